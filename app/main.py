@@ -39,7 +39,9 @@ from app.api import (
 )
 from app.api import jobs as fine_tuning_jobs
 from app.api.middleware.body import BodyGuard
+from app.api.middleware.head import Head
 from app.api.middleware.idempotency import Idempotency
+from app.api.middleware.query import EmptyQueryValues
 from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
 from app.api.support.specification import SpecifiedApp, sent_events
@@ -113,5 +115,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     errors.install(app)
     app.add_middleware(Idempotency)
     app.add_middleware(BodyGuard)
+    app.add_middleware(EmptyQueryValues)
+    app.add_middleware(Head)
     app.add_middleware(RequestContext)
     return app

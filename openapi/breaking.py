@@ -77,7 +77,7 @@ class Check:
         seen |= {pair}
         old, new = self._readers[0].shape(before), self._readers[1].shape(after)
         yield from _narrowed(where, old, new)
-        for name in new.required - old.required:
+        for name in new.required - old.required if _describes(old) else ():
             yield f"{where}.{name}: newly required"
         for name, schema in old.fields.items() if new.fields else ():
             if name in new.fields:
@@ -113,6 +113,13 @@ class Check:
                 yield from self._reply(f"{where}({tag})", schema, new.variants[tag], seen)
         if old.items is not None and new.items is not None:
             yield from self._reply(f"{where}[]", old.items, new.items, seen)
+
+
+def _describes(shape: Shape) -> bool:
+    """Says if an object of a request had fields. One that had none was any object in the document,
+    so its fields are described for the first time.
+    """
+    return bool(shape.fields or shape.variants)
 
 
 def _narrowed(where: str, old: Shape, new: Shape) -> Iterator[str]:

@@ -33,7 +33,7 @@ async def create_chat_completion(
     """Samples a model. With `stream` the answer is sent in chunks; the last one is followed by
     `data: [DONE]`.
     """
-    asked = body.model_dump(mode="json", exclude_unset=True)
+    asked = body.sent()
     if body.stream:
         opening = services.completions().chat_stream(asked)
         chunks = await unless_client_hangs_up(request, opening)

@@ -6,6 +6,8 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
 
 from app.api.middleware.idempotency import idempotency_check
 from app.api.schemas.common import Deleted, Page, paged
@@ -14,10 +16,19 @@ from app.api.support.dependencies import After, Downloading, Services
 from app.api.support.downloads import ClosingResponse
 from app.api.support.errors import responses
 from app.api.support.multipart import StreamedForm
-from app.domain.data.files import PURPOSES, NewFile
+from app.domain.data.files import LISTED_PURPOSES, PURPOSES, NewFile
 from app.domain.errors import InvalidRequest
 
 router = APIRouter(prefix="/v1/files", tags=["Files"])
+
+
+def _listed_purpose(sent: str) -> str:
+    if sent not in LISTED_PURPOSES:
+        listed = {"listed": ", ".join(LISTED_PURPOSES)}
+        raise PydanticCustomError("purpose", "it must be one of {listed}", listed)
+    return sent
+
+
 FileLimit = Annotated[int, Query(ge=1, le=10_000)]
 _MAX_PURPOSE = 64
 _UPLOAD_BODY: dict[str, Any] = {
@@ -82,7 +93,7 @@ async def create_file(request: Request, services: Services) -> FileObject:
 @router.get("", operation_id="listFiles", responses=responses())
 async def list_files(
     services: Services,
-    purpose: Annotated[str | None, Query(max_length=64)] = None,
+    purpose: Annotated[str | None, Query(max_length=64), BeforeValidator(_listed_purpose)] = None,
     after: After = None,
     limit: FileLimit = 10_000,
     order: Literal["asc", "desc"] = "desc",

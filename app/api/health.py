@@ -13,14 +13,12 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>agent-rft
 is at <a href="/docs">/docs</a>.</p></body></html>"""
 
 
-@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", operation_id="liveness")
 async def liveness() -> dict[str, str]:
     """Answers while the process runs. Needs no key."""
     return {"status": "ok"}
 
 
-@router.head("/readyz", response_model=None, include_in_schema=False)
 @router.get(
     "/readyz",
     operation_id="readiness",
@@ -38,7 +36,6 @@ async def readiness(context: Context) -> Readiness | JSONResponse:
     return JSONResponse(body, status_code=503, headers={"retry-after": RETRY_AFTER_S})
 
 
-@router.head("/", include_in_schema=False)
 @router.get("/", include_in_schema=False)
 async def home() -> HTMLResponse:
     return HTMLResponse(_PAGE)

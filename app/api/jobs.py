@@ -3,18 +3,31 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import Deleted, Page, paged
 from app.api.schemas.job_replies import FineTuningJob
 from app.api.schemas.jobs import CreateFineTuningJob, ResumeFineTuningJob
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
+from app.domain.errors import InvalidRequest
 from app.domain.jobs.usage import NO_CAPS
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
+
+
+def _null(sent: str) -> str:
+    if sent != "null":
+        message = "it must be 'null'; pairs are sent as 'metadata[key]=value'"
+        raise PydanticCustomError("metadata", message)
+    return sent
+
+
 NoMetadata = Annotated[
     str | None,
-    Query(alias="metadata", pattern="^null$", description="`null`: only jobs without metadata"),
+    Query(alias="metadata", description="`null`: only jobs without metadata"),
+    BeforeValidator(_null),
 ]
 
 
@@ -33,10 +46,17 @@ async def list_jobs(
     metadata: NoMetadata = None,
 ) -> Page[FineTuningJob]:
     """Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair."""
+    pairs = _metadata_filter(request)
+    if pairs and metadata is not None:
+        raise InvalidRequest(
+            "Invalid value for 'metadata': 'null' and pairs exclude each other; send one of them.",
+            param="metadata",
+            code="invalid_value",
+        )
     jobs, has_more = await services.jobs().page(
         after=after,
         limit=limit,
-        metadata=_metadata_filter(request),
+        metadata=pairs,
         without_metadata=metadata is not None,
     )
     return paged([FineTuningJob.of(job) for job in jobs], has_more=has_more)

@@ -46,5 +46,10 @@ async def validate_job(request: Request, services: Services) -> FineTuningJobVal
 async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
     new, faults = read_call(body)
     async with services.references().readable(body, new) as (resolved, fault):
-        unresolved = [] if fault is None else [fault_of(fault)]
-        return await services.preflight().check(resolved, new, [*unresolved, *faults])
+        refusal = fault
+        if new is not None and fault is None:
+            refusal = await services.jobs().refusal(new.with_files(resolved))
+        found = [] if refusal is None else [fault_of(refusal)]
+        # The first error is the one that a create call answers with.
+        findings = [*faults, *found] if new is None else [*found, *faults]
+        return await services.preflight().check(resolved, new, findings)

@@ -89,6 +89,23 @@ def refused(field: WalkedField, root: str, elsewhere: Elsewhere = NOWHERE) -> In
     return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
 
 
+def refused_wholly(
+    field: WalkedField, root: str, *, only_near: bool = False
+) -> InvalidRequest | None:
+    """The error for an unknown key with any value, for calls that have no place for a warning.
+    `only_near` spares keys that are like no known one.
+    """
+    fault = refused(field, root)
+    if fault is not None or field.kind is not Kind.UNKNOWN or field.value is None:
+        return fault
+    if field.expected is not None or (only_near and nearest(field, NOWHERE) is None):
+        return None
+    param = parameter(root, field.path)
+    hint = _hint(field, NOWHERE) or " Remove it."
+    message = f"Unknown parameter: '{param}'.{hint}"
+    return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+
+
 def is_refused(field: WalkedField) -> bool:
     if field.kind is not Kind.UNKNOWN or field.value is None:
         return False

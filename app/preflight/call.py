@@ -13,6 +13,7 @@ from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.graders.item_fields import item_fields
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate, PreflightIssue
 from app.domain.jobs.requests import JobRequest
+from app.domain.methods.no_effect import without_calls
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
@@ -154,6 +155,9 @@ def dataset_question(
         train_on=train_on(method),
         fields=item_fields(method.get(kind), _ROOT) if kind == "reinforcement" else (),
         batch_size=batch_size(body),
+        without_calls=tuple(without_calls(method.get(kind), _ROOT))
+        if kind == "reinforcement"
+        else (),
     )
 
 

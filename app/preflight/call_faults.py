@@ -8,6 +8,8 @@ object may have is not known.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
@@ -15,6 +17,8 @@ from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.preflight import PreflightIssue
 from app.domain.methods.faults import format_warning, reinforcement_faults, unrun_calls_warning
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters
+from app.domain.methods.no_effect import without_effect
+from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import placeholder_faults
@@ -66,9 +70,20 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
     unrun = unrun_calls_warning(method_of(body).get(kind)) if kind == "reinforcement" else None
     if unrun is not None:
         yield PreflightIssue("warning", "no_tools", f"{unrun[1]}.", f"method.{kind}.{unrun[0]}")
+    for found in without_effect(_readable(body), f"method.{kind}"):
+        yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
     not_sent = integrations_warning(body.get("integrations"))
     if not_sent is not None:
         yield PreflightIssue("warning", "integration_not_sent", f"{not_sent}.", "integrations")
+
+
+def _readable(body: dict[str, Any]) -> ReinforcementMethod | None:
+    if method_type(body) != "reinforcement":
+        return None
+    try:
+        return ReinforcementMethod.model_validate(method_of(body).get("reinforcement"))
+    except ValidationError:
+        return None
 
 
 def _walked(

@@ -195,6 +195,8 @@ def _tool_use(question: DatasetQuestion, files: dict[str, ReadFile]) -> Iterator
     if question.job_tools is None:
         if offered:
             yield PreflightIssue("warning", "tools_not_run", TOOLS_NOT_RUN, _TOOLS)
+        for found in question.without_calls if files and not offered else ():
+            yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
         return
     for name in sorted(question.job_tools - offered) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."

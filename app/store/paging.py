@@ -11,7 +11,7 @@ from sqlalchemy import Select, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
-from app.domain.errors import InvalidRequest
+from app.domain.value_faults import unknown_cursor
 
 Row = TypeVar("Row")
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
@@ -78,7 +78,3 @@ def fitting(sizes: Sequence[int], limit: int) -> int:
             break
         count += 1
     return count
-
-
-def unknown_cursor(after: str) -> InvalidRequest:
-    return InvalidRequest(f"No object with id '{after}' to continue after.", param="after")

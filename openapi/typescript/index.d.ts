@@ -1752,7 +1752,10 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /** AdminKeyDeleted */
+        /**
+         * AdminKeyDeleted
+         * @description The confirmation that an admin key is deleted.
+         */
         AdminKeyDeleted: {
             /**
              * Id
@@ -1774,7 +1777,10 @@ export interface components {
              */
             deleted: true;
         };
-        /** AdminKeyObject */
+        /**
+         * AdminKeyObject
+         * @description An admin key of the organization, without its value.
+         */
         AdminKeyObject: {
             /**
              * Id
@@ -1858,7 +1864,10 @@ export interface components {
              */
             role: "owner";
         };
-        /** AdminKeyWithValue */
+        /**
+         * AdminKeyWithValue
+         * @description A new admin key with its value, which no other reply contains.
+         */
         AdminKeyWithValue: {
             /**
              * Id
@@ -1988,7 +1997,8 @@ export interface components {
         };
         /**
          * AsyncOptions
-         * @description Sampling goes on while a step is trained, from versions at most `max_staleness` old.
+         * @description Mode `async`: sampling goes on while a step is trained, from versions at most
+         *     `max_staleness` old.
          */
         AsyncOptions: {
             /**
@@ -2011,7 +2021,7 @@ export interface components {
         };
         /**
          * BradleyTerryOptions
-         * @description Without a reference, so that β does nothing.
+         * @description Bradley-Terry loss of pairs: without a reference model, so that `beta` does nothing.
          */
         BradleyTerryOptions: {
             /**
@@ -2055,7 +2065,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** CalibrationProbe */
+        /**
+         * CalibrationProbe
+         * @description The scores of one kind of adversarial answer.
+         */
         CalibrationProbe: {
             /**
              * Name
@@ -2079,7 +2092,10 @@ export interface components {
              */
             hacks: boolean;
         };
-        /** CalibrationSample */
+        /**
+         * CalibrationSample
+         * @description An answer whose score is looked at, with its row.
+         */
         CalibrationSample: {
             /**
              * Model Sample
@@ -2096,7 +2112,55 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ChatChoice */
+        /**
+         * ChatAssistantMessage
+         * @description An earlier answer of the model. Send a reply's message back as it came.
+         */
+        ChatAssistantMessage: {
+            /**
+             * @description Role of the speaker. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            role: "assistant";
+            /**
+             * Content
+             * @description The text; absent in an answer of calls, a refusal or reasoning alone.
+             */
+            content?: string | (components["schemas"]["ChatTextPart"] | components["schemas"]["ChatRefusalPart"])[] | null;
+            /**
+             * Refusal
+             * @description A refusal in place of content; the model reads it as text.
+             */
+            refusal?: string | null;
+            /**
+             * Tool Calls
+             * @description Calls; the messages that follow answer each of them once.
+             */
+            tool_calls?: components["schemas"]["ChatRequestToolCall"][] | null;
+            /**
+             * Reasoning
+             * @description Reasoning in front of the answer (an extension); the chat template decides on its use.
+             */
+            reasoning?: string | null;
+            /**
+             * Reasoning Content
+             * @description Another name of `reasoning` (an extension).
+             */
+            reasoning_content?: string | null;
+            /** @description The sign of a call that cannot be parsed, as the reply had it (an extension). */
+            tool_call_error?: components["schemas"]["ChatToolCallError"] | null;
+            /**
+             * Name
+             * @description Name of the speaker; few chat templates show it.
+             */
+            name?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatChoice
+         * @description One answer of a whole reply.
+         */
         ChatChoice: {
             /**
              * Index
@@ -2118,7 +2182,7 @@ export interface components {
         };
         /**
          * ChatCompletion
-         * @description A whole answer.
+         * @description A whole reply to a call of a model.
          */
         ChatCompletion: {
             /**
@@ -2154,8 +2218,8 @@ export interface components {
         };
         /**
          * ChatCompletionRequest
-         * @description A call of a model. Further fields are those of the hosted API; one that the service cannot
-         *     honour is refused by name.
+         * @description A call of a model. A further parameter of the hosted API is refused by name; an engine
+         *     refuses a value that it does not implement.
          */
         ChatCompletionRequest: {
             /**
@@ -2167,18 +2231,235 @@ export interface components {
              * Messages
              * @description The conversation so far.
              */
-            messages: {
-                [key: string]: unknown;
-            }[];
+            messages: (components["schemas"]["ChatSystemMessage"] | components["schemas"]["ChatUserMessage"] | components["schemas"]["ChatAssistantMessage"] | components["schemas"]["ChatToolMessage"])[];
             /**
              * Stream
              * @description True sends the answer in chunks, as server-sent events.
              */
             stream?: boolean | null;
+            /**
+             * Stream Options
+             * @description Options of a stream.
+             */
+            stream_options?: components["schemas"]["ChatStreamOptions"] | null;
+            /**
+             * Tools
+             * @description Functions that the model may call.
+             */
+            tools?: components["schemas"]["ChatTool"][] | null;
+            /**
+             * Tool Choice
+             * @description `none` offers the tools and parses no calls; the CPU engine has only `auto` and `none`.
+             */
+            tool_choice?: ("none" | "auto" | "required") | components["schemas"]["ChatNamedTool"] | null;
+            /**
+             * Parallel Tool Calls
+             * @description False: the answer has one call at most.
+             */
+            parallel_tool_calls?: boolean | null;
+            /**
+             * Max Completion Tokens
+             * @description Most tokens of an answer; absent: what the context leaves.
+             */
+            max_completion_tokens?: number | null;
+            /**
+             * Max Tokens
+             * @description The older name of `max_completion_tokens`; only one of them may be sent.
+             */
+            max_tokens?: number | null;
+            /**
+             * Temperature
+             * @description Divides the logits before sampling; 0 takes the most probable token. Absent: 1.
+             */
+            temperature?: number | null;
+            /**
+             * Top P
+             * @description Samples from the most probable tokens that have this probability together.
+             */
+            top_p?: number | null;
+            /**
+             * Seed
+             * @description The same seed repeats an answer of the same model and engine.
+             */
+            seed?: number | null;
+            /**
+             * Stop
+             * @description Texts that end the answer; they are no part of it.
+             */
+            stop?: string | string[] | null;
+            /**
+             * N
+             * @description Number of answers; the CPU engine has only 1.
+             */
+            n?: number | null;
+            /**
+             * Logprobs
+             * @description True adds the log-probs of the sampled tokens.
+             */
+            logprobs?: boolean | null;
+            /**
+             * Top Logprobs
+             * @description The most probable tokens at each place; needs `logprobs`.
+             */
+            top_logprobs?: number | null;
+            /**
+             * Response Format
+             * @description Form of the answer; the CPU engine has only text.
+             */
+            response_format?: components["schemas"]["ChatResponseFormat"] | null;
+            /**
+             * Reasoning Effort
+             * @description Absent: the effort that the model was trained with.
+             */
+            reasoning_effort?: ("default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
+            /**
+             * Frequency Penalty
+             * @description Lowers tokens by their count so far; the CPU engine has only 0.
+             */
+            frequency_penalty?: number | null;
+            /**
+             * Presence Penalty
+             * @description Lowers tokens that occurred; the CPU engine has only 0.
+             */
+            presence_penalty?: number | null;
+            /**
+             * Logit Bias
+             * @description Additions to the logits of token ids; the CPU engine has none.
+             */
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            /**
+             * Modalities
+             * @description Answers are text.
+             */
+            modalities?: "text"[] | null;
+            /**
+             * Metadata
+             * @description Changes nothing: no chat is stored.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Store
+             * @description Only false: no chat is stored.
+             */
+            store?: false | null;
+            /**
+             * User
+             * @description Changes nothing.
+             */
+            user?: string | null;
+            /**
+             * Safety Identifier
+             * @description Changes nothing.
+             */
+            safety_identifier?: string | null;
+            /**
+             * Service Tier
+             * @description Changes nothing.
+             */
+            service_tier?: ("auto" | "default" | "flex" | "scale" | "priority") | null;
+            /**
+             * Verbosity
+             * @description Changes nothing.
+             */
+            verbosity?: ("low" | "medium" | "high") | null;
+            /**
+             * Prompt Cache Key
+             * @description Changes nothing.
+             */
+            prompt_cache_key?: string | null;
+            /**
+             * Prompt Cache Retention
+             * @description Changes nothing.
+             */
+            prompt_cache_retention?: string | null;
+            /**
+             * Prompt Cache Options
+             * @description Changes nothing.
+             */
+            prompt_cache_options?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Top K
+             * @description Samples from so many tokens (an extension); the CPU engine has none.
+             */
+            top_k?: number | null;
+            /**
+             * Min P
+             * @description Least share of the greatest probability (an extension); the CPU engine has none.
+             */
+            min_p?: number | null;
+            /**
+             * Min Tokens
+             * @description Least tokens of an answer (an extension); the CPU engine has none.
+             */
+            min_tokens?: number | null;
+            /**
+             * Repetition Penalty
+             * @description Divides the logits of tokens that occurred (an extension); the CPU engine has only 1.
+             */
+            repetition_penalty?: number | null;
+            /**
+             * Ignore Eos
+             * @description True goes on after the end mark (an extension); the CPU engine has only false.
+             */
+            ignore_eos?: boolean | null;
+            /**
+             * Skip Special Tokens
+             * @description False keeps control tokens in the text (an extension); the CPU engine has only true.
+             */
+            skip_special_tokens?: boolean | null;
+            /**
+             * Stop Token Ids
+             * @description Token ids that end the answer (an extension).
+             */
+            stop_token_ids?: number[] | null;
+            /**
+             * Return Token Ids
+             * @description True adds the token ids of prompt and answer (an extension).
+             */
+            return_token_ids?: boolean | null;
         } & {
             [key: string]: unknown;
         };
-        /** ChatFunctionCall */
+        /**
+         * ChatFunction
+         * @description A function that the model may call.
+         */
+        ChatFunction: {
+            /**
+             * Name
+             * @description Name that calls contain.
+             */
+            name: string;
+            /**
+             * Description
+             * @description Its purpose, for the model.
+             */
+            description?: string | null;
+            /**
+             * Parameters
+             * @description JSON schema of its arguments, of type `object`.
+             */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Strict
+             * @description Changes nothing: arguments are not held to the schema.
+             */
+            strict?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatFunctionCall
+         * @description The function that a tool call names, with its arguments.
+         */
         ChatFunctionCall: {
             /**
              * Name
@@ -2193,7 +2474,53 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ChatMessage */
+        /**
+         * ChatFunctionName
+         * @description The function that the model must call.
+         */
+        ChatFunctionName: {
+            /**
+             * Name
+             * @description Name of one of the tools.
+             */
+            name: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatJsonSchema
+         * @description A named JSON schema.
+         */
+        ChatJsonSchema: {
+            /**
+             * Name
+             * @description Name of the form.
+             */
+            name: string;
+            /**
+             * Description
+             * @description Its purpose.
+             */
+            description?: string | null;
+            /**
+             * Schema
+             * @description The JSON schema.
+             */
+            schema: {
+                [key: string]: unknown;
+            };
+            /**
+             * Strict
+             * @description True asks for an exact form.
+             */
+            strict?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatMessage
+         * @description The message of an answer; send it back as it is to go on.
+         */
         ChatMessage: {
             /**
              * Role
@@ -2221,7 +2548,177 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ChatToolCall */
+        /**
+         * ChatNamedTool
+         * @description The choice of one tool.
+         */
+        ChatNamedTool: {
+            /**
+             * Type
+             * @description Always `function`.
+             * @constant
+             */
+            type: "function";
+            /** @description The function. */
+            function: components["schemas"]["ChatFunctionName"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatRefusalPart
+         * @description A part of an assistant's message in which it refused; the model reads it as text.
+         */
+        ChatRefusalPart: {
+            /**
+             * Type
+             * @description Always `refusal`.
+             * @constant
+             */
+            type: "refusal";
+            /**
+             * Refusal
+             * @description The text.
+             */
+            refusal: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatRequestFunctionCall
+         * @description Function and arguments of a call.
+         */
+        ChatRequestFunctionCall: {
+            /**
+             * Name
+             * @description Name of the function.
+             */
+            name: string;
+            /**
+             * Arguments
+             * @description A JSON object as text.
+             */
+            arguments: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatRequestToolCall
+         * @description A call that the model made earlier.
+         */
+        ChatRequestToolCall: {
+            /**
+             * Id
+             * @description Id that the `tool` message in reply repeats; no two calls of a message share one.
+             */
+            id: string;
+            /**
+             * Type
+             * @description Always `function`.
+             * @default function
+             * @constant
+             */
+            type: "function";
+            /** @description The function that is called. */
+            function: components["schemas"]["ChatRequestFunctionCall"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatResponseFormat
+         * @description Form of the answer.
+         */
+        ChatResponseFormat: {
+            /**
+             * Type
+             * @description Kind of the form.
+             * @enum {string}
+             */
+            type: "text" | "json_object" | "json_schema";
+            /** @description The schema, for `json_schema`. */
+            json_schema?: components["schemas"]["ChatJsonSchema"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatStreamOptions
+         * @description Options of a streamed answer.
+         */
+        ChatStreamOptions: {
+            /**
+             * Include Usage
+             * @description True sends the usage in a last chunk of its own.
+             */
+            include_usage?: boolean | null;
+            /**
+             * Include Obfuscation
+             * @description Only false: chunks have no padding.
+             */
+            include_obfuscation?: false | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatSystemMessage
+         * @description Instructions; `developer` is another name of `system`.
+         */
+        ChatSystemMessage: {
+            /**
+             * @description Role of the speaker. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            role: "developer" | "system";
+            /**
+             * Content
+             * @description The text, whole or in parts.
+             */
+            content: string | components["schemas"]["ChatTextPart"][];
+            /**
+             * Name
+             * @description Name of the speaker; few chat templates show it.
+             */
+            name?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatTextPart
+         * @description A part of a message's text.
+         */
+        ChatTextPart: {
+            /**
+             * Type
+             * @description Always `text`.
+             * @constant
+             */
+            type: "text";
+            /**
+             * Text
+             * @description The text.
+             */
+            text: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatTool
+         * @description A tool that the client runs.
+         */
+        ChatTool: {
+            /**
+             * Type
+             * @description Always `function`.
+             * @constant
+             */
+            type: "function";
+            /** @description The function. */
+            function: components["schemas"]["ChatFunction"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatToolCall
+         * @description A call of a tool that the client runs.
+         */
         ChatToolCall: {
             /**
              * Id
@@ -2239,7 +2736,61 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ChatUsage */
+        /**
+         * ChatToolCallError
+         * @description The sign of a call that cannot be parsed, sent back as the reply had it (an extension).
+         */
+        ChatToolCallError: {
+            /**
+             * Type
+             * @description `unparsable_tool_call`.
+             */
+            type: string;
+            /**
+             * Message
+             * @description The sentence that the `tool` message in reply contains.
+             */
+            message: string;
+            /**
+             * Tool Call Id
+             * @description Id that the `tool` message in reply repeats.
+             */
+            tool_call_id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatToolMessage
+         * @description The answer to a tool call.
+         */
+        ChatToolMessage: {
+            /**
+             * @description Role of the speaker. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            role: "tool";
+            /**
+             * Content
+             * @description The result, as the model reads it.
+             */
+            content: string | components["schemas"]["ChatTextPart"][];
+            /**
+             * Tool Call Id
+             * @description Id of the call that it answers.
+             */
+            tool_call_id: string;
+            /**
+             * Name
+             * @description Name of the function; few chat templates show it.
+             */
+            name?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatUsage
+         * @description The tokens that a call took.
+         */
         ChatUsage: {
             /**
              * Prompt Tokens
@@ -2270,6 +2821,29 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ChatUserMessage
+         * @description A message of the user.
+         */
+        ChatUserMessage: {
+            /**
+             * @description Role of the speaker. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            role: "user";
+            /**
+             * Content
+             * @description The text, whole or in parts.
+             */
+            content: string | components["schemas"]["ChatTextPart"][];
+            /**
+             * Name
+             * @description Name of the speaker; few chat templates show it.
+             */
+            name?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ChosenRewardRule
          * @description Training makes the preferred answers less probable than the model that it started from.
          */
@@ -2294,7 +2868,10 @@ export interface components {
              */
             steps: number;
         };
-        /** CispoOptions */
+        /**
+         * CispoOptions
+         * @description CISPO: clips the weight of each token and keeps its gradient.
+         */
         CispoOptions: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -2360,7 +2937,7 @@ export interface components {
         };
         /**
          * CompleteUpload
-         * @description Body of `POST /v1/uploads/{upload_id}/complete`.
+         * @description The order of the parts of an upload.
          */
         CompleteUpload: {
             /**
@@ -2376,7 +2953,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** CompletionTokensDetails */
+        /**
+         * CompletionTokensDetails
+         * @description The parts of the tokens that were sampled.
+         */
         CompletionTokensDetails: {
             /**
              * Reasoning Tokens
@@ -2436,7 +3016,7 @@ export interface components {
         };
         /**
          * CreateAdminKey
-         * @description Body of `POST /v1/organization/admin_api_keys`.
+         * @description A new admin key.
          */
         CreateAdminKey: {
             /**
@@ -2452,7 +3032,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** CreateCurriculum */
+        /**
+         * CreateCurriculum
+         * @description A new curriculum: ids of files, or rows that are stored as files.
+         */
         CreateCurriculum: {
             /**
              * Training File
@@ -2495,7 +3078,7 @@ export interface components {
         };
         /**
          * CreateEval
-         * @description Body of `POST /v1/evals`.
+         * @description A new eval: the form of its items, and the criteria that judge them.
          */
         CreateEval: {
             /** @description The form of the items; only `custom` is available. */
@@ -2524,7 +3107,7 @@ export interface components {
         };
         /**
          * CreateEvalRun
-         * @description Body of `POST /v1/evals/{eval_id}/runs`.
+         * @description A new run of an eval.
          */
         CreateEvalRun: {
             /**
@@ -2551,7 +3134,7 @@ export interface components {
         };
         /**
          * CreateFineTuningJob
-         * @description Body of `POST /v1/fine_tuning/jobs`.
+         * @description A new fine-tuning job.
          * @example {
          *       "method": {
          *         "reinforcement": {
@@ -2650,7 +3233,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** CreateGrader */
+        /**
+         * CreateGrader
+         * @description A new registered grader.
+         */
         CreateGrader: {
             /**
              * Name
@@ -2687,7 +3273,7 @@ export interface components {
         };
         /**
          * CreatePermissions
-         * @description Body of `POST …/permissions`.
+         * @description The projects that may call a checkpoint.
          */
         CreatePermissions: {
             /**
@@ -2700,7 +3286,7 @@ export interface components {
         };
         /**
          * CreateProject
-         * @description Body of `POST /v1/organization/projects`.
+         * @description A new project.
          */
         CreateProject: {
             /**
@@ -2728,7 +3314,7 @@ export interface components {
         };
         /**
          * CreateServiceAccount
-         * @description Body of `POST …/service_accounts`.
+         * @description A new service account, and if it gets a first key.
          */
         CreateServiceAccount: {
             /**
@@ -2751,7 +3337,7 @@ export interface components {
         };
         /**
          * CreateServiceAccountKey
-         * @description Body of `POST …/service_accounts/{service_account_id}/api_keys`.
+         * @description A new key of a service account.
          */
         CreateServiceAccountKey: {
             /**
@@ -2772,7 +3358,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** CreateTool */
+        /**
+         * CreateTool
+         * @description A new registered tool.
+         */
         CreateTool: {
             /**
              * Headers
@@ -2820,7 +3409,7 @@ export interface components {
         };
         /**
          * CreateUpload
-         * @description Body of `POST /v1/uploads`.
+         * @description A new upload: the file that its parts will make.
          */
         CreateUpload: {
             /**
@@ -2850,7 +3439,7 @@ export interface components {
         };
         /**
          * CreateWebhookEndpoint
-         * @description Body of `POST /v1/webhook_endpoints`.
+         * @description A new webhook endpoint.
          */
         CreateWebhookEndpoint: {
             /**
@@ -2871,7 +3460,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** CriterionResult */
+        /**
+         * CriterionResult
+         * @description The counts of one criterion of an eval run.
+         */
         CriterionResult: {
             /**
              * Testing Criteria
@@ -2889,7 +3481,10 @@ export interface components {
              */
             failed: number;
         };
-        /** CrossEntropyOptions */
+        /**
+         * CrossEntropyOptions
+         * @description Cross-entropy of the target tokens.
+         */
         CrossEntropyOptions: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -2897,7 +3492,10 @@ export interface components {
              */
             type: "cross_entropy";
         };
-        /** Curriculum */
+        /**
+         * Curriculum
+         * @description A version of a registered curriculum: the files that jobs train and validate on.
+         */
         Curriculum: {
             /**
              * Id
@@ -2969,7 +3567,10 @@ export interface components {
              */
             validation_sha256: string | null;
         };
-        /** CurriculumTest */
+        /**
+         * CurriculumTest
+         * @description Result of reading the files of a curriculum; nothing is trained.
+         */
         CurriculumTest: {
             /**
              * Object
@@ -3013,7 +3614,10 @@ export interface components {
              */
             faults: components["schemas"]["Fault"][];
         };
-        /** Curve */
+        /**
+         * Curve
+         * @description The points of one curve of a job.
+         */
         Curve: {
             /**
              * Id
@@ -3044,7 +3648,10 @@ export interface components {
              */
             points: components["schemas"]["Point"][];
         };
-        /** DataSourceConfig */
+        /**
+         * DataSourceConfig
+         * @description The form of the items of an eval.
+         */
         DataSourceConfig: {
             /**
              * Type
@@ -3068,7 +3675,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** Deleted */
+        /**
+         * Deleted
+         * @description The confirmation that an object is deleted.
+         */
         Deleted: {
             /**
              * Id
@@ -3094,12 +3704,13 @@ export interface components {
         DeliveryError: "unreachable" | "timeout" | "too_large" | "refused" | "bad_encoding" | "secret_unreadable" | "url_lost" | "endpoint_disabled" | "internal_error";
         /**
          * DeliveryStatus
+         * @description State of a delivery: still tried, accepted by the endpoint, or given up.
          * @enum {string}
          */
         DeliveryStatus: "pending" | "delivered" | "failed";
         /**
          * DpoHyperparameters
-         * @description As sent, with the weight of the distance from the base model.
+         * @description Hyperparameters of a preference job: those of a supervised one and `beta`.
          */
         DpoHyperparameters: {
             /**
@@ -3131,7 +3742,7 @@ export interface components {
         };
         /**
          * DpoMethod
-         * @description `method.dpo` of the create call; unknown keys are kept and echoed.
+         * @description Settings of a preference job (DPO).
          */
         DpoMethod: {
             /** @description Rules that warn, pause the job or end it early (an extension). */
@@ -3150,7 +3761,7 @@ export interface components {
         };
         /**
          * DpoOptions
-         * @description The weight β is `method.dpo.hyperparameters.beta`, its hosted place.
+         * @description DPO loss of pairs; its weight is `method.dpo.hyperparameters.beta`.
          */
         DpoOptions: {
             /**
@@ -3172,7 +3783,10 @@ export interface components {
              */
             label_smoothing: number;
         };
-        /** DroOptions */
+        /**
+         * DroOptions
+         * @description DRO: a quadratic distance from the sampling policy in place of clipping.
+         */
         DroOptions: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -3318,7 +3932,10 @@ export interface components {
              */
             steps: number;
         };
-        /** ErrorBody */
+        /**
+         * ErrorBody
+         * @description The fault, its class, its place and its code.
+         */
         ErrorBody: {
             /**
              * Message
@@ -3396,7 +4013,10 @@ export interface components {
              */
             explanation: string;
         };
-        /** EvalDeleted */
+        /**
+         * EvalDeleted
+         * @description The confirmation that an eval and its runs are deleted.
+         */
         EvalDeleted: {
             /**
              * Deleted
@@ -3417,7 +4037,10 @@ export interface components {
              */
             object: "eval.deleted";
         };
-        /** EvalObject */
+        /**
+         * EvalObject
+         * @description An eval: the form of its items, and the criteria that judge them.
+         */
         EvalObject: {
             /**
              * Id
@@ -3474,7 +4097,10 @@ export interface components {
              */
             shared_with_openai: boolean;
         };
-        /** EvalRunCanceledWebhookEvent */
+        /**
+         * EvalRunCanceledWebhookEvent
+         * @description Event: an eval run was canceled.
+         */
         EvalRunCanceledWebhookEvent: {
             /**
              * Id
@@ -3502,7 +4128,10 @@ export interface components {
              */
             type: "eval.run.canceled";
         };
-        /** EvalRunDeleted */
+        /**
+         * EvalRunDeleted
+         * @description The confirmation that an eval run is deleted.
+         */
         EvalRunDeleted: {
             /**
              * Deleted
@@ -3523,7 +4152,10 @@ export interface components {
              */
             object: "eval.run.deleted";
         };
-        /** EvalRunFailedWebhookEvent */
+        /**
+         * EvalRunFailedWebhookEvent
+         * @description Event: an eval run failed.
+         */
         EvalRunFailedWebhookEvent: {
             /**
              * Id
@@ -3551,7 +4183,10 @@ export interface components {
              */
             type: "eval.run.failed";
         };
-        /** EvalRunObject */
+        /**
+         * EvalRunObject
+         * @description A run of an eval over its data source, with counts and usage.
+         */
         EvalRunObject: {
             /**
              * Id
@@ -3634,10 +4269,14 @@ export interface components {
         };
         /**
          * EvalRunStatus
+         * @description State of an eval run; the last three are final.
          * @enum {string}
          */
         EvalRunStatus: "queued" | "in_progress" | "completed" | "canceled" | "failed";
-        /** EvalRunSucceededWebhookEvent */
+        /**
+         * EvalRunSucceededWebhookEvent
+         * @description Event: an eval run was completed.
+         */
         EvalRunSucceededWebhookEvent: {
             /**
              * Id
@@ -3665,7 +4304,10 @@ export interface components {
              */
             type: "eval.run.succeeded";
         };
-        /** EventSubject */
+        /**
+         * EventSubject
+         * @description The object that a webhook event is about.
+         */
         EventSubject: {
             /**
              * Id
@@ -3733,7 +4375,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ExpiresAfter */
+        /**
+         * ExpiresAfter
+         * @description The time after which a file is deleted.
+         */
         ExpiresAfter: {
             /**
              * Anchor
@@ -3810,7 +4455,10 @@ export interface components {
              */
             pointer: string | null;
         };
-        /** FileObject */
+        /**
+         * FileObject
+         * @description A stored file, without its bytes.
+         */
         FileObject: {
             /**
              * Id
@@ -3900,7 +4548,7 @@ export interface components {
         };
         /**
          * FineTuningJob
-         * @description The hosted job object; every key is always present.
+         * @description A fine-tuning job; every key is always present.
          */
         FineTuningJob: {
             /**
@@ -4070,7 +4718,10 @@ export interface components {
              */
             estimated_start: number | null;
         };
-        /** FineTuningJobCancelledWebhookEvent */
+        /**
+         * FineTuningJobCancelledWebhookEvent
+         * @description Event: a fine-tuning job was cancelled.
+         */
         FineTuningJobCancelledWebhookEvent: {
             /**
              * Id
@@ -4098,7 +4749,10 @@ export interface components {
              */
             type: "fine_tuning.job.cancelled";
         };
-        /** FineTuningJobCheckpoint */
+        /**
+         * FineTuningJobCheckpoint
+         * @description A checkpoint of a job: a model that can be called, with its metrics.
+         */
         FineTuningJobCheckpoint: {
             /**
              * Id
@@ -4140,7 +4794,10 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** FineTuningJobEvent */
+        /**
+         * FineTuningJobEvent
+         * @description An event in the life of a job.
+         */
         FineTuningJobEvent: {
             /**
              * Id
@@ -4184,7 +4841,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** FineTuningJobFailedWebhookEvent */
+        /**
+         * FineTuningJobFailedWebhookEvent
+         * @description Event: a fine-tuning job failed.
+         */
         FineTuningJobFailedWebhookEvent: {
             /**
              * Id
@@ -4212,7 +4872,10 @@ export interface components {
              */
             type: "fine_tuning.job.failed";
         };
-        /** FineTuningJobSucceededWebhookEvent */
+        /**
+         * FineTuningJobSucceededWebhookEvent
+         * @description Event: a fine-tuning job published its model.
+         */
         FineTuningJobSucceededWebhookEvent: {
             /**
              * Id
@@ -4293,7 +4956,10 @@ export interface components {
             /** @description Estimated cost; `null` for other methods and where the call cannot be read. */
             estimate: components["schemas"]["Estimate"] | null;
         };
-        /** FocalOptions */
+        /**
+         * FocalOptions
+         * @description Focal loss: tokens that the model is sure of weigh less.
+         */
         FocalOptions: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -4413,7 +5079,10 @@ export interface components {
              */
             type: "geometric_mean";
         };
-        /** GraderCalibration */
+        /**
+         * GraderCalibration
+         * @description Findings about a grader from its scores of many answers.
+         */
         GraderCalibration: {
             /**
              * Object
@@ -4455,7 +5124,10 @@ export interface components {
              */
             report: string[];
         };
-        /** GraderErrorFlags */
+        /**
+         * GraderErrorFlags
+         * @description Flags of what went wrong in a trial run.
+         */
         GraderErrorFlags: {
             /**
              * Formula Parse Error
@@ -4560,7 +5232,7 @@ export interface components {
         };
         /**
          * GraderRun
-         * @description Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error.
+         * @description Result of a trial run; a grader's fault gives reward 0 and error flags, not an HTTP error.
          */
         GraderRun: {
             /**
@@ -4587,7 +5259,10 @@ export interface components {
                 };
             };
         };
-        /** GraderRunMetadata */
+        /**
+         * GraderRunMetadata
+         * @description The figures of a trial run beside its reward.
+         */
         GraderRunMetadata: {
             /**
              * Name
@@ -4660,7 +5335,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ImportanceSamplingOptions */
+        /**
+         * ImportanceSamplingOptions
+         * @description The ratio of policies without clipping.
+         */
         ImportanceSamplingOptions: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -4668,7 +5346,10 @@ export interface components {
              */
             type: "importance_sampling";
         };
-        /** JobErrorBody */
+        /**
+         * JobErrorBody
+         * @description Reason why a job failed; every field is null for a job that did not.
+         */
         JobErrorBody: {
             /**
              * Code
@@ -4688,6 +5369,7 @@ export interface components {
         };
         /**
          * JobStatus
+         * @description State of a job; `succeeded`, `failed` and `cancelled` are final.
          * @enum {string}
          */
         JobStatus: "validating_files" | "queued" | "running" | "succeeded" | "failed" | "cancelled" | "pausing" | "paused";
@@ -4760,7 +5442,8 @@ export interface components {
         };
         /**
          * JudgeSampling
-         * @description `max_completions_tokens` is the hosted spelling; the usual one is taken too.
+         * @description Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the
+         *     usual one is taken too.
          */
         JudgeSampling: {
             /**
@@ -4875,7 +5558,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** LabelSmoothingOptions */
+        /**
+         * LabelSmoothingOptions
+         * @description Cross-entropy against targets that are smoothed over the vocabulary.
+         */
         LabelSmoothingOptions: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -4967,7 +5653,10 @@ export interface components {
              */
             steps: number;
         };
-        /** LinePair */
+        /**
+         * LinePair
+         * @description Two lines with the same prompt.
+         */
         LinePair: {
             /**
              * First
@@ -4980,7 +5669,10 @@ export interface components {
              */
             second: number;
         };
-        /** Logprobs */
+        /**
+         * Logprobs
+         * @description Log-probs of the tokens of an answer.
+         */
         Logprobs: {
             /**
              * Content
@@ -4996,7 +5688,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** MaxStepsRule */
+        /**
+         * MaxStepsRule
+         * @description Ends the job after a number of steps.
+         */
         MaxStepsRule: {
             /**
              * Action
@@ -5011,7 +5706,10 @@ export interface components {
              */
             steps: number;
         };
-        /** MaxTimeRule */
+        /**
+         * MaxTimeRule
+         * @description Ends the job after a time of training.
+         */
         MaxTimeRule: {
             /**
              * Action
@@ -5026,7 +5724,10 @@ export interface components {
              */
             seconds: number;
         };
-        /** Method */
+        /**
+         * Method
+         * @description The training method and its settings, under the key of its type.
+         */
         Method: {
             /**
              * Type
@@ -5052,7 +5753,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** MismatchOptions */
+        /**
+         * MismatchOptions
+         * @description Corrections for the difference between the engine that samples and the trainer.
+         */
         MismatchOptions: {
             /**
              * Truncation
@@ -5072,7 +5776,10 @@ export interface components {
              */
             max_log_ratio: number;
         };
-        /** Model */
+        /**
+         * Model
+         * @description A model that can be called.
+         */
         Model: {
             /**
              * Id
@@ -5176,7 +5883,7 @@ export interface components {
         };
         /**
          * ModelList
-         * @description All models on one page without a cursor, as in the hosted API.
+         * @description All models on one page.
          */
         ModelList: {
             /**
@@ -5192,7 +5899,10 @@ export interface components {
              */
             data: components["schemas"]["Model"][];
         };
-        /** ModelUsage */
+        /**
+         * ModelUsage
+         * @description The calls and tokens of one model in an eval run.
+         */
         ModelUsage: {
             /**
              * Model Name
@@ -5419,7 +6129,10 @@ export interface components {
              */
             kl_coefficient: number;
         };
-        /** OutputItemObject */
+        /**
+         * OutputItemObject
+         * @description One graded item of an eval run.
+         */
         OutputItemObject: {
             /**
              * Id
@@ -5546,7 +6259,10 @@ export interface components {
              */
             penalty: number;
         };
-        /** OwnedByServiceAccount */
+        /**
+         * OwnedByServiceAccount
+         * @description Ownership of a key by a service account.
+         */
         OwnedByServiceAccount: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -5556,7 +6272,10 @@ export interface components {
             /** @description The service account. */
             service_account: components["schemas"]["OwnerServiceAccount"];
         };
-        /** OwnedByUser */
+        /**
+         * OwnedByUser
+         * @description Ownership of a key by the organization, in the hosted form of a user.
+         */
         OwnedByUser: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -5566,7 +6285,10 @@ export interface components {
             /** @description The organization. */
             user: components["schemas"]["OwnerUser"];
         };
-        /** OwnerServiceAccount */
+        /**
+         * OwnerServiceAccount
+         * @description The service account that owns a key.
+         */
         OwnerServiceAccount: {
             /**
              * Id
@@ -5624,7 +6346,10 @@ export interface components {
              */
             role: "owner";
         };
-        /** Page[AdminKeyObject] */
+        /**
+         * Page[AdminKeyObject]
+         * @description A page of `AdminKeyObject` objects.
+         */
         Page_AdminKeyObject_: {
             /**
              * Object
@@ -5654,7 +6379,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[Curriculum] */
+        /**
+         * Page[Curriculum]
+         * @description A page of `Curriculum` objects.
+         */
         Page_Curriculum_: {
             /**
              * Object
@@ -5684,7 +6412,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[Curve] */
+        /**
+         * Page[Curve]
+         * @description A page of `Curve` objects.
+         */
         Page_Curve_: {
             /**
              * Object
@@ -5714,7 +6445,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[EvalObject] */
+        /**
+         * Page[EvalObject]
+         * @description A page of `EvalObject` objects.
+         */
         Page_EvalObject_: {
             /**
              * Object
@@ -5744,7 +6478,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[EvalRunObject] */
+        /**
+         * Page[EvalRunObject]
+         * @description A page of `EvalRunObject` objects.
+         */
         Page_EvalRunObject_: {
             /**
              * Object
@@ -5774,7 +6511,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[FileObject] */
+        /**
+         * Page[FileObject]
+         * @description A page of `FileObject` objects.
+         */
         Page_FileObject_: {
             /**
              * Object
@@ -5804,7 +6544,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[FineTuningJobCheckpoint] */
+        /**
+         * Page[FineTuningJobCheckpoint]
+         * @description A page of `FineTuningJobCheckpoint` objects.
+         */
         Page_FineTuningJobCheckpoint_: {
             /**
              * Object
@@ -5834,7 +6577,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[FineTuningJobEvent] */
+        /**
+         * Page[FineTuningJobEvent]
+         * @description A page of `FineTuningJobEvent` objects.
+         */
         Page_FineTuningJobEvent_: {
             /**
              * Object
@@ -5864,7 +6610,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[FineTuningJob] */
+        /**
+         * Page[FineTuningJob]
+         * @description A page of `FineTuningJob` objects.
+         */
         Page_FineTuningJob_: {
             /**
              * Object
@@ -5894,7 +6643,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[ModelExportObject] */
+        /**
+         * Page[ModelExportObject]
+         * @description A page of `ModelExportObject` objects.
+         */
         Page_ModelExportObject_: {
             /**
              * Object
@@ -5924,7 +6676,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[OutputItemObject] */
+        /**
+         * Page[OutputItemObject]
+         * @description A page of `OutputItemObject` objects.
+         */
         Page_OutputItemObject_: {
             /**
              * Object
@@ -5954,7 +6709,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[PermissionObject] */
+        /**
+         * Page[PermissionObject]
+         * @description A page of `PermissionObject` objects.
+         */
         Page_PermissionObject_: {
             /**
              * Object
@@ -5984,7 +6742,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[ProjectKeyObject] */
+        /**
+         * Page[ProjectKeyObject]
+         * @description A page of `ProjectKeyObject` objects.
+         */
         Page_ProjectKeyObject_: {
             /**
              * Object
@@ -6014,7 +6775,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[ProjectObject] */
+        /**
+         * Page[ProjectObject]
+         * @description A page of `ProjectObject` objects.
+         */
         Page_ProjectObject_: {
             /**
              * Object
@@ -6044,7 +6808,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[RegisteredGrader] */
+        /**
+         * Page[RegisteredGrader]
+         * @description A page of `RegisteredGrader` objects.
+         */
         Page_RegisteredGrader_: {
             /**
              * Object
@@ -6074,7 +6841,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[Rollout] */
+        /**
+         * Page[Rollout]
+         * @description A page of `Rollout` objects.
+         */
         Page_Rollout_: {
             /**
              * Object
@@ -6104,7 +6874,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[ServiceAccountObject] */
+        /**
+         * Page[ServiceAccountObject]
+         * @description A page of `ServiceAccountObject` objects.
+         */
         Page_ServiceAccountObject_: {
             /**
              * Object
@@ -6134,7 +6907,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[Tool] */
+        /**
+         * Page[Tool]
+         * @description A page of `Tool` objects.
+         */
         Page_Tool_: {
             /**
              * Object
@@ -6164,7 +6940,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[WebhookDeliveryObject] */
+        /**
+         * Page[WebhookDeliveryObject]
+         * @description A page of `WebhookDeliveryObject` objects.
+         */
         Page_WebhookDeliveryObject_: {
             /**
              * Object
@@ -6194,7 +6973,10 @@ export interface components {
              */
             last_id: string | null;
         };
-        /** Page[WebhookEndpointObject] */
+        /**
+         * Page[WebhookEndpointObject]
+         * @description A page of `WebhookEndpointObject` objects.
+         */
         Page_WebhookEndpointObject_: {
             /**
              * Object
@@ -6266,7 +7048,10 @@ export interface components {
              */
             problem: string | null;
         };
-        /** PermissionObject */
+        /**
+         * PermissionObject
+         * @description A project's permission to call a checkpoint.
+         */
         PermissionObject: {
             /**
              * Id
@@ -6316,7 +7101,10 @@ export interface components {
              */
             min_improvement: number;
         };
-        /** Point */
+        /**
+         * Point
+         * @description One value of a curve.
+         */
         Point: {
             /**
              * Step
@@ -6329,7 +7117,10 @@ export interface components {
              */
             value: number;
         };
-        /** PpoOptions */
+        /**
+         * PpoOptions
+         * @description PPO: clips the ratio of policies.
+         */
         PpoOptions: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
@@ -6355,7 +7146,7 @@ export interface components {
         };
         /**
          * PreferenceStopOptions
-         * @description With those that read pairs.
+         * @description Stop rules of a preference job: those of every method, and those that read pairs.
          */
         PreferenceStopOptions: {
             /**
@@ -6423,7 +7214,10 @@ export interface components {
              */
             type: "product";
         };
-        /** ProjectKeyDeleted */
+        /**
+         * ProjectKeyDeleted
+         * @description The confirmation that a key of a project is deleted.
+         */
         ProjectKeyDeleted: {
             /**
              * Id
@@ -6445,7 +7239,10 @@ export interface components {
              */
             deleted: true;
         };
-        /** ProjectKeyObject */
+        /**
+         * ProjectKeyObject
+         * @description A key of a project, without its value.
+         */
         ProjectKeyObject: {
             /**
              * Id
@@ -6496,7 +7293,10 @@ export interface components {
              */
             owner_project_access: "active" | "inactive";
         };
-        /** ProjectObject */
+        /**
+         * ProjectObject
+         * @description A project: the owner of files, jobs, models and keys.
+         */
         ProjectObject: {
             /**
              * Id
@@ -6537,7 +7337,10 @@ export interface components {
              */
             external_key_id: null;
         };
-        /** PromptTokensDetails */
+        /**
+         * PromptTokensDetails
+         * @description The parts of the tokens of a prompt.
+         */
         PromptTokensDetails: {
             /**
              * Cached Tokens
@@ -6613,7 +7416,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** RegisteredGrader */
+        /**
+         * RegisteredGrader
+         * @description A version of a registered grader, which jobs refer to by id.
+         */
         RegisteredGrader: {
             /**
              * Id
@@ -6703,7 +7509,7 @@ export interface components {
         };
         /**
          * ReinforcementBody
-         * @description `method.reinforcement` of a create call.
+         * @description Settings of a reinforcement job: grader, tools and training.
          */
         ReinforcementBody: {
             /**
@@ -6757,7 +7563,7 @@ export interface components {
         };
         /**
          * ReinforcementHyperparameters
-         * @description As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
+         * @description Hyperparameters of a reinforcement job; every field has a value or `auto`.
          */
         ReinforcementHyperparameters: {
             /**
@@ -6819,7 +7625,7 @@ export interface components {
         };
         /**
          * ReinforcementStopOptions
-         * @description With those that read rollouts.
+         * @description Stop rules of a reinforcement job: those of every method, and those that read rollouts.
          */
         ReinforcementStopOptions: {
             /**
@@ -7075,7 +7881,10 @@ export interface components {
              */
             processors: string[];
         };
-        /** ResultCountsBody */
+        /**
+         * ResultCountsBody
+         * @description The items of an eval run by outcome.
+         */
         ResultCountsBody: {
             /**
              * Total
@@ -7100,7 +7909,7 @@ export interface components {
         };
         /**
          * ResumeFineTuningJob
-         * @description Optional body of `POST …/resume`. Caps that are absent or null do not change.
+         * @description New caps of a paused job; those that are absent or null do not change.
          */
         ResumeFineTuningJob: {
             /**
@@ -7160,7 +7969,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** Rollout */
+        /**
+         * Rollout
+         * @description One rollout of a job: its messages, calls and grades.
+         */
         Rollout: {
             /**
              * Id
@@ -7275,7 +8087,10 @@ export interface components {
              */
             finished_at: number;
         };
-        /** RotateWebhookSecret */
+        /**
+         * RotateWebhookSecret
+         * @description Options of a new signing secret.
+         */
         RotateWebhookSecret: {
             /**
              * Keep Old Secret Active For 24 Hours
@@ -7286,7 +8101,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** RunCurriculumTest */
+        /**
+         * RunCurriculumTest
+         * @description Options of a test of a curriculum.
+         */
         RunCurriculumTest: {
             /**
              * Tools
@@ -7296,7 +8114,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** RunGraderRequest */
+        /**
+         * RunGraderRequest
+         * @description A grader and the sample that it scores in a trial run.
+         */
         RunGraderRequest: {
             /**
              * Grader
@@ -7325,7 +8146,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** RunRegisteredGrader */
+        /**
+         * RunRegisteredGrader
+         * @description The sample that a registered grader scores in a trial run.
+         */
         RunRegisteredGrader: {
             /**
              * Model Sample
@@ -7408,7 +8232,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** RunToolTest */
+        /**
+         * RunToolTest
+         * @description Calls that a test sends to a registered tool.
+         */
         RunToolTest: {
             /**
              * Arguments
@@ -7479,7 +8306,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ScoreBin */
+        /**
+         * ScoreBin
+         * @description Number of scores between two bounds.
+         */
         ScoreBin: {
             /**
              * Low
@@ -7557,7 +8387,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ScoreSpread */
+        /**
+         * ScoreSpread
+         * @description The distribution of the scores.
+         */
         ScoreSpread: {
             /**
              * Mean
@@ -7595,7 +8428,10 @@ export interface components {
              */
             recommended: number | null;
         };
-        /** ServiceAccountDeleted */
+        /**
+         * ServiceAccountDeleted
+         * @description The confirmation that a service account and its keys are deleted.
+         */
         ServiceAccountDeleted: {
             /**
              * Id
@@ -7655,7 +8491,10 @@ export interface components {
              */
             value: string;
         };
-        /** ServiceAccountObject */
+        /**
+         * ServiceAccountObject
+         * @description A service account: an owner of keys that is no person.
+         */
         ServiceAccountObject: {
             /**
              * Id
@@ -7686,7 +8525,10 @@ export interface components {
              */
             created_at: number;
         };
-        /** SigningSecret */
+        /**
+         * SigningSecret
+         * @description The secret that signs calls of tools and graders.
+         */
         SigningSecret: {
             /**
              * Object
@@ -7701,7 +8543,10 @@ export interface components {
              */
             secret: string;
         };
-        /** SplitTest */
+        /**
+         * SplitTest
+         * @description Contents of one file of a curriculum.
+         */
         SplitTest: {
             /**
              * File Id
@@ -7738,7 +8583,7 @@ export interface components {
         };
         /**
          * StopOptions
-         * @description Rules that every method has.
+         * @description Stop rules that every method has.
          */
         StopOptions: {
             /**
@@ -7782,7 +8627,8 @@ export interface components {
         StopReason: "final_answer" | "max_episode_steps" | "token_limit" | "wall_time";
         /**
          * StreamingOptions
-         * @description Gradients are computed while the step is still sampled; it stays on-policy.
+         * @description Mode `streaming`: gradients are computed while the step is still sampled; it stays on-
+         *     policy.
          */
         StreamingOptions: {
             /**
@@ -7799,7 +8645,7 @@ export interface components {
         };
         /**
          * StringCheckGrader
-         * @description 1 when the comparison holds, else 0.
+         * @description A comparison of two texts: 1 when it holds, else 0.
          */
         StringCheckGrader: {
             /**
@@ -7839,7 +8685,7 @@ export interface components {
         };
         /**
          * SupervisedHyperparameters
-         * @description As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
+         * @description Hyperparameters of a supervised job; every field has a value or `auto`.
          */
         SupervisedHyperparameters: {
             /**
@@ -7865,7 +8711,7 @@ export interface components {
         };
         /**
          * SupervisedMethod
-         * @description `method.supervised` of the create call; unknown keys are kept and echoed.
+         * @description Settings of a supervised job.
          */
         SupervisedMethod: {
             /** @description Rules that warn, pause the job or end it early (an extension). */
@@ -7889,7 +8735,8 @@ export interface components {
         };
         /**
          * SyncOptions
-         * @description Sample a whole step, train it, publish it. Reproducible to the bit on a CPU.
+         * @description Mode `sync`: samples a whole step, trains it, publishes it. Reproducible to the bit on a
+         *     CPU.
          */
         SyncOptions: {
             /**
@@ -7900,7 +8747,7 @@ export interface components {
         };
         /**
          * TargetRule
-         * @description Validation is as good as it has to be.
+         * @description Ends the job when validation is as good as it has to be.
          */
         TargetRule: {
             /**
@@ -7916,7 +8763,10 @@ export interface components {
              */
             value: number;
         };
-        /** TestWebhookEndpoint */
+        /**
+         * TestWebhookEndpoint
+         * @description The event that a test sends to an endpoint.
+         */
         TestWebhookEndpoint: {
             /**
              * Event Type
@@ -7927,7 +8777,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** TextPart */
+        /**
+         * TextPart
+         * @description A part of the text of a model grader's message.
+         */
         TextPart: {
             /**
              * Type
@@ -7945,7 +8798,7 @@ export interface components {
         };
         /**
          * TextSimilarityGrader
-         * @description Similarity of two texts, 0…1.
+         * @description The similarity of two texts, from 0 to 1.
          */
         TextSimilarityGrader: {
             /**
@@ -7983,7 +8836,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ThresholdFailures */
+        /**
+         * ThresholdFailures
+         * @description Share of the answers that fail at one threshold.
+         */
         ThresholdFailures: {
             /**
              * Threshold
@@ -8067,7 +8923,10 @@ export interface components {
              */
             over_context: number;
         };
-        /** TokenLogprob */
+        /**
+         * TokenLogprob
+         * @description Log-prob of a sampled token, with the most probable ones at its place.
+         */
         TokenLogprob: {
             /**
              * Token
@@ -8092,7 +8951,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** Tool */
+        /**
+         * Tool
+         * @description A version of a registered tool, which jobs refer to by id.
+         */
         Tool: {
             /**
              * Id
@@ -8301,7 +9163,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ToolRun */
+        /**
+         * ToolRun
+         * @description The endpoint's answer to a trial call, as the model would read it.
+         */
         ToolRun: {
             /**
              * Type
@@ -8366,7 +9231,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ToolTest */
+        /**
+         * ToolTest
+         * @description Results of the checks of a registered tool.
+         */
         ToolTest: {
             /**
              * Object
@@ -8421,7 +9289,10 @@ export interface components {
              */
             checks: components["schemas"]["ToolCheck"][];
         };
-        /** TopLogprob */
+        /**
+         * TopLogprob
+         * @description Log-prob of one token.
+         */
         TopLogprob: {
             /**
              * Token
@@ -8462,7 +9333,8 @@ export interface components {
         };
         /**
          * UpdateCurriculum
-         * @description Absent fields do not change; `null` removes the validation file.
+         * @description Changes that make a new version of a curriculum; absent fields do not change, and `null`
+         *     removes the validation file.
          */
         UpdateCurriculum: {
             /**
@@ -8506,7 +9378,7 @@ export interface components {
         };
         /**
          * UpdateEval
-         * @description Body of `POST /v1/evals/{eval_id}`; absent fields do not change, `metadata: null` clears.
+         * @description Changes of an eval; absent fields do not change, and `metadata: null` clears it.
          */
         UpdateEval: {
             /**
@@ -8526,7 +9398,7 @@ export interface components {
         };
         /**
          * UpdateGrader
-         * @description Absent fields do not change.
+         * @description Changes that make a new version of a grader; absent fields do not change.
          */
         UpdateGrader: {
             /**
@@ -8551,7 +9423,7 @@ export interface components {
         };
         /**
          * UpdateProject
-         * @description Absent fields do not change.
+         * @description Changes of a project; absent fields do not change.
          */
         UpdateProject: {
             /**
@@ -8574,7 +9446,7 @@ export interface components {
         };
         /**
          * UpdateProjectKey
-         * @description Absent fields do not change.
+         * @description Changes of a key; absent fields do not change.
          */
         UpdateProjectKey: {
             /**
@@ -8592,7 +9464,7 @@ export interface components {
         };
         /**
          * UpdateServiceAccount
-         * @description Absent fields do not change.
+         * @description Changes of a service account; absent fields do not change.
          */
         UpdateServiceAccount: {
             /**
@@ -8610,7 +9482,8 @@ export interface components {
         };
         /**
          * UpdateTool
-         * @description Absent fields do not change; `null` removes an optional key.
+         * @description Changes that make a new version of a tool; absent fields do not change, and `null`
+         *     removes an optional key.
          */
         UpdateTool: {
             /**
@@ -8659,7 +9532,7 @@ export interface components {
         };
         /**
          * UpdateWebhookEndpoint
-         * @description Absent fields do not change.
+         * @description Changes of a webhook endpoint; absent fields do not change.
          */
         UpdateWebhookEndpoint: {
             /**
@@ -8680,7 +9553,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** UploadObject */
+        /**
+         * UploadObject
+         * @description An upload: a file that arrives in parts.
+         */
         UploadObject: {
             /**
              * Id
@@ -8728,7 +9604,10 @@ export interface components {
             /** @description The file, once the upload is complete. */
             file: components["schemas"]["FileObject"] | null;
         };
-        /** UploadPart */
+        /**
+         * UploadPart
+         * @description A part of an upload.
+         */
         UploadPart: {
             /**
              * Id
@@ -8828,7 +9707,10 @@ export interface components {
                 };
             };
         };
-        /** ValidateGraderRequest */
+        /**
+         * ValidateGraderRequest
+         * @description A grader to check, with no sample.
+         */
         ValidateGraderRequest: {
             /**
              * Grader
@@ -8838,7 +9720,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ValidatedGrader */
+        /**
+         * ValidatedGrader
+         * @description The grader as it was read, with its defaults.
+         */
         ValidatedGrader: {
             /**
              * Grader
@@ -8848,7 +9733,10 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** Wandb */
+        /**
+         * Wandb
+         * @description The place of the job in Weights & Biases; nothing is sent there.
+         */
         Wandb: {
             /**
              * Project
@@ -8946,7 +9834,10 @@ export interface components {
              */
             finished_at: number | null;
         };
-        /** WebhookEndpointDeleted */
+        /**
+         * WebhookEndpointDeleted
+         * @description The confirmation that a webhook endpoint is deleted.
+         */
         WebhookEndpointDeleted: {
             /**
              * Id
@@ -8968,7 +9859,10 @@ export interface components {
              */
             deleted: true;
         };
-        /** WebhookEndpointObject */
+        /**
+         * WebhookEndpointObject
+         * @description An address that events are sent to, without its signing secret.
+         */
         WebhookEndpointObject: {
             /**
              * Id
@@ -9023,7 +9917,10 @@ export interface components {
              */
             last_failed_at: number | null;
         };
-        /** WebhookEndpointTestResult */
+        /**
+         * WebhookEndpointTestResult
+         * @description The outcome of a test event.
+         */
         WebhookEndpointTestResult: {
             /**
              * Object
@@ -9055,7 +9952,10 @@ export interface components {
              */
             status_code: number;
         };
-        /** WebhookEndpointWithSecret */
+        /**
+         * WebhookEndpointWithSecret
+         * @description A webhook endpoint with its signing secret, which no other reply contains.
+         */
         WebhookEndpointWithSecret: {
             /**
              * Id
@@ -9115,7 +10015,10 @@ export interface components {
              */
             signing_secret: string;
         };
-        /** WebhookEventTypeList */
+        /**
+         * WebhookEventTypeList
+         * @description The types of events that an endpoint can receive.
+         */
         WebhookEventTypeList: {
             /**
              * Object
@@ -9149,7 +10052,10 @@ export interface components {
              */
             steps: number;
         };
-        /** ChatChunkChoice */
+        /**
+         * ChatChunkChoice
+         * @description The addition to one answer of a stream.
+         */
         ChatChunkChoice: {
             /**
              * Index

@@ -208,7 +208,7 @@ def test_refusals_are_the_classes_a_program_catches(service: Service, job: Any) 
             "checksum_mismatch",
         ),
         (lambda: client.files.create(file=b"[]\n", purpose="fine-tune"), "invalid_jsonl"),
-        (lambda: client.files.list(after="file-never"), None),
+        (lambda: client.files.list(after="file-never"), "invalid_value"),
     ):
         with pytest.raises(openai.BadRequestError) as refused:
             wrong()

@@ -163,6 +163,37 @@ def test_eval_runs_that_wait(service: Service, client: OpenAI) -> None:
         create()
 
 
+def test_output_items_of_eval_runs(service: Service, client: OpenAI) -> None:
+    of = make_eval(client)
+    held = "CASE WHEN status IN ('queued', 'in_progress') THEN planned_items ELSE passed END"
+    query = f"SELECT coalesce(sum({held}), 0) FROM eval_runs WHERE project_id = %s"
+    before = int(service.value(query, service.project_of(service.api.key)))
+
+    def create(rows: Any) -> Any:
+        source: Any = {"type": "jsonl", "source": rows}
+        return client.evals.runs.create(of.id, name="r", data_source=source)
+
+    three = content("a", "b", "c")
+    with quota(service, max_eval_output_items=before + 5):
+        first = create(three)
+        refused(lambda: create(three), "eval_output_items")
+        create(content("a", "b"))
+        refused(lambda: create(content("a")), "eval_output_items")
+        client.evals.runs.cancel(first.id, eval_id=of.id)  # it has made no item
+        second = create(three)
+        ended = "UPDATE eval_runs SET status = 'completed', passed = 3 WHERE id = %s"
+        service.execute(ended, second.id)
+        refused(lambda: create(content("a")), "eval_output_items")
+        client.evals.runs.delete(second.id, eval_id=of.id)
+        create(three)
+    row = b'{"item": {"answer": "a"}}\n'
+    file = client.files.create(file=("rows.jsonl", row), purpose="evals")
+    with quota(service, max_eval_output_items=before + 5 + 9_999):
+        refused(lambda: create({"type": "file_id", "id": file.id}), "eval_output_items")
+    with quota(service, max_eval_output_items=before + 5 + 10_000):
+        create({"type": "file_id", "id": file.id})
+
+
 def test_registered_objects(service: Service, client: OpenAI) -> None:
     tool = {"server_url": "http://127.0.0.1:9/tool", "headers": {}}
 

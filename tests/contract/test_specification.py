@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -93,6 +94,19 @@ def test_every_property_is_described(specification: dict[str, Any]) -> None:
     assert len(found) > 1000
     undescribed = [f"{place}.{name}" for place, name, field in found if not described(field)]
     assert undescribed == [], "write a text under the field"
+
+
+def test_every_schema_has_a_description_of_its_own(specification: dict[str, Any]) -> None:
+    schemas = specification["components"]["schemas"]
+    assert len(schemas) > 180
+    undescribed = [name for name, schema in schemas.items() if not described(schema)]
+    assert undescribed == [], "write a docstring for the class"
+    texts = Counter(schema["description"] for schema in schemas.values())
+    shared = [name for name, schema in schemas.items() if texts[schema["description"]] > 1]
+    assert shared == [], "tell these classes apart"
+    for name, schema in schemas.items():
+        for word in ("POST ", "pydantic", "FastAPI", "app/", "workers/"):
+            assert word not in schema["description"].replace("POST `{", ""), (name, word)
 
 
 def described(node: dict[str, Any]) -> bool:

@@ -59,6 +59,30 @@ TAKEN: list[dict[str, Any]] = [
     {"messages": [USER, CALLED, ANSWER]},
     {"messages": [USER, CALLED, {**ANSWER, "content": [{"type": "text", "text": "37"}]}]},
     {"messages": [USER, {"role": "assistant", "content": None, "refusal": "No."}, USER]},
+    {"messages": [USER, {"role": "assistant", "content": "37", "reasoning": "92 less 55."}, USER]},
+    {
+        "messages": [
+            {**USER, "name": "ann"},
+            {**CALLED, "refusal": None, "parsed": {"a": 1}},
+            ANSWER,
+        ]
+    },
+    {
+        "messages": [
+            USER,
+            {**CALLED, "annotations": [], "tool_calls": [{**CALL, "index": 0}]},
+            ANSWER,
+        ]
+    },
+    {
+        "messages": [
+            USER,
+            {**CALLED, "tool_calls": [CALL, {**CALL, "id": "c2"}]},
+            {**ANSWER, "tool_call_id": "c2"},
+            ANSWER,
+            USER,
+        ]
+    },
 ]
 
 
@@ -69,7 +93,13 @@ def test_what_is_taken_is_answered(client: OpenAI, body: dict[str, Any]) -> None
     assert reply.choices[0].finish_reason in {"stop", "length", "tool_calls"}
 
 
+def now(**function: Any) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": "now", **function}}
+
+
+NOW = now()
 UNSUPPORTED, INVALID, TYPE = "unsupported_value", "invalid_value", "invalid_type"
+UNKNOWN, SCHEMA_FAULT = "unknown_parameter", "invalid_function_parameters"
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"tools": TOOLS, "tool_choice": "required"}, UNSUPPORTED, "tool_choice"),
     ({"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "lookup"}}},
@@ -102,6 +132,24 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"seed": "7"}, TYPE, "seed"),
     ({"top_logprobs": 3}, INVALID, "top_logprobs"),
     ({"logprobs": True, "top_logprobs": 21}, "integer_above_max_value", "top_logprobs"),
+    ({"max_tokens": 5, "max_completion_tokens": 5}, "invalid_parameter_combination", "max_tokens"),
+    ({"tool_choice": "auto"}, INVALID, "tool_choice"),
+    ({"parallel_tool_calls": False, "tools": []}, INVALID, "parallel_tool_calls"),
+    ({"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "zzz"}}}, INVALID,
+     "tool_choice.function.name"),
+    ({"tools": TOOLS * 2}, INVALID, f"tools[{len(TOOLS)}].function.name"),
+    ({"tools": TOOLS * 65}, "array_above_max_length", "tools"),
+    ({"tools": [{**NOW, "cache_control": {}}]}, UNKNOWN, "tools[0].cache_control"),
+    ({"tools": [now(returns={"type": "string"})]}, UNKNOWN, "tools[0].function.returns"),
+    ({"tools": [now(strict="yes")]}, TYPE, "tools[0].function.strict"),
+    ({"tools": [now(parameters={"type": "string"})]}, SCHEMA_FAULT,
+     "tools[0].function.parameters.type"),
+    ({"tools": [now(parameters={"properties": 7})]}, SCHEMA_FAULT,
+     "tools[0].function.parameters.properties"),
+    ({"response_format": {"type": "text", "schema": {}}}, INVALID, "response_format.schema"),
+    ({"metadata": {"a": 1}}, TYPE, "metadata.a"),
+    ({"verbosity": "loud"}, INVALID, "verbosity"),
+    ({"service_tier": "gold"}, INVALID, "service_tier"),
     ({"stop": 7}, TYPE, "stop"),
     ({"stream_options": {"include_usage": True}}, INVALID, "stream_options"),
     ({"reasoning_effort": "endless"}, INVALID, "reasoning_effort"),
@@ -127,7 +175,26 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"messages": [{"role": "user", "content": [IMAGE]}]}, UNSUPPORTED, "messages[0].content"),
     ({"messages": [USER, {"role": "assistant", "content": None}]}, TYPE, "messages[1].content"),
     ({"messages": [USER, ANSWER]}, INVALID, "messages[1].role"),
-    ({"messages": [USER, CALLED, USER, ANSWER]}, INVALID, "messages[3].role"),
+    ({"messages": [USER, CALLED, USER, ANSWER]}, INVALID, "messages[1].tool_calls"),
+    ({"messages": [USER, CALLED]}, INVALID, "messages[1].tool_calls"),
+    ({"messages": [USER, {**CALLED, "tool_calls": [CALL, {**CALL, "id": "c2"}]}, ANSWER, USER]},
+     INVALID, "messages[1].tool_calls"),
+    ({"messages": [USER, CALLED, ANSWER, ANSWER]}, INVALID, "messages[3].tool_call_id"),
+    ({"messages": [USER, {**CALLED, "tool_calls": [CALL, CALL]}, ANSWER]}, INVALID,
+     "messages[1].tool_calls[1].id"),
+    ({"messages": [{**USER, "weight": 0}]}, UNKNOWN, "messages[0].weight"),
+    ({"messages": [{**USER, "refusal": "No."}]}, UNKNOWN, "messages[0].refusal"),
+    ({"messages": [{**USER, "name": 7}]}, TYPE, "messages[0].name"),
+    ({"messages": [{"role": "user", "content": [{"type": "text", "text": "a", "cache": 1}]}]},
+     UNKNOWN, "messages[0].content[0].cache"),
+    ({"messages": [USER, {**CALLED, "tool_calls": [{**CALL, "extra": 1}]}, ANSWER]}, UNKNOWN,
+     "messages[1].tool_calls[0].extra"),
+    ({"messages": [USER, {"role": "assistant", "content": "37", "refusal": "No."}]}, INVALID,
+     "messages[1].refusal"),
+    ({"messages": [USER, {"role": "assistant", "content": "37", "reasoning": "a",
+                          "reasoning_content": "b"}]}, INVALID, "messages[1].reasoning_content"),
+    ({"messages": [USER, {"role": "assistant", "content": "37", "reasoning": ["a"]}]}, TYPE,
+     "messages[1].reasoning"),
     ({"messages": [USER, CALLED, {**ANSWER, "tool_call_id": "c2"}]}, INVALID,
      "messages[2].tool_call_id"),
     ({"messages": [USER, called_with('{"expression": '), ANSWER]}, INVALID,
@@ -159,7 +226,23 @@ def test_what_is_refused_names_its_place_in_hosted_words(
         message = body_sent_back["message"]
         for leak in ("Input should", "Value error", "valid dictionary", "pattern '^null$'"):
             assert leak not in message
-        assert message.endswith("." if code != "unknown_parameter" else "tool"), message
+        assert message.endswith("." if param != "tool" else "tool"), message
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "param"),
+    [
+        ({"include_usage": 1}, TYPE, "stream_options.include_usage"),
+        ({"include_obfuscation": True}, UNSUPPORTED, "stream_options.include_obfuscation"),
+        ({"continuous_usage_stats": True}, UNKNOWN, "stream_options.continuous_usage_stats"),
+    ],
+)
+def test_an_option_of_a_stream_is_read_or_refused(
+    client: OpenAI, options: dict[str, Any], code: str, param: str
+) -> None:
+    with pytest.raises(BadRequestError) as refused:
+        ask(client, stream=True, stream_options=options)
+    assert (refused.value.code, refused.value.param) == (code, param)
 
 
 def test_text_with_a_null_character_is_refused(client: OpenAI) -> None:

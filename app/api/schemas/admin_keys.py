@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.schemas.common import WireModel
+from app.api.schemas.common import ClosedBody
 from app.api.schemas.projects import Name
 from app.domain.accounts.keys import Organization, OwnedKey
 from app.domain.described import Described
@@ -13,8 +13,8 @@ MAX_LIFETIME_S = 31_536_000
 Lifetime = Annotated[int, Field(ge=1, le=MAX_LIFETIME_S, strict=True)]
 
 
-class CreateAdminKey(WireModel):
-    """Body of `POST /v1/organization/admin_api_keys`."""
+class CreateAdminKey(ClosedBody):
+    """A new admin key."""
 
     name: Name
     expires_in_seconds: Lifetime | None = None
@@ -39,6 +39,8 @@ class AdminKeyOwner(Described):
 
 
 class AdminKeyObject(Described):
+    """An admin key of the organization, without its value."""
+
     id: str
     object: Literal["organization.admin_api_key"] = "organization.admin_api_key"
     name: str
@@ -66,6 +68,8 @@ class AdminKeyObject(Described):
 
 
 class AdminKeyWithValue(AdminKeyObject):
+    """A new admin key with its value, which no other reply contains."""
+
     value: str
     """The key. No later reply contains it."""
 
@@ -75,6 +79,8 @@ class AdminKeyWithValue(AdminKeyObject):
 
 
 class AdminKeyDeleted(Described):
+    """The confirmation that an admin key is deleted."""
+
     id: str
     object: Literal["organization.admin_api_key.deleted"] = "organization.admin_api_key.deleted"
     deleted: Literal[True] = True

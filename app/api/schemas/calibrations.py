@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.domain.described import Described
 from app.domain.graders.graders import Grader
 from app.grading.calibration import Sample
@@ -15,13 +15,15 @@ _MAX_SAMPLES = 500
 
 
 class CalibrationSample(WireModel):
+    """An answer whose score is looked at, with its row."""
+
     model_sample: str
     """An answer of a base model."""
     item: Json | None = None
     """The row that it answers; several answers may have the same one."""
 
 
-class CalibrateGrader(WireModel):
+class CalibrateGrader(ClosedBody):
     """Either `samples` or a file of them."""
 
     samples: (
@@ -45,6 +47,8 @@ class CalibrateGrader(WireModel):
 
 
 class ScoreBin(Described):
+    """Number of scores between two bounds."""
+
     low: float
     """Lowest score of the bin."""
     high: float
@@ -54,6 +58,8 @@ class ScoreBin(Described):
 
 
 class ThresholdFailures(Described):
+    """Share of the answers that fail at one threshold."""
+
     threshold: float
     """A `pass_threshold`."""
     failures: float
@@ -61,6 +67,8 @@ class ThresholdFailures(Described):
 
 
 class ScoreSpread(Described):
+    """The distribution of the scores."""
+
     mean: float
     """Mean score."""
     std: float
@@ -78,6 +86,8 @@ class ScoreSpread(Described):
 
 
 class CalibrationProbe(Described):
+    """The scores of one kind of adversarial answer."""
+
     name: Literal["empty", "echo", "keywords", "overlong", "format_only"]
     """Kind of the adversarial answer."""
     mean: float
@@ -89,6 +99,8 @@ class CalibrationProbe(Described):
 
 
 class GraderCalibration(Described):
+    """Findings about a grader from its scores of many answers."""
+
     object: Literal["grader.calibration"] = "grader.calibration"
     samples: int
     """Answers that were sent."""

@@ -1,34 +1,121 @@
 """Chat completions on the wire. Source: the hosted API's `createChatCompletion`.
 
-The types here are for the specification. `app.domain.chat` checks the values, because the hosted
-API has a code of its own for each kind of fault.
+The types here are for the specification, and nothing is validated by them. `app.domain.chat` checks
+the values, because the hosted API has a code of its own for each kind of fault.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import WithJsonSchema
+from pydantic import Field, SkipValidation
 
+from app.api.schemas.chat_messages import ChatRequestMessage
+from app.api.schemas.chat_options import (
+    ChatNamedTool,
+    ChatResponseFormat,
+    ChatStreamOptions,
+    ChatTool,
+)
 from app.api.schemas.common import WireModel
 from app.domain.chat.conversation import MAX_MESSAGES
+from app.domain.methods.reasoning_efforts import CalledEffort
+from app.domain.methods.reinforcement import MAX_TOOLS
 
-_MODEL = {"type": "string", "minLength": 1, "maxLength": 256}
-_MESSAGES = {
-    "type": "array",
-    "items": {"type": "object", "additionalProperties": True},
-    "minItems": 1,
-    "maxItems": MAX_MESSAGES,
-}
-_STREAM = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
+_Bool = SkipValidation[bool | None]
+_Text = SkipValidation[str | None]
+_Count = SkipValidation[Annotated[int, Field(ge=1, le=2**31 - 1)] | None]
+_Penalty = SkipValidation[Annotated[float, Field(ge=-2, le=2)] | None]
 
 
 class ChatCompletionRequest(WireModel):
-    """A call of a model. Further fields are those of the hosted API; one that the service cannot
-    honour is refused by name.
+    """A call of a model. A further parameter of the hosted API is refused by name; an engine
+    refuses a value that it does not implement.
     """
 
-    model: Annotated[Any, WithJsonSchema(_MODEL)]
+    model: SkipValidation[Annotated[str, Field(min_length=1, max_length=256)]]
     """Name of a base model, of a tuned model or of a checkpoint's."""
-    messages: Annotated[Any, WithJsonSchema(_MESSAGES)]
+    messages: SkipValidation[
+        Annotated[list[ChatRequestMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
+    ]
     """The conversation so far."""
-    stream: Annotated[Any, WithJsonSchema(_STREAM)] = None
+    stream: _Bool = None
     """True sends the answer in chunks, as server-sent events."""
+    stream_options: SkipValidation[ChatStreamOptions | None] = None
+    """Options of a stream."""
+    tools: SkipValidation[Annotated[list[ChatTool], Field(max_length=MAX_TOOLS)] | None] = None
+    """Functions that the model may call."""
+    tool_choice: SkipValidation[Literal["none", "auto", "required"] | ChatNamedTool | None] = None
+    """`none` offers the tools and parses no calls; the CPU engine has only `auto` and `none`."""
+    parallel_tool_calls: _Bool = None
+    """False: the answer has one call at most."""
+    max_completion_tokens: _Count = None
+    """Most tokens of an answer; absent: what the context leaves."""
+    max_tokens: _Count = None
+    """The older name of `max_completion_tokens`; only one of them may be sent."""
+    temperature: SkipValidation[Annotated[float, Field(ge=0, le=2)] | None] = None
+    """Divides the logits before sampling; 0 takes the most probable token. Absent: 1."""
+    top_p: SkipValidation[Annotated[float, Field(gt=0, le=1)] | None] = None
+    """Samples from the most probable tokens that have this probability together."""
+    seed: SkipValidation[Annotated[int, Field(ge=1 - 2**63, le=2**63 - 1)] | None] = None
+    """The same seed repeats an answer of the same model and engine."""
+    stop: SkipValidation[
+        Annotated[str, Field(min_length=1)] | list[Annotated[str, Field(min_length=1)]] | None
+    ] = None
+    """Texts that end the answer; they are no part of it."""
+    n: SkipValidation[Annotated[int, Field(ge=1, le=128)] | None] = None
+    """Number of answers; the CPU engine has only 1."""
+    logprobs: _Bool = None
+    """True adds the log-probs of the sampled tokens."""
+    top_logprobs: SkipValidation[Annotated[int, Field(ge=0, le=20)] | None] = None
+    """The most probable tokens at each place; needs `logprobs`."""
+    response_format: SkipValidation[ChatResponseFormat | None] = None
+    """Form of the answer; the CPU engine has only text."""
+    reasoning_effort: SkipValidation[CalledEffort | None] = None
+    """Absent: the effort that the model was trained with."""
+    frequency_penalty: _Penalty = None
+    """Lowers tokens by their count so far; the CPU engine has only 0."""
+    presence_penalty: _Penalty = None
+    """Lowers tokens that occurred; the CPU engine has only 0."""
+    logit_bias: SkipValidation[dict[str, Annotated[float, Field(ge=-100, le=100)]] | None] = None
+    """Additions to the logits of token ids; the CPU engine has none."""
+    modalities: SkipValidation[list[Literal["text"]] | None] = None
+    """Answers are text."""
+    metadata: SkipValidation[dict[str, str] | None] = None
+    """Changes nothing: no chat is stored."""
+    store: SkipValidation[Literal[False] | None] = None
+    """Only false: no chat is stored."""
+    user: _Text = None
+    """Changes nothing."""
+    safety_identifier: _Text = None
+    """Changes nothing."""
+    service_tier: SkipValidation[Literal["auto", "default", "flex", "scale", "priority"] | None] = (
+        None
+    )
+    """Changes nothing."""
+    verbosity: SkipValidation[Literal["low", "medium", "high"] | None] = None
+    """Changes nothing."""
+    prompt_cache_key: _Text = None
+    """Changes nothing."""
+    prompt_cache_retention: _Text = None
+    """Changes nothing."""
+    prompt_cache_options: SkipValidation[dict[str, Any] | None] = None
+    """Changes nothing."""
+    top_k: SkipValidation[Annotated[int, Field(ge=-1, le=2**31 - 1)] | None] = None
+    """Samples from so many tokens (an extension); the CPU engine has none."""
+    min_p: SkipValidation[Annotated[float, Field(ge=0, le=1)] | None] = None
+    """Least share of the greatest probability (an extension); the CPU engine has none."""
+    min_tokens: SkipValidation[Annotated[int, Field(ge=0, le=2**31 - 1)] | None] = None
+    """Least tokens of an answer (an extension); the CPU engine has none."""
+    repetition_penalty: SkipValidation[Annotated[float, Field(gt=0)] | None] = None
+    """Divides the logits of tokens that occurred (an extension); the CPU engine has only 1."""
+    ignore_eos: _Bool = None
+    """True goes on after the end mark (an extension); the CPU engine has only false."""
+    skip_special_tokens: _Bool = None
+    """False keeps control tokens in the text (an extension); the CPU engine has only true."""
+    stop_token_ids: SkipValidation[list[Annotated[int, Field(ge=0, le=2**31 - 1)]] | None] = None
+    """Token ids that end the answer (an extension)."""
+    return_token_ids: _Bool = None
+    """True adds the token ids of prompt and answer (an extension)."""
+
+    def sent(self) -> dict[str, Any]:
+        """Returns the body as it was sent."""
+        return {name: getattr(self, name) for name in self.model_fields_set}

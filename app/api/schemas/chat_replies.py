@@ -18,6 +18,8 @@ class _Sent(Described):
 
 
 class ChatFunctionCall(_Sent):
+    """The function that a tool call names, with its arguments."""
+
     name: str
     """Name of the function."""
     arguments: str
@@ -25,6 +27,8 @@ class ChatFunctionCall(_Sent):
 
 
 class ChatToolCall(_Sent):
+    """A call of a tool that the client runs."""
+
     id: str
     """Id that the `tool` message in reply repeats."""
     type: Literal["function"]
@@ -52,6 +56,8 @@ class ToolCallError(_Sent):
 
 
 class TopLogprob(_Sent):
+    """Log-prob of one token."""
+
     token: str
     """Text of the token."""
     logprob: float
@@ -61,11 +67,15 @@ class TopLogprob(_Sent):
 
 
 class TokenLogprob(TopLogprob):
+    """Log-prob of a sampled token, with the most probable ones at its place."""
+
     top_logprobs: list[TopLogprob]
     """The most probable tokens at this place, as many as were asked for."""
 
 
 class Logprobs(_Sent):
+    """Log-probs of the tokens of an answer."""
+
     content: list[TokenLogprob] | None
     """One entry for each sampled token."""
     refusal: list[TokenLogprob] | None = None
@@ -73,6 +83,8 @@ class Logprobs(_Sent):
 
 
 class ChatMessage(_Sent):
+    """The message of an answer; send it back as it is to go on."""
+
     role: Literal["assistant"]
     """Always `assistant`."""
     content: str | None
@@ -86,6 +98,8 @@ class ChatMessage(_Sent):
 
 
 class ChatChoice(_Sent):
+    """One answer of a whole reply."""
+
     index: int
     """Number of the answer, from 0."""
     message: ChatMessage
@@ -97,16 +111,22 @@ class ChatChoice(_Sent):
 
 
 class PromptTokensDetails(_Sent):
+    """The parts of the tokens of a prompt."""
+
     cached_tokens: int
     """Prompt tokens that were read from the prefix cache."""
 
 
 class CompletionTokensDetails(_Sent):
+    """The parts of the tokens that were sampled."""
+
     reasoning_tokens: int
     """Sampled tokens that are reasoning."""
 
 
 class ChatUsage(_Sent):
+    """The tokens that a call took."""
+
     prompt_tokens: int
     """Tokens of the prompt."""
     completion_tokens: int
@@ -120,7 +140,7 @@ class ChatUsage(_Sent):
 
 
 class ChatCompletion(_Sent):
-    """A whole answer."""
+    """A whole reply to a call of a model."""
 
     id: str
     """Id of the call."""
@@ -151,6 +171,8 @@ class ChatDelta(_Sent):
 
 
 class ChatChunkChoice(_Sent):
+    """The addition to one answer of a stream."""
+
     index: int
     """Number of the answer, from 0."""
     delta: ChatDelta

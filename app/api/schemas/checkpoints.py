@@ -7,6 +7,8 @@ from app.domain.jobs.jobs import Checkpoint
 
 
 class FineTuningJobCheckpoint(Described):
+    """A checkpoint of a job: a model that can be called, with its metrics."""
+
     id: str
     object: Literal["fine_tuning.job.checkpoint"] = "fine_tuning.job.checkpoint"
     created_at: int

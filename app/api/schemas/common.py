@@ -1,15 +1,21 @@
 """Shapes shared by every route: the error envelope, list pages, JSON maps."""
 
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
-from pydantic import ConfigDict
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from typing_extensions import override
 
 from app.domain.described import Described
+from app.domain.value_faults import unknown_key
 
 Row = TypeVar("Row")
 
 
 class ErrorBody(Described):
+    """The fault, its class, its place and its code."""
+
     message: str
     """The fault in a sentence, with its cure."""
     type: str
@@ -40,6 +46,18 @@ class Page(Described, Generic[Row]):
     last_id: str | None
     """Id of the last object; `null` on an empty page."""
 
+    @classmethod
+    @override
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        listed: type[BaseModel] = cls.__pydantic_generic_metadata__["args"][0]
+        handler.resolve_ref_schema(schema)["description"] = (
+            f"A page of `{listed.__name__}` objects."
+        )
+        return schema
+
 
 class Identified(Protocol):
     @property
@@ -64,12 +82,9 @@ def paged_by(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Ro
     )
 
 
-def none_if_empty(cursor: object) -> object:
-    """Reads an empty cursor as none: some clients send one for the first page."""
-    return None if cursor == "" else cursor
-
-
 class Deleted(Described):
+    """The confirmation that an object is deleted."""
+
     id: str
     object: str
     """Type of the deleted object."""
@@ -80,6 +95,17 @@ class WireModel(Described):
     """A request body. Unknown keys are retained, as in the hosted API."""
 
     model_config = ConfigDict(extra="allow")
+
+
+class ClosedBody(WireModel):
+    """A body whose reply has no place for a warning: an unknown key with a value is refused."""
+
+    @model_validator(mode="after")
+    def _knows_every_key(self) -> Self:
+        for key, value in (self.model_extra or {}).items():
+            if value is not None:
+                raise unknown_key(key, type(self).model_fields)
+        return self
 
 
 Json = dict[str, Any]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
@@ -48,16 +48,22 @@ class _CurriculumKeys(WireModel):
 
 
 class CreateCurriculum(_CurriculumKeys):
+    """A new curriculum: ids of files, or rows that are stored as files."""
+
     name: Text
 
 
 class UpdateCurriculum(_CurriculumKeys):
-    """Absent fields do not change; `null` removes the validation file."""
+    """Changes that make a new version of a curriculum; absent fields do not change, and `null`
+    removes the validation file.
+    """
 
     name: Text | None = None
 
 
 class Curriculum(RegisteredObject):
+    """A version of a registered curriculum: the files that jobs train and validate on."""
+
     object: Literal["curriculum"] = "curriculum"
     training_file: str
     """Id of the file with the training rows."""
@@ -83,7 +89,9 @@ class Curriculum(RegisteredObject):
         return cls.model_validate(shown)
 
 
-class RunCurriculumTest(WireModel):
+class RunCurriculumTest(ClosedBody):
+    """Options of a test of a curriculum."""
+
     tools: (
         Annotated[list[Annotated[str, Field(pattern=TOOL_NAME)]], Field(max_length=1024)] | None
     ) = None
@@ -91,6 +99,8 @@ class RunCurriculumTest(WireModel):
 
 
 class LinePair(Described):
+    """Two lines with the same prompt."""
+
     first: int
     """Line number, from 1."""
     second: int
@@ -98,6 +108,8 @@ class LinePair(Described):
 
 
 class SplitTest(Described):
+    """Contents of one file of a curriculum."""
+
     file_id: str
     """Id of the file."""
     rows: int
@@ -124,6 +136,8 @@ class SplitTest(Described):
 
 
 class CurriculumTest(Described):
+    """Result of reading the files of a curriculum; nothing is trained."""
+
     object: Literal["curriculum.test"] = "curriculum.test"
     curriculum_id: str
     """Id of the curriculum."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import ClosedBody, Json
 from app.api.schemas.evals import Metadata, Name, fault_of
 from app.domain.described import Described
 from app.domain.errors import InvalidRequest
@@ -17,8 +17,8 @@ _KEPT_CALLS = ("stored_completions", "responses", "logs")
 _TAGGED = frozenset({"", "source", "input_messages"})
 
 
-class CreateEvalRun(WireModel):
-    """Body of `POST /v1/evals/{eval_id}/runs`."""
+class CreateEvalRun(ClosedBody):
+    """A new run of an eval."""
 
     data_source: Json
     """Items, as `jsonl`, or prompts that a model is asked first, as `completions` or
@@ -44,6 +44,8 @@ class CreateEvalRun(WireModel):
 
 
 class ResultCountsBody(Described):
+    """The items of an eval run by outcome."""
+
     total: int
     """All items."""
     errored: int
@@ -55,6 +57,8 @@ class ResultCountsBody(Described):
 
 
 class CriterionResult(Described):
+    """The counts of one criterion of an eval run."""
+
     testing_criteria: str
     """Name of the criterion."""
     passed: int
@@ -64,6 +68,8 @@ class CriterionResult(Described):
 
 
 class ModelUsage(Described):
+    """The calls and tokens of one model in an eval run."""
+
     model_name: str
     """Name of the model."""
     invocation_count: int
@@ -77,6 +83,8 @@ class ModelUsage(Described):
 
 
 class EvalRunObject(Described):
+    """A run of an eval over its data source, with counts and usage."""
+
     id: str
     object: Literal["eval.run"] = "eval.run"
     eval_id: str
@@ -128,12 +136,16 @@ class EvalRunObject(Described):
 
 
 class EvalRunDeleted(Described):
+    """The confirmation that an eval run is deleted."""
+
     deleted: bool = True
     run_id: str
     object: Literal["eval.run.deleted"] = "eval.run.deleted"
 
 
 class OutputItemObject(Described):
+    """One graded item of an eval run."""
+
     id: str
     object: Literal["eval.run.output_item"] = "eval.run.output_item"
     eval_id: str

@@ -4,15 +4,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import ClosedBody, Json
 from app.api.schemas.jobs import MetadataKey, MetadataValue
-from app.api.schemas.parameters import dotted
+from app.api.schemas.parameters import dotted, missing
 from app.domain.described import Described
 from app.domain.errors import InvalidRequest
 from app.domain.evals.evals import Criterion, Eval, NewEval
 from app.domain.graders.graders import Grader
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
-from app.domain.graders.single import NOT_AVAILABLE
+from app.domain.value_faults import refusal
 
 Name = Annotated[str, StringConstraints(max_length=256)]
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
@@ -20,7 +20,9 @@ _GRADER: TypeAdapter[Criterion] = TypeAdapter(Grader)
 _MAX_CRITERIA = 32
 
 
-class DataSourceConfig(WireModel):
+class DataSourceConfig(ClosedBody):
+    """The form of the items of an eval."""
+
     type: Literal["custom", "logs", "stored_completions"]
     item_schema: Json | None = None
     """JSON schema of an item."""
@@ -28,8 +30,8 @@ class DataSourceConfig(WireModel):
     """True if criteria read `sample` beside `item`."""
 
 
-class CreateEval(WireModel):
-    """Body of `POST /v1/evals`."""
+class CreateEval(ClosedBody):
+    """A new eval: the form of its items, and the criteria that judge them."""
 
     data_source_config: DataSourceConfig
     """The form of the items; only `custom` is available."""
@@ -49,7 +51,7 @@ class CreateEval(WireModel):
                 code="data_source_not_available",
             )
         if config.item_schema is None:
-            raise _missing("data_source_config.item_schema")
+            raise missing("data_source_config.item_schema")
         return NewEval(
             name=self.name,
             item_schema=config.item_schema,
@@ -62,8 +64,8 @@ class CreateEval(WireModel):
         )
 
 
-class UpdateEval(WireModel):
-    """Body of `POST /v1/evals/{eval_id}`; absent fields do not change, `metadata: null` clears."""
+class UpdateEval(ClosedBody):
+    """Changes of an eval; absent fields do not change, and `metadata: null` clears it."""
 
     name: Name | None = None
     metadata: Metadata | None = None
@@ -74,6 +76,8 @@ class UpdateEval(WireModel):
 
 
 class EvalObject(Described):
+    """An eval: the form of its items, and the criteria that judge them."""
+
     id: str
     object: Literal["eval"] = "eval"
     name: str
@@ -101,6 +105,8 @@ class EvalObject(Described):
 
 
 class EvalDeleted(Described):
+    """The confirmation that an eval and its runs are deleted."""
+
     deleted: bool = True
     eval_id: str
     object: Literal["eval.deleted"] = "eval.deleted"
@@ -112,7 +118,7 @@ def _criterion(sent: Json, path: str) -> Criterion:
     except ValidationError as error:
         raise fault_of(error, path) from error
     if isinstance(criterion, TextSimilarityGrader) and criterion.pass_threshold is None:
-        raise _missing(f"{path}.pass_threshold")
+        raise missing(f"{path}.pass_threshold")
     return criterion
 
 
@@ -125,7 +131,7 @@ def fault_of(
     the location, and it is left out, because it is no key of the body. The empty field is the path
     itself.
     """
-    fault = error.errors(include_url=False, include_context=False)[0]
+    fault = error.errors(include_url=False)[0]
     location, field = [], ""
     for part in fault["loc"]:
         if field not in tagged:
@@ -135,14 +141,4 @@ def fault_of(
             field = f"[{part}]"
     if fault["type"].startswith("union_tag"):
         location.append("type")
-    param = dotted(path, tuple(location))
-    if fault["type"] in {"missing", "union_tag_not_found"}:
-        return _missing(param)
-    code = NOT_AVAILABLE if fault["type"] == NOT_AVAILABLE else "invalid_value"
-    return InvalidRequest(f"Invalid value for '{param}': {fault['msg']}.", param=param, code=code)
-
-
-def _missing(param: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter"
-    )
+    return refusal(dotted(path, tuple(location)), [fault])

@@ -8,6 +8,8 @@ from app.domain.jobs.jobs import JobEvent
 
 
 class FineTuningJobEvent(Described):
+    """An event in the life of a job."""
+
     id: str
     object: Literal["fine_tuning.job.event"] = "fine_tuning.job.event"
     created_at: int

@@ -9,6 +9,8 @@ MIN_EXPIRY_S, MAX_EXPIRY_S = 3600, 2_592_000
 
 
 class FileObject(Described):
+    """A stored file, without its bytes."""
+
     id: str
     object: Literal["file"] = "file"
     bytes: int

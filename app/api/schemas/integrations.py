@@ -10,6 +10,8 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
 class Wandb(WireModel):
+    """The place of the job in Weights & Biases; nothing is sent there."""
+
     project: Name
     """Name of the project there."""
     name: Name | None = None

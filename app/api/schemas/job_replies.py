@@ -15,6 +15,8 @@ from app.domain.methods.stored import (
 
 
 class JobErrorBody(Described):
+    """Reason why a job failed; every field is null for a job that did not."""
+
     code: str | None
     """The error in a word that programs can compare."""
     message: str | None
@@ -66,7 +68,7 @@ class Reproducibility(Described):
 
 
 class FineTuningJob(Described):
-    """The hosted job object; every key is always present."""
+    """A fine-tuning job; every key is always present."""
 
     id: str
     """Id of the job."""

@@ -22,7 +22,7 @@ MetadataValue = Annotated[str, StringConstraints(max_length=512)]
 
 
 class CreateFineTuningJob(CapsBody):
-    """Body of `POST /v1/fine_tuning/jobs`."""
+    """A new fine-tuning job."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -124,4 +124,4 @@ def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:
 
 
 class ResumeFineTuningJob(CapsBody):
-    """Optional body of `POST …/resume`. Caps that are absent or null do not change."""
+    """New caps of a paused job; those that are absent or null do not change."""

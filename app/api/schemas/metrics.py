@@ -8,6 +8,8 @@ from app.domain.rollouts.metrics import MetricPoint
 
 
 class Point(Described):
+    """One value of a curve."""
+
     step: int
     """The committed step; 0 is before training."""
     value: float
@@ -15,6 +17,8 @@ class Point(Described):
 
 
 class Curve(Described):
+    """The points of one curve of a job."""
+
     id: str
     """`<split>:<name>`"""
     object: Literal["fine_tuning.job.metric"] = "fine_tuning.job.metric"

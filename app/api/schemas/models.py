@@ -6,6 +6,8 @@ from app.domain.described import Described
 
 
 class Model(Described):
+    """A model that can be called."""
+
     id: str
     """Name of the model, for chat, evals and jobs."""
     object: Literal["model"] = "model"
@@ -16,7 +18,7 @@ class Model(Described):
 
 
 class ModelList(Described):
-    """All models on one page without a cursor, as in the hosted API."""
+    """All models on one page."""
 
     object: Literal["list"] = "list"
     data: list[Model]

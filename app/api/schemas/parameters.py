@@ -1,22 +1,28 @@
 """Errors of wrong parameters: the dotted path of the refused value, and its message."""
 
+from collections.abc import Iterable
+
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
-from app.domain.graders.single import NOT_AVAILABLE
+from app.domain.value_faults import refusal
 
-_UNION_MEMBERS = ("constrained-", "literal[", "function-", "[key]")
+_UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]")
 
 
 def first_fault(root: str, error: ValidationError) -> InvalidRequest:
     """Returns the first fault of the part of the body at path `root`."""
-    fault = error.errors(include_url=False, include_context=False)[0]
-    param = dotted(root, fault["loc"])
-    if fault["type"] == "missing":
-        return missing(param)
-    code = fault["type"] if fault["type"] == NOT_AVAILABLE else "invalid_value"
-    return InvalidRequest(f"Invalid value for '{param}': {fault['msg']}.", param=param, code=code)
+    return next(iter(refusals(root, error.errors(include_url=False))))
+
+
+def refusals(root: str, faults: Iterable[ErrorDetails]) -> list[InvalidRequest]:
+    """Returns one error for each parameter; a union reports a fault of every member it tried."""
+    by_param: dict[str, list[ErrorDetails]] = {}
+    for fault in faults:
+        by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
+    return [refusal(param, found) for param, found in by_param.items()]
 
 
 def missing(param: str) -> InvalidRequest:

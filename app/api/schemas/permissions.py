@@ -4,21 +4,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.api.schemas.common import WireModel
+from app.api.schemas.common import ClosedBody
 from app.domain.described import Described
 from app.domain.models.permissions import CheckpointPermission
 
 ProjectIdText = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
 
-class CreatePermissions(WireModel):
-    """Body of `POST …/permissions`."""
+class CreatePermissions(ClosedBody):
+    """The projects that may call a checkpoint."""
 
     project_ids: Annotated[list[ProjectIdText], Field(min_length=1, max_length=100)]
     """Ids of projects that may use the checkpoint's model."""
 
 
 class PermissionObject(Described):
+    """A project's permission to call a checkpoint."""
+
     id: str
     object: Literal["checkpoint.permission"] = "checkpoint.permission"
     created_at: int

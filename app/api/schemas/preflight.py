@@ -1,13 +1,13 @@
 """A preflight report on the wire (an extension)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
 from app.api.schemas.jobs import CreateFineTuningJob, call_fields
-from app.api.schemas.parameters import dotted
+from app.api.schemas.parameters import dotted, refusals
 from app.api.schemas.tuning_methods import other_bodies
 from app.domain.described import Described
 from app.domain.documents.walk import Kind
@@ -112,9 +112,9 @@ def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pre
     refusals = (refused(field, "", elsewhere) for field in unknown)
     method = body.get("method")
     kind = method.get("type") if isinstance(method, dict) else None
-    others = (
-        other_bodies(method, kind) if isinstance(method, dict) and kind in METHOD_MODELS else ()
-    )
+    others: Iterable[InvalidRequest] = ()
+    if isinstance(method, dict) and isinstance(kind, str) and kind in METHOD_MODELS:
+        others = other_bodies(method, kind)
     for refusal in (*refusals, *others):
         if refusal is not None and refusal.param not in reported:
             yield fault_of(refusal)
@@ -141,22 +141,10 @@ def fault_of(error: InvalidRequest) -> PreflightIssue:
 
 
 def _faults(error: ValidationError, *, root: str) -> Iterator[PreflightIssue]:
-    """Yields one fault for each path, the first one; a union reports one for every member it
-    tried.
-    """
-    listed = set[str]()
-    for fault in error.errors(include_url=False, include_context=False):
-        param = dotted(root, fault["loc"])
-        if param in listed:
-            continue
-        if len(listed) == MAX_FAULTS:
-            message = f"There are more faults than these {MAX_FAULTS}."
-            yield PreflightIssue("error", "invalid_value", message, None)
-            return
-        listed.add(param)
-        if fault["type"] == "missing":
-            message = f"Missing required parameter: '{param}'."
-            yield PreflightIssue("error", "missing_required_parameter", message, param)
-        else:
-            message = f"Invalid value for '{param}': {fault['msg']}."
-            yield PreflightIssue("error", "invalid_value", message, param)
+    """Yields one fault for each path."""
+    found = refusals(root, error.errors(include_url=False))
+    for fault in found[:MAX_FAULTS]:
+        yield fault_of(fault)
+    if len(found) > MAX_FAULTS:
+        message = f"There are more faults than these {MAX_FAULTS}."
+        yield PreflightIssue("error", "invalid_value", message, None)

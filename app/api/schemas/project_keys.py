@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.api.schemas.admin_keys import Lifetime
-from app.api.schemas.common import WireModel
+from app.api.schemas.common import ClosedBody
 from app.domain.accounts.keys import OwnedKey
 from app.domain.described import Described
 
@@ -14,8 +14,8 @@ NoScopes = Annotated[
 ]
 
 
-class UpdateProjectKey(WireModel):
-    """Absent fields do not change."""
+class UpdateProjectKey(ClosedBody):
+    """Changes of a key; absent fields do not change."""
 
     expires_in_seconds: Lifetime | None = None
     """Seconds from now until the key expires."""
@@ -24,6 +24,8 @@ class UpdateProjectKey(WireModel):
 
 
 class OwnerServiceAccount(Described):
+    """The service account that owns a key."""
+
     id: str
     name: str
     created_at: int
@@ -45,18 +47,24 @@ class OwnerUser(Described):
 
 
 class OwnedByServiceAccount(Described):
+    """Ownership of a key by a service account."""
+
     type: Literal["service_account"] = "service_account"
     service_account: OwnerServiceAccount
     """The service account."""
 
 
 class OwnedByUser(Described):
+    """Ownership of a key by the organization, in the hosted form of a user."""
+
     type: Literal["user"] = "user"
     user: OwnerUser
     """The organization."""
 
 
 class ProjectKeyObject(Described):
+    """A key of a project, without its value."""
+
     id: str
     object: Literal["organization.project.api_key"] = "organization.project.api_key"
     name: str
@@ -105,6 +113,8 @@ def _owner(owned: OwnedKey) -> OwnedByServiceAccount | OwnedByUser:
 
 
 class ProjectKeyDeleted(Described):
+    """The confirmation that a key of a project is deleted."""
+
     id: str
     object: Literal["organization.project.api_key.deleted"] = "organization.project.api_key.deleted"
     deleted: Literal[True] = True

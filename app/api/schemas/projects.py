@@ -4,15 +4,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.api.schemas.common import WireModel
+from app.api.schemas.common import ClosedBody
 from app.domain.accounts.keys import Project
 from app.domain.described import Described
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
-class CreateProject(WireModel):
-    """Body of `POST /v1/organization/projects`."""
+class CreateProject(ClosedBody):
+    """A new project."""
 
     name: Name
     residency: Annotated[
@@ -22,8 +22,8 @@ class CreateProject(WireModel):
     external_key_id: Annotated[None, Field(description="Not offered")] = None
 
 
-class UpdateProject(WireModel):
-    """Absent fields do not change."""
+class UpdateProject(ClosedBody):
+    """Changes of a project; absent fields do not change."""
 
     name: Name | None = None
     geography: Annotated[None, Field(description="Not offered")] = None
@@ -31,6 +31,8 @@ class UpdateProject(WireModel):
 
 
 class ProjectObject(Described):
+    """A project: the owner of files, jobs, models and keys."""
+
     id: str
     object: Literal["organization.project"] = "organization.project"
     name: str

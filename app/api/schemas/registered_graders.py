@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.api.schemas.trials import HeaderSafe, SampleParts
@@ -11,6 +11,8 @@ from app.domain.registry.registered_objects import Registered
 
 
 class CreateGrader(WireModel):
+    """A new registered grader."""
+
     name: Text
     grader: Grader
     """The grader, as in a create call of a job."""
@@ -18,7 +20,7 @@ class CreateGrader(WireModel):
 
 
 class UpdateGrader(WireModel):
-    """Absent fields do not change."""
+    """Changes that make a new version of a grader; absent fields do not change."""
 
     name: Text | None = None
     grader: Grader | None = None
@@ -27,6 +29,8 @@ class UpdateGrader(WireModel):
 
 
 class RegisteredGrader(RegisteredObject):
+    """A version of a registered grader, which jobs refer to by id."""
+
     object: Literal["grader"] = "grader"
     grader: Json
     """The definition, with secrets redacted."""
@@ -36,7 +40,9 @@ class RegisteredGrader(RegisteredObject):
         return cls.model_validate({"grader": registered.definition, **own_keys(registered)})
 
 
-class RunRegisteredGrader(WireModel):
+class RunRegisteredGrader(ClosedBody):
+    """The sample that a registered grader scores in a trial run."""
+
     model_sample: str
     """The answer that is graded."""
     item: Json | None = None

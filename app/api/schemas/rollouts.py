@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.schemas.common import Json, none_if_empty
+from app.api.schemas.common import Json
 from app.domain.described import Described
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
@@ -37,7 +37,7 @@ class RolloutQuery(BaseModel):
         description="`reward` lists graded rollouts only, of equal reward by step",
     )
     order: Literal["asc", "desc"] = "asc"
-    after: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
+    after: str | None = Field(
         default=None, max_length=128, description="Id of the last object of the previous page"
     )
     limit: int = Field(default=20, ge=1, le=100)
@@ -55,6 +55,8 @@ class RolloutQuery(BaseModel):
 
 
 class Rollout(Described):
+    """One rollout of a job: its messages, calls and grades."""
+
     id: str
     object: Literal["fine_tuning.job.rollout"] = "fine_tuning.job.rollout"
     fine_tuning_job_id: str

@@ -3,15 +3,15 @@
 from typing import Literal
 
 from app.api.schemas.admin_keys import Lifetime
-from app.api.schemas.common import WireModel
+from app.api.schemas.common import ClosedBody
 from app.api.schemas.project_keys import NoScopes
 from app.api.schemas.projects import Name
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount
 from app.domain.described import Described
 
 
-class CreateServiceAccount(WireModel):
-    """Body of `POST …/service_accounts`."""
+class CreateServiceAccount(ClosedBody):
+    """A new service account, and if it gets a first key."""
 
     name: Name
     create_service_account_only: bool | None = None
@@ -20,16 +20,16 @@ class CreateServiceAccount(WireModel):
     """Seconds until its first key expires; absent: it does not expire."""
 
 
-class UpdateServiceAccount(WireModel):
-    """Absent fields do not change."""
+class UpdateServiceAccount(ClosedBody):
+    """Changes of a service account; absent fields do not change."""
 
     name: Name | None = None
     role: Literal["member", "owner"] | None = None
     """The new role."""
 
 
-class CreateServiceAccountKey(WireModel):
-    """Body of `POST …/service_accounts/{service_account_id}/api_keys`."""
+class CreateServiceAccountKey(ClosedBody):
+    """A new key of a service account."""
 
     name: Name | None = None
     expires_in_seconds: Lifetime | None = None
@@ -63,6 +63,8 @@ class ServiceAccountKey(Described):
 
 
 class ServiceAccountObject(Described):
+    """A service account: an owner of keys that is no person."""
+
     id: str
     object: Literal["organization.project.service_account"] = "organization.project.service_account"
     name: str
@@ -106,6 +108,8 @@ class NewServiceAccount(Described):
 
 
 class ServiceAccountDeleted(Described):
+    """The confirmation that a service account and its keys are deleted."""
+
     id: str
     object: Literal["organization.project.service_account.deleted"] = (
         "organization.project.service_account.deleted"

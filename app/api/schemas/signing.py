@@ -6,6 +6,8 @@ from app.domain.described import Described
 
 
 class SigningSecret(Described):
+    """The secret that signs calls of tools and graders."""
+
     object: Literal["signing_secret"] = "signing_secret"
     secret: str
     """`whsec_…`, in the form that Standard Webhooks libraries read."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.domain.described import Described
 from app.domain.registry.registered_objects import Registered
@@ -37,6 +37,8 @@ class _ToolKeys(WireModel):
 
 
 class CreateTool(_ToolKeys):
+    """A new registered tool."""
+
     name: ToolName
     """Name that the model calls."""
     server_url: Url
@@ -44,7 +46,9 @@ class CreateTool(_ToolKeys):
 
 
 class UpdateTool(_ToolKeys):
-    """Absent fields do not change; `null` removes an optional key."""
+    """Changes that make a new version of a tool; absent fields do not change, and `null`
+    removes an optional key.
+    """
 
     name: ToolName | None = None
     """Name that the model calls."""
@@ -53,6 +57,8 @@ class UpdateTool(_ToolKeys):
 
 
 class Tool(RegisteredObject):
+    """A version of a registered tool, which jobs refer to by id."""
+
     model_config = ConfigDict(extra="allow")
 
     object: Literal["tool"] = "tool"
@@ -72,7 +78,9 @@ class Tool(RegisteredObject):
         return cls.model_validate({**registered.definition, **own_keys(registered)})
 
 
-class RunToolTest(WireModel):
+class RunToolTest(ClosedBody):
+    """Calls that a test sends to a registered tool."""
+
     arguments: Json | None = None
     """Arguments that the tool accepts; when absent, they are generated from its `parameters`."""
     item: Json | None = None
@@ -100,6 +108,8 @@ class ToolCheck(Described):
 
 
 class ToolTest(Described):
+    """Results of the checks of a registered tool."""
+
     object: Literal["tool.test"] = "tool.test"
     tool_id: str
     """Id of the tool."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.domain.described import Described
 from app.domain.graders.graders import Grader
 from app.domain.tools.tools import TOOL_NAME, ToolSpec
@@ -38,7 +38,9 @@ class SampleParts(WireModel):
         return self.model_dump(exclude_unset=True)
 
 
-class RunGraderRequest(WireModel):
+class RunGraderRequest(ClosedBody):
+    """A grader and the sample that it scores in a trial run."""
+
     grader: Grader
     """The grader, as in a create call of a job."""
     model_sample: str
@@ -51,17 +53,23 @@ class RunGraderRequest(WireModel):
     """Id of the call, sent to an endpoint."""
 
 
-class ValidateGraderRequest(WireModel):
+class ValidateGraderRequest(ClosedBody):
+    """A grader to check, with no sample."""
+
     grader: Grader
     """The grader, as in a create call of a job."""
 
 
 class ValidatedGrader(Described):
+    """The grader as it was read, with its defaults."""
+
     grader: Json
     """The grader with default values added and secrets redacted."""
 
 
 class GraderErrorFlags(Described):
+    """Flags of what went wrong in a trial run."""
+
     formula_parse_error: bool
     """The formula of a multi grader has no value."""
     sample_parse_error: bool
@@ -95,6 +103,8 @@ class GraderErrorFlags(Described):
 
 
 class GraderRunMetadata(Described):
+    """The figures of a trial run beside its reward."""
+
     name: str
     """Name of the grader."""
     type: str
@@ -116,7 +126,7 @@ class GraderRunMetadata(Described):
 
 
 class GraderRun(Described):
-    """Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error."""
+    """Result of a trial run; a grader's fault gives reward 0 and error flags, not an HTTP error."""
 
     reward: float
     """The score."""
@@ -156,7 +166,7 @@ class GraderRun(Described):
         )
 
 
-class RunToolRequest(WireModel):
+class RunToolRequest(ClosedBody):
     """A tool call as training sends it, with the URL of the tool."""
 
     type: Literal["function_call"] = "function_call"
@@ -195,6 +205,8 @@ class RunToolRequest(WireModel):
 
 
 class ToolRun(Described):
+    """The endpoint's answer to a trial call, as the model would read it."""
+
     type: Literal["function_call_output"] = "function_call_output"
     """As in the replies of tools."""
     id: str

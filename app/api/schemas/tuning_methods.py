@@ -50,6 +50,8 @@ class CapsBody(WireModel):
 
 
 class Method(WireModel):
+    """The training method and its settings, under the key of its type."""
+
     type: Literal["supervised", "dpo", "reinforcement"]
     """The training method."""
     reinforcement: Annotated[Json, DescribedBy(ReinforcementBody)] | None = None

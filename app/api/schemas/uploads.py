@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.api.schemas.common import WireModel
+from app.api.schemas.common import ClosedBody
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.domain.data.files import FileRow
 from app.domain.data.uploads import (
@@ -19,15 +19,17 @@ from app.domain.described import Described
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
 
-class ExpiresAfter(WireModel):
+class ExpiresAfter(ClosedBody):
+    """The time after which a file is deleted."""
+
     anchor: Literal["created_at"]
     """The time from which the seconds count."""
     seconds: Annotated[int, Field(ge=MIN_EXPIRY_S, le=MAX_EXPIRY_S, strict=True)]
     """Seconds until the file is deleted."""
 
 
-class CreateUpload(WireModel):
-    """Body of `POST /v1/uploads`."""
+class CreateUpload(ClosedBody):
+    """A new upload: the file that its parts will make."""
 
     filename: Name
     """Name of the file."""
@@ -41,8 +43,8 @@ class CreateUpload(WireModel):
     """Time at which the service deletes the file; absent: it does not."""
 
 
-class CompleteUpload(WireModel):
-    """Body of `POST /v1/uploads/{upload_id}/complete`."""
+class CompleteUpload(ClosedBody):
+    """The order of the parts of an upload."""
 
     part_ids: Annotated[list[Name], Field(min_length=1, max_length=MAX_PARTS)]
     """Ids of the parts, in the order of the file."""
@@ -51,6 +53,8 @@ class CompleteUpload(WireModel):
 
 
 class UploadObject(Described):
+    """An upload: a file that arrives in parts."""
+
     id: str
     object: Literal["upload"] = "upload"
     bytes: int
@@ -82,6 +86,8 @@ class UploadObject(Described):
 
 
 class UploadPart(Described):
+    """A part of an upload."""
+
     id: str
     object: Literal["upload.part"] = "upload.part"
     created_at: int

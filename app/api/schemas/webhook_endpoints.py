@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints
 
-from app.api.schemas.common import WireModel
+from app.api.schemas.common import ClosedBody
 from app.domain.described import Described
 from app.domain.events.webhooks import (
     DeliveryError,
@@ -20,8 +20,8 @@ Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
 EventTypes = Annotated[list[EventType], Field(min_length=1, max_length=64)]
 
 
-class CreateWebhookEndpoint(WireModel):
-    """Body of `POST /v1/webhook_endpoints`."""
+class CreateWebhookEndpoint(ClosedBody):
+    """A new webhook endpoint."""
 
     name: Name
     url: Url
@@ -30,8 +30,8 @@ class CreateWebhookEndpoint(WireModel):
     """Events that are sent to it."""
 
 
-class UpdateWebhookEndpoint(WireModel):
-    """Absent fields do not change."""
+class UpdateWebhookEndpoint(ClosedBody):
+    """Changes of a webhook endpoint; absent fields do not change."""
 
     name: Name | None = None
     url: Url | None = None
@@ -40,17 +40,23 @@ class UpdateWebhookEndpoint(WireModel):
     """Events that are sent to it."""
 
 
-class RotateWebhookSecret(WireModel):
+class RotateWebhookSecret(ClosedBody):
+    """Options of a new signing secret."""
+
     keep_old_secret_active_for_24_hours: bool = False
     """True signs with both secrets for a day."""
 
 
-class TestWebhookEndpoint(WireModel):
+class TestWebhookEndpoint(ClosedBody):
+    """The event that a test sends to an endpoint."""
+
     event_type: EventType
     """Type of the sample event."""
 
 
 class WebhookEndpointObject(Described):
+    """An address that events are sent to, without its signing secret."""
+
     id: str
     object: Literal["webhook_endpoint"] = "webhook_endpoint"
     created_at: int
@@ -74,6 +80,8 @@ class WebhookEndpointObject(Described):
 
 
 class WebhookEndpointWithSecret(WebhookEndpointObject):
+    """A webhook endpoint with its signing secret, which no other reply contains."""
+
     signing_secret: str = Field(repr=False)
     """The signing secret; no later reply contains it."""
 
@@ -97,12 +105,16 @@ def _fields(row: WebhookEndpoint) -> dict[str, object]:
 
 
 class WebhookEndpointDeleted(Described):
+    """The confirmation that a webhook endpoint is deleted."""
+
     id: str
     object: Literal["webhook_endpoint.deleted"] = "webhook_endpoint.deleted"
     deleted: Literal[True] = True
 
 
 class WebhookEndpointTestResult(Described):
+    """The outcome of a test event."""
+
     object: Literal["webhook_endpoint.test"] = "webhook_endpoint.test"
     webhook_endpoint_id: str
     """Id of the endpoint."""
@@ -115,6 +127,8 @@ class WebhookEndpointTestResult(Described):
 
 
 class WebhookEventTypeList(Described):
+    """The types of events that an endpoint can receive."""
+
     object: Literal["list"] = "list"
     data: list[str]
     """Names of the event types."""

@@ -7,6 +7,8 @@ from app.domain.events.webhooks import EventType
 
 
 class EventSubject(Described):
+    """The object that a webhook event is about."""
+
     id: str
     """Id of the job or the eval run."""
 
@@ -23,26 +25,38 @@ class WebhookEvent(Described):
 
 
 class FineTuningJobSucceededWebhookEvent(WebhookEvent):
+    """Event: a fine-tuning job published its model."""
+
     type: Literal["fine_tuning.job.succeeded"]
 
 
 class FineTuningJobFailedWebhookEvent(WebhookEvent):
+    """Event: a fine-tuning job failed."""
+
     type: Literal["fine_tuning.job.failed"]
 
 
 class FineTuningJobCancelledWebhookEvent(WebhookEvent):
+    """Event: a fine-tuning job was cancelled."""
+
     type: Literal["fine_tuning.job.cancelled"]
 
 
 class EvalRunSucceededWebhookEvent(WebhookEvent):
+    """Event: an eval run was completed."""
+
     type: Literal["eval.run.succeeded"]
 
 
 class EvalRunFailedWebhookEvent(WebhookEvent):
+    """Event: an eval run failed."""
+
     type: Literal["eval.run.failed"]
 
 
 class EvalRunCanceledWebhookEvent(WebhookEvent):
+    """Event: an eval run was canceled."""
+
     type: Literal["eval.run.canceled"]
 
 

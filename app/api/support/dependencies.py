@@ -5,10 +5,8 @@ from typing import Annotated, Final
 import structlog
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BeforeValidator
 
 from app.api.middleware.request_context import HELD
-from app.api.schemas.common import none_if_empty
 from app.api.support.caller import check_caller
 from app.api.support.query import check_query
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
@@ -114,6 +112,5 @@ Administered = Annotated[Administration, Depends(administration)]
 After = Annotated[
     str | None,
     Query(max_length=128, description="Id of the last object of the previous page"),
-    BeforeValidator(none_if_empty),
 ]
 Limit = Annotated[int, Query(ge=1, le=100, description="Objects of a page")]

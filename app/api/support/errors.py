@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from app.api.schemas.common import ErrorEnvelope
-from app.api.schemas.parameters import dotted
+from app.api.schemas.parameters import refusals
 from app.domain.errors import (
     IdempotencyKeyInUse,
     QuotaExceeded,
@@ -22,9 +22,9 @@ from app.domain.errors import (
     RequestError,
 )
 from app.domain.events.idempotency import AnsweredBefore, HttpResponse
-from app.domain.graders.single import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 
 RETRY_AFTER_S = "2"
+_SERVED_BY = {"HEAD": "GET"}
 _NOT_SERVED = {"responses": "Responses API", "completions": "legacy Completions API"}
 _DESCRIPTIONS = {
     400: "The request is malformed, or the object is in the wrong state for it.",
@@ -118,19 +118,13 @@ def replay(response: HttpResponse) -> Response:
 async def _validation_error(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
-    fault = error.errors()[0]
-    source, *rest = fault["loc"]
-    param = dotted("", tuple(rest)) or (str(source) if source != "body" else None)
-    if param is None:
-        message, code = "The request body must be a JSON object (application/json).", None
-    elif fault["type"] == "extra_forbidden" and source == "query":
-        message, code = f"Unknown query parameter: '{param}'.", "unknown_parameter"
-    elif fault["type"] == "missing":
-        message, code = f"Missing required parameter: '{param}'.", "missing_required_parameter"
-    else:
-        message = f"Invalid value for '{param}': {fault['msg']}."
-        code = fault["type"] if fault["type"] == GRADER_NOT_AVAILABLE else "invalid_value"
-    return envelope(400, message, param=param, code=code)
+    faults = error.errors()
+    source, *rest = faults[0]["loc"]
+    if source == "body" and not rest:
+        return envelope(400, "The request body must be a JSON object (application/json).")
+    # The source is no part of a path; it names the whole of a query that is one object.
+    within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
+    return error_reply(refusals("", within)[0])
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
@@ -164,7 +158,8 @@ def _allowed(request: Request) -> str:
         method
         for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
         if any(
-            route.matches({**scope, "method": method})[0] is Match.FULL
+            # `Head` answers HEAD by the route of GET.
+            route.matches({**scope, "method": _SERVED_BY.get(method, method)})[0] is Match.FULL
             for route in request.app.routes
         )
     )

@@ -1,15 +1,19 @@
-"""Refuses query parameters that a route does not read: a misspelt filter would list everything."""
+"""Refuses query parameters that a route does not read, or that are sent twice: a misspelt filter
+would list everything, and the second of two values would win in silence.
+"""
 
-from typing import Final
+import types
+import typing
+from typing import Any, Final
 
 from fastapi import Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from app.api.middleware.query import EMPTY
 from app.domain.errors import InvalidRequest
 
-_READS: Final = frozenset({"GET", "HEAD"})
 _MAPS: Final = ("metadata",)
 """Parameters that also come as `name[key]=value`, which no declaration can list."""
 _IGNORED: Final = frozenset({"api-version"})
@@ -18,30 +22,51 @@ _SHOWN: Final = 64
 
 
 def check_query(request: Request) -> None:
-    """Raises `InvalidRequest` for the first parameter of a GET that its route does not declare."""
+    """Raises `InvalidRequest` for the first parameter that the route does not declare, or that has
+    two values.
+    """
     route = request.scope.get("route")
-    if not request.query_params or request.method not in _READS or not isinstance(route, APIRoute):
+    empty: tuple[str, ...] = request.scope["state"].get(EMPTY, ())
+    if not isinstance(route, APIRoute) or not (request.query_params or empty):
         return
     known = _declared(route)
-    for name in request.query_params:
-        if name not in known | _IGNORED and not _is_entry(name, known):
+    for name in (*request.query_params, *empty):
+        if name not in known.keys() | _IGNORED and not _is_entry(name, known):
             shown = name[:_SHOWN]
             raise InvalidRequest(
                 f"Unknown query parameter: '{shown}'.", param=shown, code="unknown_parameter"
             )
+    for name in request.query_params:
+        if len(request.query_params.getlist(name)) > 1 and not known.get(name, False):
+            shown = name[:_SHOWN]
+            raise InvalidRequest(
+                f"Invalid value for '{shown}': it was sent more than once.",
+                param=shown,
+                code="invalid_value",
+            )
 
 
-def _declared(route: APIRoute) -> set[str]:
-    names = set[str]()
+def _declared(route: APIRoute) -> dict[str, bool]:
+    """Returns the parameters of a route; True for one that may be repeated."""
+    names = dict[str, bool]()
     for field in route.dependant.query_params:
         info: FieldInfo = field.field_info
         if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
-            names.update(info.annotation.model_fields)
+            names.update(
+                (name, _is_list(inner.annotation))
+                for name, inner in info.annotation.model_fields.items()
+            )
         else:
-            names.add(field.alias)
+            names[field.alias] = _is_list(info.annotation)
     return names
 
 
-def _is_entry(name: str, known: set[str]) -> bool:
+def _is_list(annotation: Any) -> bool:
+    if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
+        return any(map(_is_list, typing.get_args(annotation)))
+    return typing.get_origin(annotation) is list
+
+
+def _is_entry(name: str, known: dict[str, bool]) -> bool:
     head, bracket, tail = name.partition("[")
-    return head in _MAPS and head in known and bool(bracket) and tail.endswith("]")
+    return head in _MAPS and head in known and bool(bracket) and tail.endswith("]") and tail != "]"

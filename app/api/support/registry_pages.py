@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, TypeVar
 
 from fastapi import Query
-from pydantic import BeforeValidator
 
-from app.api.schemas.common import Page, none_if_empty, paged, paged_by
+from app.api.schemas.common import Page, paged, paged_by
 from app.api.schemas.registry import RegisteredObject
 from app.domain.registry.registered_objects import Registered
 
@@ -19,7 +18,6 @@ AfterVersion = Annotated[
         le=2**31 - 1,
         description="Number of the last version of the previous page",
     ),
-    BeforeValidator(none_if_empty),
 ]
 
 

@@ -26,6 +26,10 @@ class Quotas(BaseModel):
     """Bytes of files, of the parts of pending uploads, of exports of models, and of evals and their
     runs as JSON.
     """
+    eval_output_items: int = Field(1_000_000, ge=0)
+    """Output items of eval runs. A run that has not ended counts with all rows of its data source;
+    rows of a file, which is read later, count as 10,000.
+    """
     registered_objects: int = Field(2_000, ge=0)
     """Versions of tools, graders and curricula."""
     chats_in_flight: int = Field(128, ge=1)
@@ -52,5 +56,7 @@ _CURES = {
     "files": "Delete files that are no longer needed, cancel pending uploads,",
     "stored_bytes": "Delete files, exports, evals or eval runs that are no longer needed, cancel "
     "pending uploads,",
+    "eval_output_items": "Delete evals or eval runs that are no longer needed, wait for the end of "
+    "open ones,",
     "registered_objects": "Delete tools, graders or curricula that are no longer needed,",
 }

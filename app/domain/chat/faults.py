@@ -36,6 +36,12 @@ def missing(param: str) -> InvalidRequest:
     )
 
 
+def unknown_parameter(param: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"Unknown parameter: '{param}'. Remove it.", param=param, code="unknown_parameter"
+    )
+
+
 def invalid_value(param: str, reason: str) -> InvalidRequest:
     """`reason` is a clause without a full stop."""
     return InvalidRequest(f"Invalid '{param}': {reason}.", param=param, code="invalid_value")

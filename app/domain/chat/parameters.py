@@ -6,7 +6,6 @@ templates are programs, cache salts and request ids are other tenants' business,
 name addresses.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,23 +14,22 @@ from typing import Any, Final
 from app.domain.chat.faults import (
     invalid_type,
     invalid_value,
-    missing,
     not_one_of,
     too_high,
     too_low,
     unsupported_parameter,
     unsupported_value,
 )
+from app.domain.chat.messages import refuse_unknown
+from app.domain.chat.tools import check_choice_among_tools, check_tool_choice, check_tools
 from app.domain.errors import InvalidRequest
 from app.domain.methods.reasoning_efforts import CALLED_EFFORTS
-from app.domain.tools.tools import TOOL_NAME
+from app.domain.methods.response_format import response_format_fault
 
 _MAX_MODEL: Final = 256
 _MAX_SEED: Final = 2**63 - 1
 _MAX_TOKENS: Final = 2**31 - 1
-_FORMATS: Final = ("json_object", "json_schema", "text")
-_CHOICES: Final = ("none", "auto", "required")
-_NAME: Final = re.compile(TOOL_NAME)
+_STREAM_OPTIONS: Final = ("include_usage", "include_obfuscation")
 Check = Callable[[str, Any], None]
 """Raises `InvalidRequest` for a parameter's name and its value, which is not null."""
 
@@ -59,6 +57,22 @@ def check_parameters(body: dict[str, Any]) -> None:
         raise invalid_value("top_logprobs", "it needs 'logprobs' to be true")
     if body.get("stream_options") is not None and not body.get("stream"):
         raise invalid_value("stream_options", "it needs 'stream' to be true")
+    if body.get("max_tokens") is not None and body.get("max_completion_tokens") is not None:
+        raise InvalidRequest(
+            "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+            param="max_tokens",
+            code="invalid_parameter_combination",
+        )
+    check_choice_among_tools(body)
+
+
+def engine_options(body: dict[str, Any]) -> dict[str, Any]:
+    """Returns checked parameters without the option of a stream that no engine has."""
+    options = body.get("stream_options")
+    if options is None:
+        return body
+    kept = {name: value for name, value in options.items() if name != "include_obfuscation"}
+    return {**body, "stream_options": kept}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,56 +174,33 @@ def _modalities(param: str, value: Any) -> None:
 
 def _stream_options(param: str, value: Any) -> None:
     _object(param, value)
+    refuse_unknown(value, _STREAM_OPTIONS, param)
     for name, option in value.items():
         if option is not None:
-            _boolean(f"{param}.{name[:64]}", option)
+            _boolean(f"{param}.{name}", option)
+    if value.get("include_obfuscation"):
+        raise unsupported_value(f"{param}.include_obfuscation", True, (False,))
 
 
 def _response_format(param: str, value: Any) -> None:
     _object(param, value)
-    kind = value.get("type")
-    if kind not in _FORMATS:
-        raise not_one_of(f"{param}.type", kind, _FORMATS)
-    if kind == "json_schema" and not isinstance(value.get("json_schema"), dict):
-        raise invalid_type(f"{param}.json_schema", "an object", value.get("json_schema"))
+    fault = response_format_fault(value, param)
+    if fault is not None:
+        raise fault
 
 
-def _tool_choice(param: str, value: Any) -> None:
-    if isinstance(value, str):
-        if value not in _CHOICES:
-            raise not_one_of(param, value, _CHOICES)
-        return
-    if not isinstance(value, dict):
-        raise invalid_type(param, "a string or an object", value)
-    if value.get("type") != "function":
-        raise unsupported_value(f"{param}.type", value.get("type"), ("function",))
-    _function_name(f"{param}.function", value.get("function"))
+def _metadata(param: str, value: Any) -> None:
+    _object(param, value)
+    for key, text in value.items():
+        _string(f"{param}.{key[:64]}", text)
 
 
-def _tools(param: str, value: Any) -> None:
-    _array(param, value)
-    for position, tool in enumerate(value):
-        place = f"{param}[{position}]"
-        _object(place, tool)
-        if "type" not in tool:
-            raise missing(f"{place}.type")
-        if tool["type"] != "function":
-            raise unsupported_value(f"{place}.type", tool["type"], ("function",))
-        _function_name(f"{place}.function", tool.get("function"))
-        for name, check in (("description", _string), ("parameters", _object)):
-            if tool["function"].get(name) is not None:
-                check(f"{place}.function.{name}", tool["function"][name])
+def _one_of(*supported: str) -> Check:
+    def check(param: str, value: Any) -> None:
+        if value not in supported:
+            raise not_one_of(param, value, supported)
 
-
-def _function_name(param: str, function: Any) -> None:
-    if function is None:
-        raise missing(param)
-    _object(param, function)
-    if function.get("name") is None:
-        raise missing(f"{param}.name")
-    _string(f"{param}.name", function["name"])
-    if _NAME.fullmatch(function["name"]) is None:
-        raise invalid_value(f"{param}.name", f"it does not match the pattern '{TOOL_NAME}'")
+    return check
 
 
 _CHECKED_ELSEWHERE: Final = frozenset({"model", "messages"})
@@ -231,7 +222,7 @@ _CHECKS: Final[MappingProxyType[str, Check]] = MappingProxyType(
         "logprobs": _boolean,
         "max_completion_tokens": _integer(1, _MAX_TOKENS),
         "max_tokens": _integer(1, _MAX_TOKENS),
-        "metadata": _object,
+        "metadata": _metadata,
         "min_p": _Number(0, 1),
         "min_tokens": _integer(0, _MAX_TOKENS),
         "modalities": _modalities,
@@ -247,7 +238,7 @@ _CHECKS: Final[MappingProxyType[str, Check]] = MappingProxyType(
         "return_token_ids": _boolean,
         "safety_identifier": _string,
         "seed": _integer(-_MAX_SEED, _MAX_SEED),
-        "service_tier": _string,
+        "service_tier": _one_of("auto", "default", "flex", "scale", "priority"),
         "skip_special_tokens": _boolean,
         "stop": _stop,
         "stop_token_ids": _token_ids,
@@ -255,13 +246,13 @@ _CHECKS: Final[MappingProxyType[str, Check]] = MappingProxyType(
         "stream": _boolean,
         "stream_options": _stream_options,
         "temperature": _Number(0, 2),
-        "tool_choice": _tool_choice,
-        "tools": _tools,
+        "tool_choice": check_tool_choice,
+        "tools": check_tools,
         "top_k": _integer(-1, _MAX_TOKENS),
         "top_logprobs": _integer(0, 20),
         "top_p": _Number(0, 1, above=True),
         "user": _string,
-        "verbosity": _string,
+        "verbosity": _one_of("low", "medium", "high"),
     }
 )
 ACCEPTED: Final = frozenset({*_CHECKED_ELSEWHERE, *_UNSUPPORTED, *_CHECKS})

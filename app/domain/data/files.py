@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 PURPOSES = ("assistants", "batch", "fine-tune", "vision", "user_data", "evals")
 """Purposes that a client may upload a file for. Source: the hosted API."""
+LISTED_PURPOSES = (*PURPOSES, "fine-tune-results", "assistants_output", "batch_output")
+"""Purposes of files in a list, results among them. Source: the hosted API."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.documents.walk import WalkedField, walk_fields
+from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.evals.data_sources import FileContent, JsonlSource, SampledSource
+from app.domain.graders.template_faults import placeholders, template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import found_in
-from app.domain.unknown_keys import NOT_AVAILABLE, refused
+from app.domain.unknown_keys import NOT_AVAILABLE, refused_wholly
 
 ROOT: Final = "data_source"
 _ROWS: Final[Path] = ("source", "content")
@@ -25,7 +26,8 @@ def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidR
     """Yields an error per fault, each with its parameter."""
     walked = _walked(source)
     for field in walked:
-        if (fault := refused(field, ROOT)) is not None:
+        fault = refused_wholly(field, ROOT) or template_fault(field, ROOT) or _sample_read(field)
+        if fault is not None:
             yield fault
         if field.path == _TOOLS:
             yield from _mcp_tools(field.value)
@@ -33,6 +35,38 @@ def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidR
     for field in walked:
         for path, _, _ in found_in(field):
             yield _credential(path)
+    yield from _missing_fields(source, walked)
+
+
+def _sample_read(field: WalkedField) -> InvalidRequest | None:
+    """The error of a prompt that reads a sample, which does not exist before the model answers."""
+    read = placeholders(field.value) if field.kind is Kind.TEMPLATE else ()
+    wrong = next((each for each in read if each.namespace == "sample"), None)
+    if wrong is None:
+        return None
+    return _invalid(
+        field.path, f"'{{{{{wrong.text}}}}}' is not there before the model answers; use 'item'"
+    )
+
+
+def _missing_fields(
+    source: JsonlSource | SampledSource, walked: list[WalkedField]
+) -> Iterator[InvalidRequest]:
+    """Yields an error per field of a prompt that no item of the call has."""
+    if not isinstance(source.source, FileContent):
+        return
+    items = [{"item": row.item} for row in source.source.content]
+    for field in walked:
+        for each in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
+            if each.namespace == "item" and not any(map(each.leads_somewhere, items)):
+                yield _invalid(field.path, f"'{{{{{each.text}}}}}': no item has it")
+
+
+def _invalid(path: Path, reason: str) -> InvalidRequest:
+    param = parameter(ROOT, path)
+    return InvalidRequest(
+        f"Invalid value for '{param}': {reason}.", param=param, code="invalid_value"
+    )
 
 
 def _walked(source: JsonlSource | SampledSource) -> list[WalkedField]:

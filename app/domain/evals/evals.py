@@ -21,6 +21,8 @@ Criterion = AnyGrader
 
 
 class EvalRunStatus(StrEnum):
+    """State of an eval run; the last three are final."""
+
     QUEUED = "queued"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"

@@ -63,6 +63,8 @@ _GONE: Final = 410
 
 
 class DeliveryStatus(StrEnum):
+    """State of a delivery: still tried, accepted by the endpoint, or given up."""
+
     PENDING = "pending"
     DELIVERED = "delivered"
     FAILED = "failed"

@@ -38,6 +38,8 @@ TemplateText = Annotated[str, AfterValidator(_template), TemplateMark()]
 
 
 class TextPart(Described):
+    """A part of the text of a model grader's message."""
+
     model_config = ConfigDict(frozen=True, extra="allow")
 
     type: Literal["text", "input_text", "output_text"]
@@ -88,7 +90,9 @@ class JudgeMessage(Described):
 
 
 class JudgeSampling(Described):
-    """`max_completions_tokens` is the hosted spelling; the usual one is taken too."""
+    """Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the
+    usual one is taken too.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 

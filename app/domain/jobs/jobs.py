@@ -25,6 +25,8 @@ CONTROL_QUEUE = "control"
 
 
 class JobStatus(StrEnum):
+    """State of a job; `succeeded`, `failed` and `cancelled` are final."""
+
     VALIDATING_FILES = "validating_files"
     QUEUED = "queued"
     RUNNING = "running"

@@ -10,6 +10,7 @@ from typing import Literal
 
 from app.domain.described import DescribedFields
 from app.domain.graders.item_fields import ItemField
+from app.domain.methods.no_effect import NoEffect
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec
 
@@ -140,6 +141,8 @@ class DatasetQuestion:
     """Fields of rows that the graders read."""
     batch_size: int | None = None
     """As sent; `None` for `auto`."""
+    without_calls: tuple[NoEffect, ...] = ()
+    """Options and templates without effect if no tool is offered."""
 
 
 @dataclass(frozen=True, slots=True)

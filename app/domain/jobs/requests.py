@@ -3,7 +3,7 @@
 Owns which files a call needs. Must not know how a reference is resolved.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.domain.errors import InvalidRequest
@@ -46,6 +46,17 @@ class JobRequest:
                     param="curriculum",
                     code="invalid_value",
                 )
+
+    def with_files(self, body: dict[str, Any]) -> "JobRequest":
+        """Returns the call with the files that the JSON of it has, in place of a curriculum."""
+        if self.curriculum is None:
+            return self
+        return replace(
+            self,
+            curriculum=None,
+            training_file=body.get("training_file"),
+            validation_file=body.get("validation_file"),
+        )
 
     def resolved(
         self, method: TuningMethod, training: str | None, validation: str | None

@@ -45,23 +45,29 @@ class LossOptions(Described):
 
 
 class CrossEntropyOptions(LossOptions):
+    """Cross-entropy of the target tokens."""
+
     type: Literal["cross_entropy"] = "cross_entropy"
 
 
 class LabelSmoothingOptions(LossOptions):
+    """Cross-entropy against targets that are smoothed over the vocabulary."""
+
     type: Literal["label_smoothing"] = "label_smoothing"
     smoothing: Number = Field(default=0.1, ge=0, lt=1)
     """Share of each target that is spread evenly over the vocabulary."""
 
 
 class FocalOptions(LossOptions):
+    """Focal loss: tokens that the model is sure of weigh less."""
+
     type: Literal["focal"] = "focal"
     gamma: Number = Field(default=2.0, ge=0, le=10)
     """Exponent that lowers the weight of tokens the model is sure of; 0 is cross-entropy."""
 
 
 class DpoOptions(LossOptions):
-    """The weight β is `method.dpo.hyperparameters.beta`, its hosted place."""
+    """DPO loss of pairs; its weight is `method.dpo.hyperparameters.beta`."""
 
     type: Literal["dpo"] = "dpo"
     variant: Literal["sigmoid", "ipo"] = "sigmoid"
@@ -77,7 +83,7 @@ class DpoOptions(LossOptions):
 
 
 class BradleyTerryOptions(LossOptions):
-    """Without a reference, so that β does nothing."""
+    """Bradley-Terry loss of pairs: without a reference model, so that `beta` does nothing."""
 
     type: Literal["bradley_terry"] = "bradley_terry"
     margin: Number = Field(default=0.0, ge=0, le=1000)
@@ -87,10 +93,14 @@ class BradleyTerryOptions(LossOptions):
 
 
 class ImportanceSamplingOptions(LossOptions):
+    """The ratio of policies without clipping."""
+
     type: Literal["importance_sampling"] = "importance_sampling"
 
 
 class PpoOptions(LossOptions):
+    """PPO: clips the ratio of policies."""
+
     type: Literal["ppo"] = "ppo"
     epsilon: Number = Field(default=0.2, gt=0, lt=1)
     """Largest distance of a token's ratio from 1 at which it still has a gradient."""
@@ -106,6 +116,8 @@ class PpoOptions(LossOptions):
 
 
 class CispoOptions(LossOptions):
+    """CISPO: clips the weight of each token and keeps its gradient."""
+
     type: Literal["cispo"] = "cispo"
     low: Number = Field(default=0.0, ge=0, le=1)
     """Lower bound of the ratio a token is weighted by."""
@@ -114,6 +126,8 @@ class CispoOptions(LossOptions):
 
 
 class DroOptions(LossOptions):
+    """DRO: a quadratic distance from the sampling policy in place of clipping."""
+
     type: Literal["dro"] = "dro"
     beta: Number = Field(gt=0, le=1000)
     """Weight of the squared distance from the sampler; in published runs 0.01 to 0.05."""

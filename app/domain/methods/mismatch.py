@@ -93,6 +93,8 @@ def _read_truncation(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  
 
 
 class MismatchOptions(Described):
+    """Corrections for the difference between the engine that samples and the trainer."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     truncation: Annotated[Truncation | Auto | None, WrapValidator(_read_truncation)] = "auto"

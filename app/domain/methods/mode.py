@@ -28,13 +28,17 @@ class ModeOptions(Described):
 
 
 class SyncOptions(ModeOptions):
-    """Sample a whole step, train it, publish it. Reproducible to the bit on a CPU."""
+    """Mode `sync`: samples a whole step, trains it, publishes it. Reproducible to the bit on a
+    CPU.
+    """
 
     type: Literal["sync"] = "sync"
 
 
 class StreamingOptions(ModeOptions):
-    """Gradients are computed while the step is still sampled; it stays on-policy."""
+    """Mode `streaming`: gradients are computed while the step is still sampled; it stays on-
+    policy.
+    """
 
     type: Literal["streaming"] = "streaming"
     minibatches: Count = Field(default=4, ge=1, le=64)
@@ -44,7 +48,9 @@ class StreamingOptions(ModeOptions):
 
 
 class AsyncOptions(ModeOptions):
-    """Sampling goes on while a step is trained, from versions at most `max_staleness` old."""
+    """Mode `async`: sampling goes on while a step is trained, from versions at most
+    `max_staleness` old.
+    """
 
     type: Literal["async"] = "async"
     max_staleness: Count = Field(default=1, ge=1, le=4)

@@ -10,12 +10,13 @@ effects are this project's. Pure.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from app.domain.models.models import BaseModelSpec
 
 ReasoningEffort = Literal["default", "low", "medium", "high"]
-CALLED_EFFORTS: Final = ("default", "none", "minimal", "low", "medium", "high", "xhigh", "max")
+CalledEffort = Literal["default", "none", "minimal", "low", "medium", "high", "xhigh", "max"]
+CALLED_EFFORTS: Final = get_args(CalledEffort)
 """Levels that a call of a model may name: the hosted ones, and `default` for the model's own."""
 _UNTHINKING: Final = frozenset({"none", "minimal", "low"})
 _THINKING: Final = frozenset({"high", "xhigh", "max"})

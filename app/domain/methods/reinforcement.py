@@ -46,7 +46,7 @@ EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]
 
 
 class ReinforcementHyperparameters(OpenKeys, Described):
-    """As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys."""
+    """Hyperparameters of a reinforcement job; every field has a value or `auto`."""
 
     accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)

@@ -7,18 +7,15 @@ Schema 2020-12, and nothing that it refers to is fetched. Source: the hosted API
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Final
-
-import jsonschema_rs
 
 from app.domain.documents.pointers import Path, parameter
 from app.domain.errors import InvalidRequest
+from app.domain.json_schemas import schema_fault
 
 _TYPES: Final = ("text", "json_object", "json_schema")
 _KEYS: Final = ("name", "description", "schema", "strict")
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_META_SCHEMA: Final = "https://json-schema.org/draft/2020-12/schema"
 _SCHEMA_WORDS: Final = frozenset({"properties", "$schema", "$ref", "anyOf", "oneOf", "allOf"})
 _SCHEMA_TYPES: Final = frozenset(
     {"object", "array", "string", "number", "integer", "boolean", "null"}
@@ -56,7 +53,9 @@ def _fault(sent: dict[str, Any]) -> Fault | None:
         return _unknown_fault(sent, ("type",), ())
     if kind == "json_schema":
         return _json_schema_fault(sent)
-    if kind in _SCHEMA_TYPES or (kind is None and _SCHEMA_WORDS & sent.keys()):
+    if (isinstance(kind, str) and kind in _SCHEMA_TYPES) or (
+        kind is None and _SCHEMA_WORDS & sent.keys()
+    ):
         return (), f"this is a bare JSON schema; send it as {_WRAPPED}"
     if kind is None and isinstance(sent.get("format"), dict):
         return (), f"this is the form of the Responses API; send {_WRAPPED}"
@@ -98,12 +97,8 @@ def _schema_fault(schema: Any) -> Fault | None:
     root = ("json_schema", "schema")
     if not isinstance(schema, dict):
         return root, "a JSON schema is required"
-    for error in _meta_validator().iter_errors(schema):
-        return (*root, *error.instance_path), f"it is no JSON schema ({error.message})"
-    return None
-
-
-@cache
-def _meta_validator() -> jsonschema_rs.Draft202012Validator:
-    # Values may be secrets, so no message shows them.
-    return jsonschema_rs.Draft202012Validator({"$ref": _META_SCHEMA}, mask="the value")
+    found = schema_fault(schema)
+    if found is None:
+        return None
+    path, reason = found
+    return (*root, *path), f"it is no JSON schema ({reason})"

@@ -39,7 +39,7 @@ class PlateauRule(Rule):
 
 
 class TargetRule(Rule):
-    """Validation is as good as it has to be."""
+    """Ends the job when validation is as good as it has to be."""
 
     action: Action = "stop"
     value: Number
@@ -47,12 +47,16 @@ class TargetRule(Rule):
 
 
 class MaxStepsRule(Rule):
+    """Ends the job after a number of steps."""
+
     action: Action = "stop"
     steps: Count
     """Steps after which the job ends."""
 
 
 class MaxTimeRule(Rule):
+    """Ends the job after a time of training."""
+
     action: Action = "stop"
     seconds: Number = Field(ge=SHORTEST_S, le=1e9)
     """Time of committed steps, with publishing and validation, without waiting and restarts."""
@@ -156,7 +160,7 @@ class ChosenRewardRule(Rule):
 
 
 class StopOptions(Described):
-    """Rules that every method has."""
+    """Stop rules that every method has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -175,7 +179,7 @@ class StopOptions(Described):
 
 
 class ReinforcementStopOptions(StopOptions):
-    """With those that read rollouts."""
+    """Stop rules of a reinforcement job: those of every method, and those that read rollouts."""
 
     token_growth: TokenGrowthRule = TokenGrowthRule()
     """Rollouts write more and more."""
@@ -196,7 +200,7 @@ class ReinforcementStopOptions(StopOptions):
 
 
 class PreferenceStopOptions(StopOptions):
-    """With those that read pairs."""
+    """Stop rules of a preference job: those of every method, and those that read pairs."""
 
     chosen_reward: ChosenRewardRule = ChosenRewardRule()
     """Training makes the preferred answers less probable."""

@@ -84,7 +84,7 @@ EvalTemperature = Annotated[Annotated[float, Field(ge=0, le=2)] | Auto, _Sent]
 
 
 class SupervisedHyperparameters(OpenKeys, Described):
-    """As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys."""
+    """Hyperparameters of a supervised job; every field has a value or `auto`."""
 
     accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -98,14 +98,14 @@ class SupervisedHyperparameters(OpenKeys, Described):
 
 
 class DpoHyperparameters(SupervisedHyperparameters):
-    """As sent, with the weight of the distance from the base model."""
+    """Hyperparameters of a preference job: those of a supervised one and `beta`."""
 
     beta: Beta = "auto"
     """Weight of the distance from the base model."""
 
 
 class SupervisedMethod(EndOptions):
-    """`method.supervised` of the create call; unknown keys are kept and echoed."""
+    """Settings of a supervised job."""
 
     kind: ClassVar[Literal["supervised"]] = "supervised"
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -119,7 +119,7 @@ class SupervisedMethod(EndOptions):
 
 
 class DpoMethod(EndOptions):
-    """`method.dpo` of the create call; unknown keys are kept and echoed."""
+    """Settings of a preference job (DPO)."""
 
     kind: ClassVar[Literal["dpo"]] = "dpo"
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)

@@ -142,7 +142,7 @@ SentGrader = Annotated[Grader | RegisteredReference, WrapValidator(_grader_by_ha
 
 
 class ReinforcementBody(ReinforcementMethod):
-    """`method.reinforcement` of a create call."""
+    """Settings of a reinforcement job: grader, tools and training."""
 
     grader: SentGrader  # type: ignore[assignment]  # wider before it is resolved
     """The function that scores each rollout: a definition, or a registered one."""

@@ -69,6 +69,18 @@ _METADATA: Final = frozenset(
         "fd00:42::42",
     )
 )
+_METADATA_NAMES: Final = frozenset(
+    {
+        "instance-data",
+        "instance-data.ec2.internal",
+        "metadata",
+        "metadata.google.internal",
+        "metadata.goog",
+        "metadata.packet.net",
+        "metadata.platformequinix.com",
+        "metadata.tencentyun.com",
+    }
+)
 # Ports of services other than HTTP; customers must not probe third-party services through this one.
 _REFUSED_PORTS: Final = frozenset(
     {1433, 1521, 2049, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 6379}
@@ -196,6 +208,11 @@ def is_metadata(address: IPAddress) -> bool:
     if address.scope_id is not None:
         return is_metadata(ipaddress.IPv6Address(int(address)))
     return any(inner in _METADATA or inner.is_link_local for inner in embedded_ipv4(address))
+
+
+def is_metadata_name(host: str) -> bool:
+    """Returns true for a name of a cloud's metadata service, whatever it resolves to here."""
+    return host in _METADATA_NAMES
 
 
 def embedded_ipv4(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:

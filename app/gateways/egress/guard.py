@@ -27,6 +27,7 @@ from app.gateways.egress.addresses import (
     IPAddress,
     host_port,
     is_metadata,
+    is_metadata_name,
     is_public,
     port_allowed,
 )
@@ -42,6 +43,8 @@ Lookup = Callable[[str, int], Awaitable[list[str]]]
 
 _LOOKUP_TIMEOUT_S: Final = 5.0
 _LOOKUP_THREADS: Final = 8
+_TLS: Final = "https"
+_ALLOW_PLAIN_HTTP: Final = "AGENT_RFT_EGRESS__ALLOW_PLAIN_HTTP=true"
 _LOCALHOST: Final = "localhost"
 _LOOPBACK: Final = (_LOCALHOST, "127.0.0.1", "[::1]")
 """Names of the local host: permission for one of them, at a port, is permission for all."""
@@ -80,14 +83,22 @@ def _names(host: str, port: int) -> list[str]:
     return loopback if name in loopback else [name]
 
 
-def _private(key: str) -> EndpointRefused:
-    return EndpointRefused(f"{key} is a private address, not a public one; {_cure(key)}")
+def _private(key: str, scheme: str) -> EndpointRefused:
+    cure = _cure("it", key, scheme)
+    return EndpointRefused(f"{key} is a private address, not a public one; {cure}")
 
 
-def _cure(key: str) -> str:
+def _metadata(key: str) -> EndpointRefused:
+    return EndpointRefused(
+        f"{key} is a link-local address or a cloud's metadata service, which no setting allows"
+    )
+
+
+def _cure(what: str, key: str, scheme: str) -> str:
+    plain = "" if scheme == _TLS else f" together with {_ALLOW_PLAIN_HTTP}"
     return (
-        f"the operator can allow it with `agent-rft up --allow-endpoint {key}` "
-        "or AGENT_RFT_EGRESS__ALLOW_ENDPOINTS"
+        f"the operator can allow {what} with `agent-rft up --allow-endpoint {key}` "
+        f"or AGENT_RFT_EGRESS__ALLOW_ENDPOINTS{plain}"
     )
 
 
@@ -99,37 +110,40 @@ class EgressGuard:
 
     def check(self, endpoint: EndpointUrl) -> None:
         """Checks the URL without resolving its name. Raises `EndpointRefused`."""
+        if is_metadata_name(endpoint.host):
+            raise _metadata(endpoint.key)
         if endpoint.address is not None:
-            self.check_address(endpoint.address, endpoint.host, endpoint.port)
+            self._check_address(endpoint.address, endpoint.key, endpoint.scheme)
         if self._policy.allows(endpoint.host, endpoint.port):
             self._check_allowed(endpoint)
             return
         if endpoint.host == _LOCALHOST or endpoint.host.endswith(f".{_LOCALHOST}"):
-            raise _private(endpoint.key)
-        if endpoint.scheme != "https":
-            raise EndpointRefused(
-                f"the URL must start with https://; if its host is private, {_cure(endpoint.key)}"
-            )
+            raise _private(endpoint.key, endpoint.scheme)
+        if endpoint.scheme != _TLS:
+            cure = _cure("http:// to it", endpoint.key, endpoint.scheme)
+            raise EndpointRefused(f"the URL must start with https://; {cure}")
         if not port_allowed(endpoint.port):
-            raise EndpointRefused(f"port {endpoint.port} is not allowed")
+            raise EndpointRefused(
+                f"port {endpoint.port} is not allowed: use 443, or a port from 1024 on that is not "
+                "known as that of a database or of another service"
+            )
 
     def _check_allowed(self, endpoint: EndpointUrl) -> None:
-        if endpoint.scheme != "https" and not self._policy.allow_plain_http:
+        if endpoint.scheme != _TLS and not self._policy.allow_plain_http:
             raise EndpointRefused(
                 f"the URL must start with https://; the operator can allow http:// to "
-                f"{endpoint.key} with AGENT_RFT_EGRESS__ALLOW_PLAIN_HTTP=true"
+                f"{endpoint.key} with {_ALLOW_PLAIN_HTTP}"
             )
 
     def check_address(self, address: IPAddress, host: str, port: int) -> None:
         """Raises `EndpointRefused` unless `address` may be dialled on behalf of `host:port`."""
-        key = host_port(host, port)
+        self._check_address(address, host_port(host, port), _TLS)
+
+    def _check_address(self, address: IPAddress, key: str, scheme: str) -> None:
         if is_metadata(address):
-            raise EndpointRefused(
-                f"{key} is a link-local address or a cloud's metadata service, which no setting "
-                "allows"
-            )
-        if not is_public(address) and not self._policy.allows(host, port):
-            raise _private(key)
+            raise _metadata(key)
+        if not is_public(address) and key not in self._policy.allow_endpoints:
+            raise _private(key, scheme)
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """Returns all addresses of a name; every one of them has been checked.

@@ -11,7 +11,7 @@ from typing import Any
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.evals.data_source_faults import data_source_faults
-from app.domain.evals.data_sources import FileReference, JsonlSource, SampledSource
+from app.domain.evals.data_sources import MAX_ITEMS, FileReference, JsonlSource, SampledSource
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, ItemStatus, OutputItem
 from app.domain.ids import new_id
 from app.gateways.job_queue import JobQueue
@@ -66,13 +66,15 @@ class EvalRunService:
             data_source=source.model_dump(mode="json", exclude_unset=True),
             metadata=metadata,
         )
+        rows = source.source
+        planned_items = MAX_ITEMS if isinstance(rows, FileReference) else len(rows.content)
         size = len(await asyncio.to_thread(json.dumps, run.data_source))
         async with self._database.tenant(self._tenant) as unit:
             if isinstance(source.source, FileReference):
                 await self._check_file(unit, source.source.id)
-            await unit.quotas.check_eval_run()
+            await unit.quotas.check_eval_run(planned_items)
             await unit.quotas.check_bytes(size)
-            await unit.eval_runs.insert(run)
+            await unit.eval_runs.insert(run, planned_items=planned_items)
             unit.after_commit(lambda: self._queue.enqueue_eval(run.id))
         return await self.get(eval_id, run.id)
 

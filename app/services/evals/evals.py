@@ -6,13 +6,16 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, WrongState
 from app.domain.evals.evals import Eval, NewEval, custom_config
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
+from app.domain.json_schemas import schema_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import SecretValues, shown_free_form, split_in_place
+from app.domain.unknown_keys import refused_wholly
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
 from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts
@@ -30,7 +33,10 @@ class EvalService:
         self._models = models
 
     async def create(self, new: NewEval) -> Eval:
-        """Raises `InvalidRequest` for a grader that calls what may not or cannot be called."""
+        """Raises `InvalidRequest` for a wrong schema, a misspelt key of a grader, and a grader that
+        calls what may not or cannot be called.
+        """
+        await asyncio.to_thread(_check_unread, new)
         await check_definitions(
             [
                 (f"testing_criteria[{number}]", criterion)
@@ -95,6 +101,23 @@ class EvalService:
             if found.job_id is not None:
                 raise WrongState(f"Eval {eval_id} belongs to job {found.job_id}.")
             await unit.evals.delete(eval_id)
+
+
+def _check_unread(new: NewEval) -> None:
+    found = schema_fault(new.item_schema)
+    if found is not None:
+        path, reason = found
+        param = parameter("data_source_config.item_schema", path)
+        raise InvalidRequest(
+            f"Invalid value for '{param}': it is no JSON schema ({reason}).",
+            param=param,
+            code="invalid_value",
+        )
+    for number, criterion in enumerate(new.criteria):
+        for field in walk_fields(type(criterion), criterion):
+            fault = refused_wholly(field, f"testing_criteria[{number}]", only_near=True)
+            if fault is not None:
+                raise fault
 
 
 def _split(

@@ -6,7 +6,7 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.errors import InvalidRequest, NotFound
+from app.domain.errors import NotFound
 from app.domain.evals.evals import (
     Eval,
     EvalRun,
@@ -22,6 +22,7 @@ from app.domain.evals.validation_runs import Validation, ValidationItems, rollou
 from app.domain.jobs.jobs import Job
 from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.value_faults import unknown_cursor
 from app.gateways.objects import Objects
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
@@ -59,7 +60,7 @@ class ValidationRunService:
         """Oldest first unless `descending`. Each of them is completed."""
         step = None if after is None else step_of(after, _job_id(of))
         if after is not None and step is None:
-            raise InvalidRequest(f"No object with id '{after}' to continue after.", param="after")
+            raise unknown_cursor(after)
         if status not in (None, EvalRunStatus.COMPLETED):
             return [], False
         async with self._database.tenant(self._tenant) as unit:

@@ -9,18 +9,15 @@ from typing import Final, assert_never
 import structlog
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
-from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest, TuningMethod
 from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.result_files import result_file
 from app.domain.jobs.usage import NO_CAPS, Caps
-from app.domain.methods.faults import format_warning, reinforcement_faults, unrun_calls_warning
-from app.domain.methods.kinds import method_parameters
+from app.domain.methods.faults import reinforcement_faults
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
     StoredDpo,
@@ -31,11 +28,11 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
-from app.domain.unknown_keys import unread, unread_message
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, put_bytes
 from app.gateways.secrets import SecretBox
+from app.services.jobs.creation_warnings import creation_warnings
 from app.services.jobs.file_validation import FileValidation
 from app.services.jobs.references import RegisteredReferences
 from app.services.models.judge_models import JudgeModels
@@ -80,11 +77,26 @@ class JobService:
         async with self._ports.references.resolved(request) as new:
             return await self._create(new)
 
-    async def _create(self, new: NewJob) -> Job:
+    async def refusal(self, request: JobRequest) -> InvalidRequest | None:
+        """Returns the error that `create` has for the call; it makes no job, and leaves out what
+        only the insert knows: files, quotas.
+        """
+        try:
+            async with self._ports.references.resolved(request) as new:
+                await self._check(new)
+        except InvalidRequest as error:
+            return error
+        return None
+
+    async def _check(self, new: NewJob) -> str:
+        """Returns the model's name. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
+        await self._check_method(new.method, f"method.{new.method.kind}")
+        return model
+
+    async def _create(self, new: NewJob) -> Job:
+        model = await self._check(new)
         kind = new.method.kind
-        path = f"method.{kind}"
-        await self._check_method(new.method, path)
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
         shown, secrets = await asyncio.to_thread(split_method, sent)
         job = self._job(new, model, stored_method(shown))
@@ -98,7 +110,7 @@ class JobService:
             secrets=sealed,
             job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
-            warnings=_warnings(new),
+            warnings=creation_warnings(new),
             after_commit=lambda: self._notify(job.id),
         )
         try:
@@ -248,21 +260,6 @@ class JobService:
         )
 
 
-def _warnings(new: NewJob) -> list[str]:
-    """The warnings about values that change nothing, each the message of an event."""
-    kind = new.method.kind
-    walked = walk_fields(type(new.method), new.method)
-    keys = [*new.unread, *unread(walked, f"method.{kind}", method_parameters(kind))]
-    unrun = unrun_calls_warning(new.method)
-    found = [
-        unread_message(keys) if keys else None,
-        format_warning(new.method),
-        None if unrun is None else unrun[1],
-        integrations_warning(new.integrations),
-    ]
-    return [message for message in found if message is not None]
-
-
 def _eval_of(job: Job) -> Eval | None:
     """Returns the eval whose runs are the job's validations."""
     match job.method:
@@ -279,5 +276,7 @@ def _check_tools(method: ReinforcementMethod) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InvalidRequest(
-            f"Tool '{twice}' is registered twice.", param="method.reinforcement.tools"
+            f"Tool '{twice}' is registered twice.",
+            param="method.reinforcement.tools",
+            code="invalid_value",
         )

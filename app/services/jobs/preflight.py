@@ -40,6 +40,7 @@ from app.preflight.call_faults import call_faults
 from app.preflight.estimate import Pace, pace_of
 from app.services.jobs.inspections import Inspections, content_gone
 from app.services.models.judge_models import JudgeModels
+from app.services.registry.definition_check import unknown_judge
 from app.store.database import Database
 
 _PROBE_TIMEOUT_S: Final = 10.0
@@ -79,8 +80,11 @@ class PreflightService:
     async def check(
         self, body: dict[str, Any], new: JobRequest | None, faults: Sequence[PreflightIssue]
     ) -> PreflightReport:
-        """Judge a create call. `new` is `None` and `faults` say why where it cannot be read."""
+        """Judges a create call. `new` is `None` if it cannot be read. `faults` come first in the
+        report, and it has no other error about their parameters.
+        """
         findings = list(faults)
+        faulty = {fault.param for fault in faults if fault.severity == "error"}
         base = base_model(body, self._base_models, findings)
         findings += await self._unknown_start(body)
         method = method_of(body)
@@ -103,7 +107,7 @@ class PreflightService:
             dataset=dataset,
             endpoints=tuple(check for check, _ in endpoints),
             estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
-            findings=tuple(findings),
+            findings=(*faults, *_others(findings[len(faults) :], faulty=faulty)),
         )
 
     async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
@@ -123,12 +127,7 @@ class PreflightService:
         judges = list(islice(judge_models(method), MAX_CHILDREN))
         known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
         return [
-            PreflightIssue(
-                "error",
-                "model_not_found",
-                f"The model '{name}' does not exist, so it cannot judge.",
-                param,
-            )
+            PreflightIssue("error", "model_not_found", unknown_judge(name, param).message, param)
             for param, name in judges
             if name not in known
         ]
@@ -190,13 +189,19 @@ class PreflightService:
         return await asyncio.gather(*(check(address) for address in called))
 
     async def _probe(self, called: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
-        def missed(code: str, detail: str) -> tuple[EndpointCheck, list[PreflightIssue]]:
+        def missed(
+            code: str, detail: str, *, param: str = called.param
+        ) -> tuple[EndpointCheck, list[PreflightIssue]]:
             check = EndpointCheck(called.param, called.name, False, None, None, detail)
             message = f"{called.name}: {detail}"
-            return check, [PreflightIssue("error", code, message, called.param)]
+            return check, [PreflightIssue("error", code, message, param)]
 
         try:
             check_headers(called.headers)
+        except EndpointRefused as error:
+            headers = f"{called.param.rpartition('.')[0]}.headers"
+            return missed("endpoint_not_allowed", str(error), param=headers)
+        try:
             await self._ports.egress.check_url(called.url)
             reply = await self._ports.egress.probe(
                 called.url, headers=called.headers, timeout_s=_PROBE_TIMEOUT_S
@@ -220,6 +225,15 @@ class PreflightService:
             return None
         async with self._database.tenant(self._tenant) as unit:
             return pace_of(await unit.jobs.recent_usage(base.name))
+
+
+def _others(findings: Sequence[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
+    """Leaves out errors about parameters that have one already; those of rows name a line."""
+    return [
+        finding
+        for finding in findings
+        if finding.severity == "warning" or finding.line is not None or finding.param not in faulty
+    ]
 
 
 def _probed(method: dict[str, Any], findings: list[PreflightIssue]) -> list[CalledAddress]:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import Any, Final
 from uuid import uuid4
 
-from app.domain.chat.conversation import BROKEN_CALL
+from app.domain.chat.messages import BROKEN_CALL
 from app.rendering.renderer import call_fault
 
 _TYPE: Final = "unparsable_tool_call"
@@ -23,13 +23,6 @@ Json = dict[str, Any]
 def offers_tools(body: Json) -> bool:
     """Returns whether the answer to this body may contain tool calls."""
     return bool(body.get("tools")) and body.get("tool_choice") != "none"
-
-
-def without_marks(messages: list[Json]) -> list[Json]:
-    """Returns a conversation without the marks that a client sent back with its messages."""
-    return [
-        {key: value for key, value in message.items() if key != BROKEN_CALL} for message in messages
-    ]
 
 
 def mark_reply(reply: Json) -> None:

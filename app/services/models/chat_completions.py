@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.chat.conversation import check_conversation
-from app.domain.chat.parameters import check_parameters
+from app.domain.chat.conversation import check_conversation, engine_messages
+from app.domain.chat.parameters import check_parameters, engine_options
 from app.domain.errors import RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import with_trained_effort
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED, check_messages
@@ -24,7 +24,6 @@ from app.services.models.broken_calls import (
     StreamMarker,
     mark_reply,
     offers_tools,
-    without_marks,
 )
 from app.services.models.models import CallableModel, ModelService
 from app.services.project_slots import ProjectSlots
@@ -90,8 +89,8 @@ class ChatCompletionService:
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
         check_conversation(body["messages"])
-        messages = without_marks(body["messages"])
-        forwarded = {**body, "messages": messages, "model": model.engine_name}
+        messages = engine_messages(body["messages"])
+        forwarded = {**engine_options(body), "messages": messages, "model": model.engine_name}
         return model, with_trained_effort(forwarded, model.reasoning_effort)
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:

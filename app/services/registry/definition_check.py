@@ -21,6 +21,7 @@ from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import refuse_placeholders
 from app.domain.unknown_keys import refused
+from app.domain.value_faults import refusal
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
 from app.services.models.judge_models import JudgeModels
@@ -34,11 +35,8 @@ def read_definition(models: TypeAdapter[_Read], definition: dict[str, Any], root
     try:
         return models.validate_python(definition)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False)[0]
-        param = parameter(root, fault["loc"])
-        raise InvalidRequest(
-            f"Invalid value for '{param}': {fault['msg']}.", param=param, code="invalid_value"
-        ) from error
+        fault = error.errors(include_url=False)[0]
+        raise refusal(parameter(root, fault["loc"]), [fault]) from error
 
 
 async def check_definition(
@@ -97,12 +95,16 @@ async def _check_field(
             field=str(field.path[-1]),
         )
     elif field.kind is Kind.JUDGE and not await models.knows(field.value):
-        raise InvalidRequest(
-            f"The model '{field.value}' does not exist: a judge is a model of this project, one "
-            "that the operator configured, or one behind the grader's own 'base_url'.",
-            param=parameter(path, field.path),
-            code="model_not_found",
-        )
+        raise unknown_judge(field.value, parameter(path, field.path))
+
+
+def unknown_judge(name: str, param: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"The model '{name}' does not exist: a judge is a model of this project, one that the "
+        "operator configured, or one behind the grader's own 'base_url'.",
+        param=param,
+        code="model_not_found",
+    )
 
 
 async def _check_address(

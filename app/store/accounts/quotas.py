@@ -8,14 +8,14 @@ together, at most as many as the API has connections.
 
 from typing import Any, Final
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED
 from app.domain.accounts.quotas import Quotas, check_quota
 from app.domain.errors import AuthenticationFailed
-from app.domain.evals.evals import EvalRunStatus
+from app.domain.evals.evals import OPEN_RUNS, EvalRunStatus
 from app.domain.models.exports import ExportStatus
 from app.store.schema.eval_runs import EvalRunTable
 from app.store.schema.evals import EvalTable
@@ -30,6 +30,7 @@ _OWN: Final[dict[str, InstrumentedAttribute[int | None]]] = {
     "queued_exports": ProjectTable.max_queued_exports,
     "files": ProjectTable.max_files,
     "stored_bytes": ProjectTable.max_stored_bytes,
+    "eval_output_items": ProjectTable.max_eval_output_items,
     "registered_objects": ProjectTable.max_registered_objects,
 }
 
@@ -85,12 +86,19 @@ class QuotaStore:
         )
         await self._check("registered_objects", 1, versions)
 
-    async def check_eval_run(self) -> None:
+    async def check_eval_run(self, planned_items: int) -> None:
+        """Checks the room for a run that makes so many output items."""
         runs = select(func.count()).where(
             EvalRunTable.project_id == self._project_id,
             EvalRunTable.status == EvalRunStatus.QUEUED.value,
         )
         await self._check("queued_eval_runs", 1, runs)
+        made = EvalRunTable.passed + EvalRunTable.failed + EvalRunTable.errored
+        counted = case((EvalRunTable.status.in_(OPEN_RUNS), EvalRunTable.planned_items), else_=made)
+        items = select(func.coalesce(func.sum(counted), 0)).where(
+            EvalRunTable.project_id == self._project_id
+        )
+        await self._check("eval_output_items", planned_items, items)
 
     async def check_export(self, size: int) -> None:
         """Checks the room for an export of about `size` bytes."""

@@ -6,6 +6,7 @@ from sqlalchemy import Text, cast, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import WrongState
+from app.domain.evals.data_sources import MAX_ITEMS
 from app.domain.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally, no_run
 from app.domain.events.webhooks import RUN_EVENTS
 from app.store.accounts.projects import refuse_archived
@@ -21,7 +22,8 @@ class EvalRunStore:
         self._session = session
         self._project_id = project_id
 
-    async def insert(self, run: EvalRun) -> None:
+    async def insert(self, run: EvalRun, *, planned_items: int = MAX_ITEMS) -> None:
+        """`planned_items` are the most output items that the run makes."""
         await self._session.execute(
             insert(Table).values(
                 id=run.id,
@@ -31,6 +33,7 @@ class EvalRunStore:
                 status=run.status.value,
                 model=run.model,
                 data_source=run.data_source,
+                planned_items=planned_items,
                 run_metadata=run.metadata,
                 criteria=run.criteria,
                 usage=run.usage,

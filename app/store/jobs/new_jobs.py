@@ -125,6 +125,7 @@ def _refuse_unusable_files(files: dict[str, str | None], purposes: dict[str, str
             raise InvalidRequest(
                 f"{param} {file_id} has purpose '{purposes[file_id]}', but must have '{PURPOSE}'.",
                 param=param,
+                code="invalid_value",
             )
 
 

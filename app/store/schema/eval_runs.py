@@ -6,6 +6,7 @@ from sqlalchemy import BigInteger, Computed, ForeignKeyConstraint, Index, Primar
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain.evals.data_sources import MAX_ITEMS
 from app.store.schema.base import Base, Json, Timestamp
 from app.store.schema.leased import QueuedRow, queue_indexes
 
@@ -38,6 +39,8 @@ class EvalRunTable(QueuedRow, Base):
         BigInteger, Computed("octet_length(data_source::text)", persisted=True)
     )
     """Counts toward the project's quota of bytes."""
+    planned_items: Mapped[int] = mapped_column(BigInteger, server_default=str(MAX_ITEMS))
+    """Counts toward the quota of output items until the run ends; then the items that it has do."""
     run_metadata: Mapped[dict[str, Any] | None] = mapped_column(
         "metadata", JSONB(none_as_null=True)
     )

@@ -64,3 +64,4 @@ class ProjectTable(Base):
     max_registered_objects: Mapped[int | None] = mapped_column(BigInteger)
     max_queued_exports: Mapped[int | None] = mapped_column(BigInteger)
     max_running_exports: Mapped[int | None] = mapped_column(BigInteger)
+    max_eval_output_items: Mapped[int | None] = mapped_column(BigInteger)

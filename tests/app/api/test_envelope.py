@@ -142,8 +142,8 @@ async def test_without_its_database_the_service_asks_to_wait(api: Api, database:
 
 
 async def test_a_path_names_all_its_methods_and_redirects_nowhere(api: Api) -> None:
-    assert (await api.call("PUT", JOBS)).headers["allow"] == "GET, POST"
-    assert (await api.call("PATCH", "/v1/files/x")).headers["allow"] == "DELETE, GET"
+    assert (await api.call("PUT", JOBS)).headers["allow"] == "GET, HEAD, POST"
+    assert (await api.call("PATCH", "/v1/files/x")).headers["allow"] == "DELETE, GET, HEAD"
     reply = await api.call("GET", f"{JOBS}/")
     assert (reply.status_code, reply.json()["error"]["type"]) == (404, "invalid_request_error")
 

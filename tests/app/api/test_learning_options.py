@@ -66,6 +66,7 @@ async def test_parts_that_are_absent_or_null_are_not_made_up(
 
 
 MISSING, WRONG = "missing_required_parameter", "invalid_value"
+UNKNOWN = "unknown_parameter"
 
 
 @pytest.mark.parametrize(
@@ -81,13 +82,13 @@ MISSING, WRONG = "missing_required_parameter", "invalid_value"
         ("loss", {"type": "ppo", "epsilon": 1}, ".epsilon", WRONG),
         ("loss", {"type": "ppo", "epsilon_high": 0}, ".epsilon_high", WRONG),
         ("loss", {"type": "ppo", "dual_clip": 1}, ".dual_clip", WRONG),
-        ("loss", {"type": "ppo", "clip": 0.2}, ".clip", WRONG),
+        ("loss", {"type": "ppo", "clip": 0.2}, ".clip", UNKNOWN),
         ("loss", {"type": "cispo", "low": 1.1}, ".low", WRONG),
         ("loss", {"type": "cispo", "high": 0.9}, ".high", WRONG),
         ("loss", {"type": "cispo", "high": True}, ".high", WRONG),
         ("loss", {"type": "dro"}, ".beta", MISSING),
         ("loss", {"type": "dro", "beta": 0}, ".beta", WRONG),
-        ("loss", {"type": "importance_sampling", "epsilon": 0.2}, ".epsilon", WRONG),
+        ("loss", {"type": "importance_sampling", "epsilon": 0.2}, ".epsilon", UNKNOWN),
         ("advantage", "std", "", WRONG),
         ("advantage", {}, ".type", MISSING),
         ("advantage", {"type": "gae"}, ".type", WRONG),
@@ -105,13 +106,13 @@ MISSING, WRONG = "missing_required_parameter", "invalid_value"
         ("objective", {"overlong": {"limit": 9, "buffer": 10}}, ".overlong.buffer", WRONG),
         ("objective", {"overlong": {"limit": 9, "buffer": 0}}, ".overlong.buffer", WRONG),
         ("objective", {"overlong": {"limit": 9, "penalty": 0}}, ".overlong.penalty", WRONG),
-        ("objective", {"length_penalty": 1}, ".length_penalty", WRONG),
+        ("objective", {"length_penalty": 1}, ".length_penalty", UNKNOWN),
         ("mismatch", "auto", "", WRONG),
         ("mismatch", {"truncation": "off"}, ".truncation", WRONG),
         ("mismatch", {"truncation": {"cap": 0.5}}, ".truncation.cap", WRONG),
         ("mismatch", {"truncation": {"level": "group"}}, ".truncation.level", WRONG),
         ("mismatch", {"truncation": {"level": []}}, ".truncation.level", WRONG),
-        ("mismatch", {"truncation": {"limit": 2}}, ".truncation.limit", WRONG),
+        ("mismatch", {"truncation": {"limit": 2}}, ".truncation.limit", UNKNOWN),
         ("mismatch", {"sequence_mask": {}}, ".sequence_mask.type", MISSING),
         ("mismatch", {"sequence_mask": {"type": "product", "low": 2}}, ".sequence_mask.low", WRONG),
         (
@@ -195,7 +196,7 @@ async def test_parts_that_go_together_are_taken(
         ("supervised", {"type": "ppo"}, ".type", WRONG),
         ("supervised", {"type": "label_smoothing", "smoothing": 1}, ".smoothing", WRONG),
         ("supervised", {"type": "focal", "gamma": "2"}, ".gamma", WRONG),
-        ("supervised", {"type": "cross_entropy", "gamma": 2}, ".gamma", WRONG),
+        ("supervised", {"type": "cross_entropy", "gamma": 2}, ".gamma", UNKNOWN),
         ("dpo", {"type": "focal"}, ".type", WRONG),
         ("dpo", {"type": "dpo", "variant": "hinge"}, ".variant", WRONG),
         ("dpo", {"type": "dpo", "label_smoothing": 0.5}, ".label_smoothing", WRONG),

@@ -132,7 +132,64 @@ async def test_a_short_key_is_not_repeated(api: Api) -> None:
     )
 
 
-async def test_probes_may_ask_with_head(api: Api) -> None:
-    for path in ("/healthz", "/readyz", "/"):
-        asked, probed = await api.http.get(path), await api.http.head(path)
-        assert (probed.status_code, asked.status_code) == (200, 200), path
+async def test_head_answers_wherever_get_does_with_its_headers(api: Api) -> None:
+    document = (await api.http.get("/openapi.json")).json()
+    stored = (await api.upload(b"content", purpose="user_data")).json()["id"]
+    documented = [path.format_map(_AnyId()) for path, methods in document["paths"].items()
+                  if "get" in methods]  # fmt: skip
+    outside = ["/", "/docs", "/docs/swagger-ui.css", "/openapi.json", "/v1/openapi.json"]
+    for path in (*documented, *outside, "/v1/models/a/b/adapter", f"/v1/files/{stored}/content"):
+        key = api.admin_key if path.startswith("/v1/organization") else api.key
+        asked = await api.call("GET", path, key=key)
+        probed = await api.call("HEAD", path, key=key)
+        assert (probed.status_code, probed.content) == (asked.status_code, b""), path
+        for name in ("content-type", "content-length"):
+            assert probed.headers.get(name) == asked.headers.get(name), path
+    assert (await api.call("HEAD", f"{JOBS}/x/cancel")).status_code == 405
+    assert (await api.http.head(JOBS)).status_code == 401
+
+
+async def test_an_empty_value_of_a_query_is_no_value(api: Api, body: dict[str, Any]) -> None:
+    document = (await api.http.get("/openapi.json")).json()
+    job = (await api.call("POST", JOBS, json=body)).json()["id"]
+    documented = [
+        (path, parameter["name"])
+        for path, methods in document["paths"].items()
+        for parameter in methods.get("get", {}).get("parameters", ())
+        if parameter["in"] == "query"
+    ]
+    assert len(documented) > 60
+    for template, name in documented:
+        path = template.replace("{job_id}", job).format_map(_AnyId())
+        key = api.admin_key if path.startswith("/v1/organization") else api.key
+        plain = await api.call("GET", path, key=key)
+        empty = await api.call("GET", f"{path}?{name}=", key=key)
+        assert (empty.status_code, empty.json()) == (plain.status_code, plain.json()), (path, name)
+    both = await api.call("GET", f"{JOBS}?limit=&after&metadata=")
+    assert [row["id"] for row in both.json()["data"]] == [job]
+    unknown = await api.call("GET", f"{JOBS}?foo=")
+    assert unknown.json()["error"]["message"] == "Unknown query parameter: 'foo'."
+
+
+async def test_a_query_parameter_has_one_value(api: Api, body: dict[str, Any]) -> None:
+    job = (await api.call("POST", JOBS, json=body)).json()["id"]
+    for query in ("limit=1&limit=2", "limit=1&limit=1", "metadata[a]=1&metadata[a]=2"):
+        error = (await api.call("GET", f"{JOBS}?{query}")).json()["error"]
+        name = query.partition("=")[0]
+        assert (error["code"], error["param"]) == ("invalid_value", name)
+        assert error["message"] == f"Invalid value for '{name}': it was sent more than once."
+    curves = await api.call("GET", f"{JOBS}/{job}/metrics?names=a&names=b")
+    assert (curves.status_code, curves.json()["data"]) == (200, [])
+    error = (await api.call("GET", f"{JOBS}?metadata=null&metadata[a]=1")).json()["error"]
+    assert (error["code"], error["param"]) == ("invalid_value", "metadata")
+    error = (await api.call("GET", f"{JOBS}?metadata=zzz")).json()["error"]
+    assert error["message"] == (
+        "Invalid value for 'metadata': it must be 'null'; pairs are sent as 'metadata[key]=value'."
+    )
+
+
+async def test_no_call_ignores_a_parameter_of_its_query(api: Api) -> None:
+    for method, path in (("POST", "/v1/files"), ("POST", JOBS), ("DELETE", "/v1/files/x")):
+        reply = await api.call(method, f"{path}?purpose=fine-tune", json={})
+        error = reply.json()["error"]
+        assert (error["code"], error["param"]) == ("unknown_parameter", "purpose"), path

@@ -126,6 +126,16 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
      "integration_not_sent", "nothing is sent to Weights & Biases"),
     ({"integrations": [{"type": "wandb", "wandb": {"project": "p", "tag": "a"}}]},
      "integrations[0].wandb.tag", "unknown_parameter", "(did you mean 'tags'?)"),
+    ({f"{ROOT}.tools": [], f"{ROOT}.max_episode_steps": 4}, f"{ROOT}.max_episode_steps", "no_tools",
+     "a rollout is one turn"),
+    (grading(input="a"), f"{ROOT}.grader", "constant_grader", "reads nothing of a sample"),
+    (grading(input="{{item.messages}}"), f"{ROOT}.grader", "constant_grader", "earn the same"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0.5 * a", "graders": {
+        "a": {**CHECK, "input": "a"}, "b": CHECK}}}, f"{ROOT}.grader", "constant_grader",
+     "reads nothing of a sample"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
+        "a": CHECK, "b": CHECK}}}, f"{ROOT}.grader.graders.b", "unused_grader",
+     "'calculate_output' does not use it"),
 ]  # fmt: skip
 
 
@@ -177,6 +187,14 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
     ({f"{HYPER}.batch_size": 64}, [QUESTION] * 10, "warnings", f"{HYPER}.batch_size",
      "batch_size 64 is over the 10 rows of the training file: each step takes all 10 of them"),
     ({}, [QUESTION] * 10, "warnings", "validation_file", "is in the training file too"),
+    (grading(input="{{sample.output_tools[0].function.name}}"), [QUESTION] * 10, "warnings",
+     f"{ROOT}.grader.input", "neither the job nor a row offers a tool, so it is always empty"),
+    ({f"{ROOT}.objective": {"call_budget": 3}}, [QUESTION] * 10, "warnings",
+     f"{ROOT}.objective.call_budget", "changes nothing: neither the job nor a row offers a tool"),
+    ({f"{ROOT}.objective": {"repeated_call_penalty": 0.1}}, [QUESTION] * 10, "warnings",
+     f"{ROOT}.objective.repeated_call_penalty", "changes nothing"),
+    ({f"{ROOT}.stop": {"parse_errors": {"action": "pause"}}}, [QUESTION] * 10, "warnings",
+     f"{ROOT}.stop.parse_errors", "changes nothing"),
     ({}, [{"input": "q"}] * 10, "errors", "training_file", "must be a list"),
 ]  # fmt: skip
 
@@ -196,6 +214,20 @@ async def test_a_mistake_that_the_rows_show_is_named(
     report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
     told = [fault["message"] for fault in report[severity] if fault["param"] == param]
     assert any(sentence in message for message in told), report
+
+
+async def test_calls_of_offered_tools_are_worth_reading(api: Api, body: dict[str, Any]) -> None:
+    tool = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
+    rows = [{**QUESTION, "tools": [tool]}] * 10
+    changes = {
+        **grading(input="{{sample.output_tools}}"),
+        f"{ROOT}.objective": {"call_budget": 3, "repeated_call_penalty": 0},
+    }
+    job_tools: list[Any] = body["method"]["reinforcement"]["tools"]
+    for tools in (job_tools[:0], job_tools):
+        sent = altered(await with_rows(api, body, rows), {**changes, f"{ROOT}.tools": tools})
+        report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+        assert "no_tools" not in [fault["code"] for fault in report["warnings"]]
 
 
 async def test_fields_that_graders_are_always_given_are_no_mistake(

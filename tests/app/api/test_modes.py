@@ -49,8 +49,8 @@ async def test_a_mode_is_echoed_with_its_defaults(
         ({"type": None}, ".type", "invalid_value"),
         ({"type": "ASYNC"}, ".type", "invalid_value"),
         ({"type": ["sync"]}, ".type", "invalid_value"),
-        ({"type": "sync", "minibatches": 2}, ".minibatches", "invalid_value"),
-        ({"type": "streaming", "max_staleness": 1}, ".max_staleness", "invalid_value"),
+        ({"type": "sync", "minibatches": 2}, ".minibatches", "unknown_parameter"),
+        ({"type": "streaming", "max_staleness": 1}, ".max_staleness", "unknown_parameter"),
         ({"type": "streaming", "minibatches": 0}, ".minibatches", "invalid_value"),
         ({"type": "streaming", "minibatches": 65}, ".minibatches", "invalid_value"),
         ({"type": "streaming", "minibatches": "4"}, ".minibatches", "invalid_value"),
@@ -60,7 +60,7 @@ async def test_a_mode_is_echoed_with_its_defaults(
         ({"type": "async", "max_staleness": 1.5}, ".max_staleness", "invalid_value"),
         ({"type": "async", "max_staleness": None}, ".max_staleness", "invalid_value"),
         ({"type": "async", "max_requeues": -1}, ".max_requeues", "invalid_value"),
-        ({"type": "async", "max_stalenes": 1}, ".max_stalenes", "invalid_value"),
+        ({"type": "async", "max_stalenes": 1}, ".max_stalenes", "unknown_parameter"),
     ],
 )
 async def test_a_mode_that_says_something_else_is_refused(

@@ -11,6 +11,8 @@ from app.factory.accounts import provisioning_service
 from app.main import create_app
 from app.settings.egress import EgressSettings
 from app.store.database import Database as Store
+from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
+from tests.support.api.job_calls import JOBS
 from tests.support.stack import Database
 
 ENDPOINT = "http://127.0.0.1:9"
@@ -27,7 +29,14 @@ class Api:
 
     async def call(self, method: str, path: str, *, key: str | None = None, **kwargs: Any) -> Any:
         headers = {"Authorization": f"Bearer {key or self.key}", **kwargs.pop("headers", {})}
-        return await self.http.request(method, path, headers=headers, **kwargs)
+        reply = await self.http.request(method, path, headers=headers, **kwargs)
+        if is_refused_creation(reply):
+            request = reply.request
+            report = await self.http.post(
+                f"{JOBS}/validate", content=request.content, headers=copied_headers(request)
+            )
+            check_agreement(reply, report)
+        return reply
 
     async def upload(self, content: bytes, *, purpose: str = "fine-tune", **kwargs: Any) -> Any:
         return await self.call(

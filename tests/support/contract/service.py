@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psycopg
-from openai import AsyncOpenAI, OpenAI
+from openai import AsyncOpenAI, DefaultHttpxClient, OpenAI
 
 from app.settings.egress import EgressSettings
+from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
 from tests.support.api_server import ApiServer, running_api
 from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.installation import free_port
+from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database, Services
 from tests.support.stored import store_directory
 
@@ -31,6 +34,17 @@ HOOK_PORT = free_port()
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
 
 
+def _compare(reply: httpx.Response) -> None:
+    """Compares each refused create call with the report on it."""
+    reply.request.read()
+    if is_refused_creation(reply):
+        reply.read()
+        url = f"{reply.request.url}/validate"
+        headers = {**copied_headers(reply.request), "content-type": "application/json"}
+        report = httpx.post(url, content=reply.request.content, headers=headers, timeout=PATIENCE_S)
+        check_agreement(reply, report)
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     api: ApiServer
@@ -38,6 +52,7 @@ class Service:
     database: Database
 
     def client(self, **options: Any) -> OpenAI:
+        options.setdefault("http_client", DefaultHttpxClient(event_hooks={"response": [_compare]}))
         return OpenAI(
             base_url=self.api.base_url, api_key=options.pop("key", self.api.key), **options
         )

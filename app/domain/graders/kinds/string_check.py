@@ -9,7 +9,7 @@ from app.domain.graders.judge_prompts import TemplateText
 
 
 class StringCheckGrader(UnitGrader):
-    """1 when the comparison holds, else 0."""
+    """A comparison of two texts: 1 when it holds, else 0."""
 
     type: Literal["string_check"]
     name: str = Field(default="string_check", min_length=1, max_length=256)

@@ -17,7 +17,7 @@ SimilarityMetric = Literal[
 
 
 class TextSimilarityGrader(UnitGrader):
-    """Similarity of two texts, 0…1."""
+    """The similarity of two texts, from 0 to 1."""
 
     type: Literal["text_similarity"]
     name: str = Field(default="text_similarity", min_length=1, max_length=256)

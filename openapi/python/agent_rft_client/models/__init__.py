@@ -17,6 +17,7 @@ from .calibration_probe import CalibrationProbe
 from .calibration_probe_name import CalibrationProbeName
 from .calibration_sample import CalibrationSample
 from .calibration_sample_item_type_0 import CalibrationSampleItemType0
+from .chat_assistant_message import ChatAssistantMessage
 from .chat_choice import ChatChoice
 from .chat_choice_finish_reason import ChatChoiceFinishReason
 from .chat_chunk_choice import ChatChunkChoice
@@ -24,13 +25,38 @@ from .chat_chunk_choice_finish_reason_type_0 import ChatChunkChoiceFinishReasonT
 from .chat_completion import ChatCompletion
 from .chat_completion_chunk import ChatCompletionChunk
 from .chat_completion_request import ChatCompletionRequest
-from .chat_completion_request_messages_item import ChatCompletionRequestMessagesItem
+from .chat_completion_request_logit_bias_type_0 import ChatCompletionRequestLogitBiasType0
+from .chat_completion_request_metadata_type_0 import ChatCompletionRequestMetadataType0
+from .chat_completion_request_prompt_cache_options_type_0 import ChatCompletionRequestPromptCacheOptionsType0
+from .chat_completion_request_reasoning_effort_type_0 import ChatCompletionRequestReasoningEffortType0
+from .chat_completion_request_service_tier_type_0 import ChatCompletionRequestServiceTierType0
+from .chat_completion_request_tool_choice_type_0 import ChatCompletionRequestToolChoiceType0
+from .chat_completion_request_verbosity_type_0 import ChatCompletionRequestVerbosityType0
 from .chat_delta import ChatDelta
+from .chat_function import ChatFunction
 from .chat_function_call import ChatFunctionCall
+from .chat_function_name import ChatFunctionName
+from .chat_function_parameters_type_0 import ChatFunctionParametersType0
+from .chat_json_schema import ChatJsonSchema
+from .chat_json_schema_schema import ChatJsonSchemaSchema
 from .chat_message import ChatMessage
+from .chat_named_tool import ChatNamedTool
+from .chat_refusal_part import ChatRefusalPart
+from .chat_request_function_call import ChatRequestFunctionCall
+from .chat_request_tool_call import ChatRequestToolCall
+from .chat_response_format import ChatResponseFormat
+from .chat_response_format_type import ChatResponseFormatType
+from .chat_stream_options import ChatStreamOptions
+from .chat_system_message import ChatSystemMessage
+from .chat_system_message_role import ChatSystemMessageRole
+from .chat_text_part import ChatTextPart
+from .chat_tool import ChatTool
 from .chat_tool_call import ChatToolCall
 from .chat_tool_call_delta import ChatToolCallDelta
+from .chat_tool_call_error import ChatToolCallError
+from .chat_tool_message import ChatToolMessage
 from .chat_usage import ChatUsage
+from .chat_user_message import ChatUserMessage
 from .chosen_reward_rule import ChosenRewardRule
 from .chosen_reward_rule_action import ChosenRewardRuleAction
 from .cispo_options import CispoOptions
@@ -417,6 +443,7 @@ __all__ = (
     "CalibrationProbeName",
     "CalibrationSample",
     "CalibrationSampleItemType0",
+    "ChatAssistantMessage",
     "ChatChoice",
     "ChatChoiceFinishReason",
     "ChatChunkChoice",
@@ -424,13 +451,38 @@ __all__ = (
     "ChatCompletion",
     "ChatCompletionChunk",
     "ChatCompletionRequest",
-    "ChatCompletionRequestMessagesItem",
+    "ChatCompletionRequestLogitBiasType0",
+    "ChatCompletionRequestMetadataType0",
+    "ChatCompletionRequestPromptCacheOptionsType0",
+    "ChatCompletionRequestReasoningEffortType0",
+    "ChatCompletionRequestServiceTierType0",
+    "ChatCompletionRequestToolChoiceType0",
+    "ChatCompletionRequestVerbosityType0",
     "ChatDelta",
+    "ChatFunction",
     "ChatFunctionCall",
+    "ChatFunctionName",
+    "ChatFunctionParametersType0",
+    "ChatJsonSchema",
+    "ChatJsonSchemaSchema",
     "ChatMessage",
+    "ChatNamedTool",
+    "ChatRefusalPart",
+    "ChatRequestFunctionCall",
+    "ChatRequestToolCall",
+    "ChatResponseFormat",
+    "ChatResponseFormatType",
+    "ChatStreamOptions",
+    "ChatSystemMessage",
+    "ChatSystemMessageRole",
+    "ChatTextPart",
+    "ChatTool",
     "ChatToolCall",
     "ChatToolCallDelta",
+    "ChatToolCallError",
+    "ChatToolMessage",
     "ChatUsage",
+    "ChatUserMessage",
     "ChosenRewardRule",
     "ChosenRewardRuleAction",
     "CispoOptions",

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="AdminKeyDeleted")
 
 @_attrs_define
 class AdminKeyDeleted:
-    """ 
+    """ The confirmation that an admin key is deleted.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['organization.admin_api_key.deleted']): Type of the object; each type has one constant value.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="AdminKeyObject")
 
 @_attrs_define
 class AdminKeyObject:
-    """ 
+    """ An admin key of the organization, without its value.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['organization.admin_api_key']): Type of the object; each type has one constant value. Default:

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="AdminKeyWithValue")
 
 @_attrs_define
 class AdminKeyWithValue:
-    """ 
+    """ A new admin key with its value, which no other reply contains.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['organization.admin_api_key']): Type of the object; each type has one constant value. Default:

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="AsyncOptions")
 
 @_attrs_define
 class AsyncOptions:
-    """ Sampling goes on while a step is trained, from versions at most `max_staleness` old.
+    """ Mode `async`: sampling goes on while a step is trained, from versions at most
+    `max_staleness` old.
 
         Attributes:
             type_ (Literal['async'] | Unset): Selects the kind of the object. Default: 'async'.

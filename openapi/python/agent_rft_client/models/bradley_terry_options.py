@@ -22,7 +22,7 @@ T = TypeVar("T", bound="BradleyTerryOptions")
 
 @_attrs_define
 class BradleyTerryOptions:
-    """ Without a reference, so that β does nothing.
+    """ Bradley-Terry loss of pairs: without a reference model, so that `beta` does nothing.
 
         Attributes:
             type_ (Literal['bradley_terry'] | Unset): Selects the kind of the object. Default: 'bradley_terry'.

@@ -23,7 +23,8 @@ T = TypeVar("T", bound="CalibrationProbe")
 
 @_attrs_define
 class CalibrationProbe:
-    """ 
+    """ The scores of one kind of adversarial answer.
+
         Attributes:
             name (CalibrationProbeName): Kind of the adversarial answer.
             mean (float): Mean score over up to 20 rows.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="CalibrationSample")
 
 @_attrs_define
 class CalibrationSample:
-    """ 
+    """ An answer whose score is looked at, with its row.
+
         Attributes:
             model_sample (str): An answer of a base model.
             item (CalibrationSampleItemType0 | None | Unset): The row that it answers; several answers may have the same

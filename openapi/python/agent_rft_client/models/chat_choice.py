@@ -26,10 +26,11 @@ T = TypeVar("T", bound="ChatChoice")
 
 @_attrs_define
 class ChatChoice:
-    """ 
+    """ One answer of a whole reply.
+
         Attributes:
             index (int): Number of the answer, from 0.
-            message (ChatMessage):
+            message (ChatMessage): The message of an answer; send it back as it is to go on.
             logprobs (Logprobs | None): Log-probs of the sampled tokens, if they were asked for.
             finish_reason (ChatChoiceFinishReason): `length`: the answer was cut at the limit of tokens or at the end of the
                 context.

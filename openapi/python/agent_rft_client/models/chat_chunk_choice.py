@@ -27,7 +27,8 @@ T = TypeVar("T", bound="ChatChunkChoice")
 
 @_attrs_define
 class ChatChunkChoice:
-    """ 
+    """ The addition to one answer of a stream.
+
         Attributes:
             index (int): Number of the answer, from 0.
             delta (ChatDelta): An addition to the message.

@@ -25,7 +25,7 @@ T = TypeVar("T", bound="ChatCompletion")
 
 @_attrs_define
 class ChatCompletion:
-    """ A whole answer.
+    """ A whole reply to a call of a model.
 
         Attributes:
             id (str): Id of the call.
@@ -33,7 +33,7 @@ class ChatCompletion:
             created (int): Unix seconds.
             model (str): Full name of the model that answered.
             choices (list[ChatChoice]): The answers: one, unless the engine takes a higher `n`.
-            usage (ChatUsage):
+            usage (ChatUsage): The tokens that a call took.
      """
 
     id: str

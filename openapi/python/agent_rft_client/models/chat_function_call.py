@@ -20,7 +20,8 @@ T = TypeVar("T", bound="ChatFunctionCall")
 
 @_attrs_define
 class ChatFunctionCall:
-    """ 
+    """ The function that a tool call names, with its arguments.
+
         Attributes:
             name (str): Name of the function.
             arguments (str): JSON as text.

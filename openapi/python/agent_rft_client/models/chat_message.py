@@ -26,7 +26,8 @@ T = TypeVar("T", bound="ChatMessage")
 
 @_attrs_define
 class ChatMessage:
-    """ 
+    """ The message of an answer; send it back as it is to go on.
+
         Attributes:
             role (Literal['assistant']): Always `assistant`.
             content (None | str): The answer without reasoning and tool calls; `null` if there are only calls.

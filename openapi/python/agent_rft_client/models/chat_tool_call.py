@@ -24,11 +24,12 @@ T = TypeVar("T", bound="ChatToolCall")
 
 @_attrs_define
 class ChatToolCall:
-    """ 
+    """ A call of a tool that the client runs.
+
         Attributes:
             id (str): Id that the `tool` message in reply repeats.
             type_ (Literal['function']): Always `function`.
-            function (ChatFunctionCall):
+            function (ChatFunctionCall): The function that a tool call names, with its arguments.
      """
 
     id: str

@@ -29,7 +29,7 @@ class ChatToolCallDelta:
         Attributes:
             id (str): Id that the `tool` message in reply repeats.
             type_ (Literal['function']): Always `function`.
-            function (ChatFunctionCall):
+            function (ChatFunctionCall): The function that a tool call names, with its arguments.
             index (int): Number of the call in its message, from 0.
      """
 

@@ -25,7 +25,8 @@ T = TypeVar("T", bound="ChatUsage")
 
 @_attrs_define
 class ChatUsage:
-    """ 
+    """ The tokens that a call took.
+
         Attributes:
             prompt_tokens (int): Tokens of the prompt.
             completion_tokens (int): Tokens that were sampled.

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="CispoOptions")
 
 @_attrs_define
 class CispoOptions:
-    """ 
+    """ CISPO: clips the weight of each token and keeps its gradient.
+
         Attributes:
             type_ (Literal['cispo'] | Unset): Selects the kind of the object. Default: 'cispo'.
             low (float | Unset): Lower bound of the ratio a token is weighted by. Default: 0.0.

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="CompleteUpload")
 
 @_attrs_define
 class CompleteUpload:
-    """ Body of `POST /v1/uploads/{upload_id}/complete`.
+    """ The order of the parts of an upload.
 
         Attributes:
             part_ids (list[str]): Ids of the parts, in the order of the file.

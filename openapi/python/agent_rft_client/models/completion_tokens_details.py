@@ -20,7 +20,8 @@ T = TypeVar("T", bound="CompletionTokensDetails")
 
 @_attrs_define
 class CompletionTokensDetails:
-    """ 
+    """ The parts of the tokens that were sampled.
+
         Attributes:
             reasoning_tokens (int): Sampled tokens that are reasoning.
      """

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="CreateAdminKey")
 
 @_attrs_define
 class CreateAdminKey:
-    """ Body of `POST /v1/organization/admin_api_keys`.
+    """ A new admin key.
 
         Attributes:
             name (str): Name for readers; it need not be unique.

@@ -26,7 +26,8 @@ T = TypeVar("T", bound="CreateCurriculum")
 
 @_attrs_define
 class CreateCurriculum:
-    """ 
+    """ A new curriculum: ids of files, or rows that are stored as files.
+
         Attributes:
             name (str): Name for readers; it need not be unique.
             training_file (None | str | Unset): Id of the file with the training rows.

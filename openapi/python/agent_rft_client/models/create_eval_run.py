@@ -25,7 +25,7 @@ T = TypeVar("T", bound="CreateEvalRun")
 
 @_attrs_define
 class CreateEvalRun:
-    """ Body of `POST /v1/evals/{eval_id}/runs`.
+    """ A new run of an eval.
 
         Attributes:
             data_source (CreateEvalRunDataSource): Items, as `jsonl`, or prompts that a model is asked first, as

@@ -28,7 +28,7 @@ T = TypeVar("T", bound="CreateFineTuningJob")
 
 @_attrs_define
 class CreateFineTuningJob:
-    """ Body of `POST /v1/fine_tuning/jobs`.
+    """ A new fine-tuning job.
 
         Example:
             {'method': {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},

@@ -38,7 +38,8 @@ T = TypeVar("T", bound="CreateGrader")
 
 @_attrs_define
 class CreateGrader:
-    """ 
+    """ A new registered grader.
+
         Attributes:
             name (str): Name for readers; it need not be unique.
             grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |

@@ -21,7 +21,7 @@ T = TypeVar("T", bound="CreatePermissions")
 
 @_attrs_define
 class CreatePermissions:
-    """ Body of `POST …/permissions`.
+    """ The projects that may call a checkpoint.
 
         Attributes:
             project_ids (list[str]): Ids of projects that may use the checkpoint's model.

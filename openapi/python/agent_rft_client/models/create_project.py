@@ -21,7 +21,7 @@ T = TypeVar("T", bound="CreateProject")
 
 @_attrs_define
 class CreateProject:
-    """ Body of `POST /v1/organization/projects`.
+    """ A new project.
 
         Attributes:
             name (str): Name for readers; it need not be unique.

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="CreateServiceAccountKey")
 
 @_attrs_define
 class CreateServiceAccountKey:
-    """ Body of `POST …/service_accounts/{service_account_id}/api_keys`.
+    """ A new key of a service account.
 
         Attributes:
             name (None | str | Unset): Name for readers; it need not be unique.

@@ -26,7 +26,8 @@ T = TypeVar("T", bound="CreateTool")
 
 @_attrs_define
 class CreateTool:
-    """ 
+    """ A new registered tool.
+
         Attributes:
             name (str): Name that the model calls.
             server_url (str): Address that the calls are sent to.

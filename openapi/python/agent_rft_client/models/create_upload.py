@@ -24,7 +24,7 @@ T = TypeVar("T", bound="CreateUpload")
 
 @_attrs_define
 class CreateUpload:
-    """ Body of `POST /v1/uploads`.
+    """ A new upload: the file that its parts will make.
 
         Attributes:
             filename (str): Name of the file.

@@ -23,7 +23,7 @@ T = TypeVar("T", bound="CreateWebhookEndpoint")
 
 @_attrs_define
 class CreateWebhookEndpoint:
-    """ Body of `POST /v1/webhook_endpoints`.
+    """ A new webhook endpoint.
 
         Attributes:
             name (str): Name for readers; it need not be unique.

@@ -20,7 +20,8 @@ T = TypeVar("T", bound="CriterionResult")
 
 @_attrs_define
 class CriterionResult:
-    """ 
+    """ The counts of one criterion of an eval run.
+
         Attributes:
             testing_criteria (str): Name of the criterion.
             passed (int): Items that passed it.

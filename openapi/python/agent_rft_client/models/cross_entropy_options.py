@@ -22,7 +22,8 @@ T = TypeVar("T", bound="CrossEntropyOptions")
 
 @_attrs_define
 class CrossEntropyOptions:
-    """ 
+    """ Cross-entropy of the target tokens.
+
         Attributes:
             type_ (Literal['cross_entropy'] | Unset): Selects the kind of the object. Default: 'cross_entropy'.
      """

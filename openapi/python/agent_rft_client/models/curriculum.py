@@ -24,7 +24,8 @@ T = TypeVar("T", bound="Curriculum")
 
 @_attrs_define
 class Curriculum:
-    """ 
+    """ A version of a registered curriculum: the files that jobs train and validate on.
+
         Attributes:
             id (str): Id of the object.
             created_at (int): Unix seconds at which the object was made.

@@ -26,14 +26,15 @@ T = TypeVar("T", bound="CurriculumTest")
 
 @_attrs_define
 class CurriculumTest:
-    """ 
+    """ Result of reading the files of a curriculum; nothing is trained.
+
         Attributes:
             object_ (Literal['curriculum.test']): Type of the object; each type has one constant value. Default:
                 'curriculum.test'.
             curriculum_id (str): Id of the curriculum.
             version (int): Number of the version, from 1.
             passed (bool): True when no fault is an error.
-            training (SplitTest):
+            training (SplitTest): Contents of one file of a curriculum.
             validation (None | SplitTest): Counts of the validation file; `null` without one.
             overlapping_rows (int): Validation rows whose prompt is in the training file too.
             overlapping_lines (list[LinePair]): Line in the training file, line in the validation file.

@@ -26,7 +26,8 @@ T = TypeVar("T", bound="Curve")
 
 @_attrs_define
 class Curve:
-    """ 
+    """ The points of one curve of a job.
+
         Attributes:
             id (str): `<split>:<name>`
             object_ (Literal['fine_tuning.job.metric']): Type of the object; each type has one constant value. Default:

@@ -26,7 +26,8 @@ T = TypeVar("T", bound="DataSourceConfig")
 
 @_attrs_define
 class DataSourceConfig:
-    """ 
+    """ The form of the items of an eval.
+
         Attributes:
             type_ (DataSourceConfigType): Selects the kind of the object.
             item_schema (DataSourceConfigItemSchemaType0 | None | Unset): JSON schema of an item.

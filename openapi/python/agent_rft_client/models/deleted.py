@@ -20,7 +20,8 @@ T = TypeVar("T", bound="Deleted")
 
 @_attrs_define
 class Deleted:
-    """ 
+    """ The confirmation that an object is deleted.
+
         Attributes:
             id (str): Id of the object.
             object_ (str): Type of the deleted object.

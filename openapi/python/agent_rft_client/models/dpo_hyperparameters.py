@@ -23,7 +23,7 @@ T = TypeVar("T", bound="DpoHyperparameters")
 
 @_attrs_define
 class DpoHyperparameters:
-    """ As sent, with the weight of the distance from the base model.
+    """ Hyperparameters of a preference job: those of a supervised one and `beta`.
 
         Attributes:
             batch_size (int | Literal['auto'] | None | Unset): Examples per optimizer step. Default: 'auto'.

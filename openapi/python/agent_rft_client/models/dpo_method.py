@@ -28,7 +28,7 @@ T = TypeVar("T", bound="DpoMethod")
 
 @_attrs_define
 class DpoMethod:
-    """ `method.dpo` of the create call; unknown keys are kept and echoed.
+    """ Settings of a preference job (DPO).
 
         Attributes:
             stop (None | PreferenceStopOptions | Unset): Rules that warn, pause the job or end it early (an extension).

@@ -25,7 +25,7 @@ T = TypeVar("T", bound="DpoOptions")
 
 @_attrs_define
 class DpoOptions:
-    """ The weight β is `method.dpo.hyperparameters.beta`, its hosted place.
+    """ DPO loss of pairs; its weight is `method.dpo.hyperparameters.beta`.
 
         Attributes:
             type_ (Literal['dpo'] | Unset): Selects the kind of the object. Default: 'dpo'.

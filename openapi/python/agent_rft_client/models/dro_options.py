@@ -22,7 +22,8 @@ T = TypeVar("T", bound="DroOptions")
 
 @_attrs_define
 class DroOptions:
-    """ 
+    """ DRO: a quadratic distance from the sampling policy in place of clipping.
+
         Attributes:
             beta (float): Weight of the squared distance from the sampler; in published runs 0.01 to 0.05.
             type_ (Literal['dro'] | Unset): Selects the kind of the object. Default: 'dro'.

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="ErrorBody")
 
 @_attrs_define
 class ErrorBody:
-    """ 
+    """ The fault, its class, its place and its code.
+
         Attributes:
             message (str): The fault in a sentence, with its cure.
             type_ (str): Class of the error, such as `invalid_request_error`.

@@ -26,7 +26,7 @@ class ErrorEnvelope:
     """ Shape of every error, as in the hosted API.
 
         Attributes:
-            error (ErrorBody):
+            error (ErrorBody): The fault, its class, its place and its code.
      """
 
     error: ErrorBody

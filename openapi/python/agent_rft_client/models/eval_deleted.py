@@ -21,7 +21,8 @@ T = TypeVar("T", bound="EvalDeleted")
 
 @_attrs_define
 class EvalDeleted:
-    """ 
+    """ The confirmation that an eval and its runs are deleted.
+
         Attributes:
             deleted (bool): True: the object is deleted. Default: True.
             eval_id (str): Id of the eval.

@@ -26,7 +26,8 @@ T = TypeVar("T", bound="EvalObject")
 
 @_attrs_define
 class EvalObject:
-    """ 
+    """ An eval: the form of its items, and the criteria that judge them.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['eval']): Type of the object; each type has one constant value. Default: 'eval'.

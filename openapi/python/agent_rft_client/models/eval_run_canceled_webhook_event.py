@@ -24,12 +24,13 @@ T = TypeVar("T", bound="EvalRunCanceledWebhookEvent")
 
 @_attrs_define
 class EvalRunCanceledWebhookEvent:
-    """ 
+    """ Event: an eval run was canceled.
+
         Attributes:
             id (str): Id of the event, the same in every attempt.
             object_ (Literal['event']): Type of the object; each type has one constant value. Default: 'event'.
             created_at (int): Unix seconds at which the object was made.
-            data (EventSubject):
+            data (EventSubject): The object that a webhook event is about.
             type_ (Literal['eval.run.canceled']): Selects the kind of the object.
      """
 

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="EvalRunDeleted")
 
 @_attrs_define
 class EvalRunDeleted:
-    """ 
+    """ The confirmation that an eval run is deleted.
+
         Attributes:
             deleted (bool): True: the object is deleted. Default: True.
             run_id (str): Id of the eval run.

@@ -31,13 +31,14 @@ T = TypeVar("T", bound="EvalRunObject")
 
 @_attrs_define
 class EvalRunObject:
-    """ 
+    """ A run of an eval over its data source, with counts and usage.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['eval.run']): Type of the object; each type has one constant value. Default: 'eval.run'.
             eval_id (str): Id of the eval.
             name (str): Name for readers; it need not be unique.
-            status (EvalRunStatus):
+            status (EvalRunStatus): State of an eval run; the last three are final.
             model (None | str): The model that is measured; `null` where items hold their samples.
             data_source (EvalRunObjectDataSource): As sent, with secrets redacted.
             created_at (int): Unix seconds at which the object was made.
@@ -45,7 +46,7 @@ class EvalRunObject:
             metadata (EvalRunObjectMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not
                 read them.
             report_url (str): Address of this run; there is no other report.
-            result_counts (ResultCountsBody):
+            result_counts (ResultCountsBody): The items of an eval run by outcome.
             per_model_usage (list[ModelUsage]): Calls and tokens of each model.
             per_testing_criteria_results (list[CriterionResult]): Results by criterion.
             shared_with_openai (bool): Always false. Default: False.

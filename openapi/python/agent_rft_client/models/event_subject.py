@@ -20,7 +20,8 @@ T = TypeVar("T", bound="EventSubject")
 
 @_attrs_define
 class EventSubject:
-    """ 
+    """ The object that a webhook event is about.
+
         Attributes:
             id (str): Id of the job or the eval run.
      """

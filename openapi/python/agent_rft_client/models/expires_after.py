@@ -21,7 +21,8 @@ T = TypeVar("T", bound="ExpiresAfter")
 
 @_attrs_define
 class ExpiresAfter:
-    """ 
+    """ The time after which a file is deleted.
+
         Attributes:
             anchor (Literal['created_at']): The time from which the seconds count.
             seconds (int): Seconds until the file is deleted.

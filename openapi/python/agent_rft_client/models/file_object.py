@@ -22,7 +22,8 @@ T = TypeVar("T", bound="FileObject")
 
 @_attrs_define
 class FileObject:
-    """ 
+    """ A stored file, without its bytes.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['file']): Type of the object; each type has one constant value. Default: 'file'.

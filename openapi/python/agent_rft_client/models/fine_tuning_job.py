@@ -34,7 +34,7 @@ T = TypeVar("T", bound="FineTuningJob")
 
 @_attrs_define
 class FineTuningJob:
-    """ The hosted job object; every key is always present.
+    """ A fine-tuning job; every key is always present.
 
         Attributes:
             id (str): Id of the job.
@@ -46,7 +46,7 @@ class FineTuningJob:
             finished_at (int | None): Unix seconds of the job's end.
             organization_id (str): Id of the organization.
             result_files (list[str]): Ids of files with the points of all curves, once the job has ended.
-            status (JobStatus):
+            status (JobStatus): State of a job; `succeeded`, `failed` and `cancelled` are final.
             trained_tokens (int | None): Tokens with a weight in the loss so far; `null` before the first step.
             training_file (str): Id of the file with the training rows.
             validation_file (None | str): Id of the file with the held-out rows.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="FineTuningJobCheckpoint")
 
 @_attrs_define
 class FineTuningJobCheckpoint:
-    """ 
+    """ A checkpoint of a job: a model that can be called, with its metrics.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['fine_tuning.job.checkpoint']): Type of the object; each type has one constant value. Default:

@@ -28,7 +28,8 @@ T = TypeVar("T", bound="FineTuningJobEvent")
 
 @_attrs_define
 class FineTuningJobEvent:
-    """ 
+    """ An event in the life of a job.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['fine_tuning.job.event']): Type of the object; each type has one constant value. Default:

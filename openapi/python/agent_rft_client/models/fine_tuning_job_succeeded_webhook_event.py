@@ -24,12 +24,13 @@ T = TypeVar("T", bound="FineTuningJobSucceededWebhookEvent")
 
 @_attrs_define
 class FineTuningJobSucceededWebhookEvent:
-    """ 
+    """ Event: a fine-tuning job published its model.
+
         Attributes:
             id (str): Id of the event, the same in every attempt.
             object_ (Literal['event']): Type of the object; each type has one constant value. Default: 'event'.
             created_at (int): Unix seconds at which the object was made.
-            data (EventSubject):
+            data (EventSubject): The object that a webhook event is about.
             type_ (Literal['fine_tuning.job.succeeded']): Selects the kind of the object.
      """
 

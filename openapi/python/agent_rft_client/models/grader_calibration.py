@@ -25,14 +25,15 @@ T = TypeVar("T", bound="GraderCalibration")
 
 @_attrs_define
 class GraderCalibration:
-    """ 
+    """ Findings about a grader from its scores of many answers.
+
         Attributes:
             object_ (Literal['grader.calibration']): Type of the object; each type has one constant value. Default:
                 'grader.calibration'.
             samples (int): Answers that were sent.
             scored (int): Answers that have a score.
             faults (list[str]): The first reasons why an answer has none.
-            scores (ScoreSpread):
+            scores (ScoreSpread): The distribution of the scores.
             agreement (float | None): Spearman's correlation with `compare_with`; `null` without it, or where one does not
                 vary.
             probes (list[CalibrationProbe]): Answers that a sound grader scores low.

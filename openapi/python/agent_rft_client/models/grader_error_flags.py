@@ -21,7 +21,8 @@ T = TypeVar("T", bound="GraderErrorFlags")
 
 @_attrs_define
 class GraderErrorFlags:
-    """ 
+    """ Flags of what went wrong in a trial run.
+
         Attributes:
             formula_parse_error (bool): The formula of a multi grader has no value.
             sample_parse_error (bool): The sample is not in the form that the grader reads.

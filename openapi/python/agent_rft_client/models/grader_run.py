@@ -25,11 +25,11 @@ T = TypeVar("T", bound="GraderRun")
 
 @_attrs_define
 class GraderRun:
-    """ Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error.
+    """ Result of a trial run; a grader's fault gives reward 0 and error flags, not an HTTP error.
 
         Attributes:
             reward (float): The score.
-            metadata (GraderRunMetadata):
+            metadata (GraderRunMetadata): The figures of a trial run beside its reward.
             sub_rewards (GraderRunSubRewards): Scores of a multi grader's parts, by name.
             model_grader_token_usage_per_model (GraderRunModelGraderTokenUsagePerModel): Tokens that judges used, by model.
      """

@@ -25,11 +25,12 @@ T = TypeVar("T", bound="GraderRunMetadata")
 
 @_attrs_define
 class GraderRunMetadata:
-    """ 
+    """ The figures of a trial run beside its reward.
+
         Attributes:
             name (str): Name of the grader.
             type_ (str): Kind of the grader.
-            errors (GraderErrorFlags):
+            errors (GraderErrorFlags): Flags of what went wrong in a trial run.
             execution_time (float): Seconds.
             scores (GraderRunMetadataScores): Scores of a multi grader's parts, by name.
             reasons (GraderRunMetadataReasons): Reasons of the scores: of a multi grader's parts by name, and of the whole

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="ImportanceSamplingOptions")
 
 @_attrs_define
 class ImportanceSamplingOptions:
-    """ 
+    """ The ratio of policies without clipping.
+
         Attributes:
             type_ (Literal['importance_sampling'] | Unset): Selects the kind of the object. Default: 'importance_sampling'.
      """

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="JobErrorBody")
 
 @_attrs_define
 class JobErrorBody:
-    """ 
+    """ Reason why a job failed; every field is null for a job that did not.
+
         Attributes:
             code (None | str): The error in a word that programs can compare.
             message (None | str): The fault in a sentence, with its cure.

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="JudgeSampling")
 
 @_attrs_define
 class JudgeSampling:
-    """ `max_completions_tokens` is the hosted spelling; the usual one is taken too.
+    """ Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the
+    usual one is taken too.
 
         Attributes:
             seed (int | None | Unset): Seed of sampling.

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="LabelSmoothingOptions")
 
 @_attrs_define
 class LabelSmoothingOptions:
-    """ 
+    """ Cross-entropy against targets that are smoothed over the vocabulary.
+
         Attributes:
             type_ (Literal['label_smoothing'] | Unset): Selects the kind of the object. Default: 'label_smoothing'.
             smoothing (float | Unset): Share of each target that is spread evenly over the vocabulary. Default: 0.1.

@@ -20,7 +20,8 @@ T = TypeVar("T", bound="LinePair")
 
 @_attrs_define
 class LinePair:
-    """ 
+    """ Two lines with the same prompt.
+
         Attributes:
             first (int): Line number, from 1.
             second (int): Line number of the same prompt, from 1.

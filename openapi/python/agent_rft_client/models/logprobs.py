@@ -24,7 +24,8 @@ T = TypeVar("T", bound="Logprobs")
 
 @_attrs_define
 class Logprobs:
-    """ 
+    """ Log-probs of the tokens of an answer.
+
         Attributes:
             content (list[TokenLogprob] | None): One entry for each sampled token.
             refusal (list[TokenLogprob] | None | Unset): Always `null`.

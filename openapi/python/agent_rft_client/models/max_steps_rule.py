@@ -24,7 +24,8 @@ T = TypeVar("T", bound="MaxStepsRule")
 
 @_attrs_define
 class MaxStepsRule:
-    """ 
+    """ Ends the job after a number of steps.
+
         Attributes:
             steps (int): Steps after which the job ends.
             action (MaxStepsRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best

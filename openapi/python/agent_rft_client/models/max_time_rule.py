@@ -24,7 +24,8 @@ T = TypeVar("T", bound="MaxTimeRule")
 
 @_attrs_define
 class MaxTimeRule:
-    """ 
+    """ Ends the job after a time of training.
+
         Attributes:
             seconds (float): Time of committed steps, with publishing and validation, without waiting and restarts.
             action (MaxTimeRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best

@@ -28,7 +28,8 @@ T = TypeVar("T", bound="Method")
 
 @_attrs_define
 class Method:
-    """ 
+    """ The training method and its settings, under the key of its type.
+
         Attributes:
             type_ (MethodType): The training method.
             reinforcement (None | ReinforcementBody | Unset): Options of reinforcement learning.

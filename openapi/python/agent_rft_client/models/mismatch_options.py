@@ -27,7 +27,8 @@ T = TypeVar("T", bound="MismatchOptions")
 
 @_attrs_define
 class MismatchOptions:
-    """ 
+    """ Corrections for the difference between the engine that samples and the trainer.
+
         Attributes:
             truncation (Literal['auto'] | None | Truncation | Unset): `auto` is by token in the mode `async` when no loss is
                 named, and none otherwise. Default: 'auto'.

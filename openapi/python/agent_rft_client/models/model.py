@@ -21,7 +21,8 @@ T = TypeVar("T", bound="Model")
 
 @_attrs_define
 class Model:
-    """ 
+    """ A model that can be called.
+
         Attributes:
             id (str): Name of the model, for chat, evals and jobs.
             object_ (Literal['model']): Type of the object; each type has one constant value. Default: 'model'.

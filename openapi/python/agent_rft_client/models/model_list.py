@@ -24,7 +24,7 @@ T = TypeVar("T", bound="ModelList")
 
 @_attrs_define
 class ModelList:
-    """ All models on one page without a cursor, as in the hosted API.
+    """ All models on one page.
 
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.

@@ -20,7 +20,8 @@ T = TypeVar("T", bound="ModelUsage")
 
 @_attrs_define
 class ModelUsage:
-    """ 
+    """ The calls and tokens of one model in an eval run.
+
         Attributes:
             model_name (str): Name of the model.
             invocation_count (int): Calls of the model.

@@ -27,7 +27,7 @@ class NotReady:
     """ A service that cannot be called: its database fails, or its disk is full.
 
         Attributes:
-            error (ErrorBody):
+            error (ErrorBody): The fault, its class, its place and its code.
             parts (NotReadyParts): The parts by name.
      """
 

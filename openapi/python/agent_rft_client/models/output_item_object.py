@@ -28,7 +28,8 @@ T = TypeVar("T", bound="OutputItemObject")
 
 @_attrs_define
 class OutputItemObject:
-    """ 
+    """ One graded item of an eval run.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['eval.run.output_item']): Type of the object; each type has one constant value. Default:

@@ -24,10 +24,11 @@ T = TypeVar("T", bound="OwnedByServiceAccount")
 
 @_attrs_define
 class OwnedByServiceAccount:
-    """ 
+    """ Ownership of a key by a service account.
+
         Attributes:
             type_ (Literal['service_account']): Selects the kind of the object. Default: 'service_account'.
-            service_account (OwnerServiceAccount):
+            service_account (OwnerServiceAccount): The service account that owns a key.
      """
 
     service_account: OwnerServiceAccount

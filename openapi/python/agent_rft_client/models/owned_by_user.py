@@ -24,7 +24,8 @@ T = TypeVar("T", bound="OwnedByUser")
 
 @_attrs_define
 class OwnedByUser:
-    """ 
+    """ Ownership of a key by the organization, in the hosted form of a user.
+
         Attributes:
             type_ (Literal['user']): Selects the kind of the object. Default: 'user'.
             user (OwnerUser): The organization, as owner of a key that its operator created; the service has no users.

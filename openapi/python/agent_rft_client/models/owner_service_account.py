@@ -20,7 +20,8 @@ T = TypeVar("T", bound="OwnerServiceAccount")
 
 @_attrs_define
 class OwnerServiceAccount:
-    """ 
+    """ The service account that owns a key.
+
         Attributes:
             id (str): Id of the object.
             name (str): Name for readers; it need not be unique.

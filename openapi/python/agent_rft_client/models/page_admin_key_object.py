@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageAdminKeyObject")
 
 @_attrs_define
 class PageAdminKeyObject:
-    """ 
+    """ A page of `AdminKeyObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[AdminKeyObject]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageCurriculum")
 
 @_attrs_define
 class PageCurriculum:
-    """ 
+    """ A page of `Curriculum` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[Curriculum]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageCurve")
 
 @_attrs_define
 class PageCurve:
-    """ 
+    """ A page of `Curve` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[Curve]): The objects of this page.

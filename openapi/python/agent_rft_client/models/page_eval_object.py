@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageEvalObject")
 
 @_attrs_define
 class PageEvalObject:
-    """ 
+    """ A page of `EvalObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[EvalObject]): The objects of this page.

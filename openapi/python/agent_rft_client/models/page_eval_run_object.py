@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageEvalRunObject")
 
 @_attrs_define
 class PageEvalRunObject:
-    """ 
+    """ A page of `EvalRunObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[EvalRunObject]): The objects of this page.

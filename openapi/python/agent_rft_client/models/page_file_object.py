@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageFileObject")
 
 @_attrs_define
 class PageFileObject:
-    """ 
+    """ A page of `FileObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[FileObject]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageFineTuningJob")
 
 @_attrs_define
 class PageFineTuningJob:
-    """ 
+    """ A page of `FineTuningJob` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[FineTuningJob]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageFineTuningJobCheckpoint")
 
 @_attrs_define
 class PageFineTuningJobCheckpoint:
-    """ 
+    """ A page of `FineTuningJobCheckpoint` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[FineTuningJobCheckpoint]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageFineTuningJobEvent")
 
 @_attrs_define
 class PageFineTuningJobEvent:
-    """ 
+    """ A page of `FineTuningJobEvent` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[FineTuningJobEvent]): The objects of this page.

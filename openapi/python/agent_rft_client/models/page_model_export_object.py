@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageModelExportObject")
 
 @_attrs_define
 class PageModelExportObject:
-    """ 
+    """ A page of `ModelExportObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[ModelExportObject]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageOutputItemObject")
 
 @_attrs_define
 class PageOutputItemObject:
-    """ 
+    """ A page of `OutputItemObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[OutputItemObject]): The objects of this page.

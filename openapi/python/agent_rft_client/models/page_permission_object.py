@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PagePermissionObject")
 
 @_attrs_define
 class PagePermissionObject:
-    """ 
+    """ A page of `PermissionObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[PermissionObject]): The objects of this page.

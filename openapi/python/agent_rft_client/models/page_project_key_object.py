@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageProjectKeyObject")
 
 @_attrs_define
 class PageProjectKeyObject:
-    """ 
+    """ A page of `ProjectKeyObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[ProjectKeyObject]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageProjectObject")
 
 @_attrs_define
 class PageProjectObject:
-    """ 
+    """ A page of `ProjectObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[ProjectObject]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageRegisteredGrader")
 
 @_attrs_define
 class PageRegisteredGrader:
-    """ 
+    """ A page of `RegisteredGrader` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[RegisteredGrader]): The objects of this page.

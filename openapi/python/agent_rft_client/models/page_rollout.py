@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageRollout")
 
 @_attrs_define
 class PageRollout:
-    """ 
+    """ A page of `Rollout` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[Rollout]): The objects of this page.

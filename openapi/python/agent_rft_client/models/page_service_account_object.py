@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageServiceAccountObject")
 
 @_attrs_define
 class PageServiceAccountObject:
-    """ 
+    """ A page of `ServiceAccountObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[ServiceAccountObject]): The objects of this page.

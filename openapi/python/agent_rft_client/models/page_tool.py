@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageTool")
 
 @_attrs_define
 class PageTool:
-    """ 
+    """ A page of `Tool` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[Tool]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageWebhookDeliveryObject")
 
 @_attrs_define
 class PageWebhookDeliveryObject:
-    """ 
+    """ A page of `WebhookDeliveryObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[WebhookDeliveryObject]): The objects of this page.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="PageWebhookEndpointObject")
 
 @_attrs_define
 class PageWebhookEndpointObject:
-    """ 
+    """ A page of `WebhookEndpointObject` objects.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[WebhookEndpointObject]): The objects of this page.

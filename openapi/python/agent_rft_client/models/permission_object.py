@@ -21,7 +21,8 @@ T = TypeVar("T", bound="PermissionObject")
 
 @_attrs_define
 class PermissionObject:
-    """ 
+    """ A project's permission to call a checkpoint.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['checkpoint.permission']): Type of the object; each type has one constant value. Default:

@@ -20,7 +20,8 @@ T = TypeVar("T", bound="Point")
 
 @_attrs_define
 class Point:
-    """ 
+    """ One value of a curve.
+
         Attributes:
             step (int): The committed step; 0 is before training.
             value (float): The value at that step.

@@ -23,7 +23,8 @@ T = TypeVar("T", bound="PpoOptions")
 
 @_attrs_define
 class PpoOptions:
-    """ 
+    """ PPO: clips the ratio of policies.
+
         Attributes:
             type_ (Literal['ppo'] | Unset): Selects the kind of the object. Default: 'ppo'.
             epsilon (float | Unset): Largest distance of a token's ratio from 1 at which it still has a gradient. Default:

@@ -30,7 +30,7 @@ T = TypeVar("T", bound="PreferenceStopOptions")
 
 @_attrs_define
 class PreferenceStopOptions:
-    """ With those that read pairs.
+    """ Stop rules of a preference job: those of every method, and those that read pairs.
 
         Attributes:
             plateau (PlateauRule | Unset): Validation has not become better for a while, the base model's included.

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="ProjectKeyDeleted")
 
 @_attrs_define
 class ProjectKeyDeleted:
-    """ 
+    """ The confirmation that a key of a project is deleted.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['organization.project.api_key.deleted']): Type of the object; each type has one constant value.

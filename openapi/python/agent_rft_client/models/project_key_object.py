@@ -27,7 +27,8 @@ T = TypeVar("T", bound="ProjectKeyObject")
 
 @_attrs_define
 class ProjectKeyObject:
-    """ 
+    """ A key of a project, without its value.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['organization.project.api_key']): Type of the object; each type has one constant value.

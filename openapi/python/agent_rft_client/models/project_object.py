@@ -24,7 +24,8 @@ T = TypeVar("T", bound="ProjectObject")
 
 @_attrs_define
 class ProjectObject:
-    """ 
+    """ A project: the owner of files, jobs, models and keys.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['organization.project']): Type of the object; each type has one constant value. Default:

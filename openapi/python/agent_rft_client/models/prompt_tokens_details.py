@@ -20,7 +20,8 @@ T = TypeVar("T", bound="PromptTokensDetails")
 
 @_attrs_define
 class PromptTokensDetails:
-    """ 
+    """ The parts of the tokens of a prompt.
+
         Attributes:
             cached_tokens (int): Prompt tokens that were read from the prefix cache.
      """

@@ -25,7 +25,8 @@ T = TypeVar("T", bound="RegisteredGrader")
 
 @_attrs_define
 class RegisteredGrader:
-    """ 
+    """ A version of a registered grader, which jobs refer to by id.
+
         Attributes:
             id (str): Id of the object.
             created_at (int): Unix seconds at which the object was made.

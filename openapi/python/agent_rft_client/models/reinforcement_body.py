@@ -54,7 +54,7 @@ T = TypeVar("T", bound="ReinforcementBody")
 
 @_attrs_define
 class ReinforcementBody:
-    """ `method.reinforcement` of a create call.
+    """ Settings of a reinforcement job: grader, tools and training.
 
         Attributes:
             grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |

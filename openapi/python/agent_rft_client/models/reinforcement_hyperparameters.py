@@ -25,7 +25,7 @@ T = TypeVar("T", bound="ReinforcementHyperparameters")
 
 @_attrs_define
 class ReinforcementHyperparameters:
-    """ As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
+    """ Hyperparameters of a reinforcement job; every field has a value or `auto`.
 
         Attributes:
             batch_size (int | Literal['auto'] | None | Unset): Examples (prompts) per optimizer step. Default: 'auto'.

@@ -37,7 +37,7 @@ T = TypeVar("T", bound="ReinforcementStopOptions")
 
 @_attrs_define
 class ReinforcementStopOptions:
-    """ With those that read rollouts.
+    """ Stop rules of a reinforcement job: those of every method, and those that read rollouts.
 
         Attributes:
             plateau (PlateauRule | Unset): Validation has not become better for a while, the base model's included.

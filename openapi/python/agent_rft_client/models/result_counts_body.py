@@ -20,7 +20,8 @@ T = TypeVar("T", bound="ResultCountsBody")
 
 @_attrs_define
 class ResultCountsBody:
-    """ 
+    """ The items of an eval run by outcome.
+
         Attributes:
             total (int): All items.
             errored (int): Items that could not be sampled or graded.

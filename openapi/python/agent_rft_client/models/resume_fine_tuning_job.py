@@ -22,7 +22,7 @@ T = TypeVar("T", bound="ResumeFineTuningJob")
 
 @_attrs_define
 class ResumeFineTuningJob:
-    """ Optional body of `POST …/resume`. Caps that are absent or null do not change.
+    """ New caps of a paused job; those that are absent or null do not change.
 
         Attributes:
             max_training_time_s (float | None | Unset): Cap in seconds of wall time: the job pauses at the step that reaches

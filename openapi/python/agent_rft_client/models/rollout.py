@@ -27,7 +27,8 @@ T = TypeVar("T", bound="Rollout")
 
 @_attrs_define
 class Rollout:
-    """ 
+    """ One rollout of a job: its messages, calls and grades.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['fine_tuning.job.rollout']): Type of the object; each type has one constant value. Default:

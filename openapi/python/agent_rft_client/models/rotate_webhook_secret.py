@@ -21,7 +21,8 @@ T = TypeVar("T", bound="RotateWebhookSecret")
 
 @_attrs_define
 class RotateWebhookSecret:
-    """ 
+    """ Options of a new signing secret.
+
         Attributes:
             keep_old_secret_active_for_24_hours (bool | Unset): True signs with both secrets for a day. Default: False.
      """

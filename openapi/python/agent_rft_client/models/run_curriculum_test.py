@@ -22,7 +22,8 @@ T = TypeVar("T", bound="RunCurriculumTest")
 
 @_attrs_define
 class RunCurriculumTest:
-    """ 
+    """ Options of a test of a curriculum.
+
         Attributes:
             tools (list[str] | None | Unset): Names of the job's tools; without them, rows may offer any tool.
      """

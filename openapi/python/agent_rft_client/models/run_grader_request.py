@@ -39,7 +39,8 @@ T = TypeVar("T", bound="RunGraderRequest")
 
 @_attrs_define
 class RunGraderRequest:
-    """ 
+    """ A grader and the sample that it scores in a trial run.
+
         Attributes:
             grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
                 LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader |

@@ -25,7 +25,8 @@ T = TypeVar("T", bound="RunRegisteredGrader")
 
 @_attrs_define
 class RunRegisteredGrader:
-    """ 
+    """ The sample that a registered grader scores in a trial run.
+
         Attributes:
             model_sample (str): The answer that is graded.
             item (None | RunRegisteredGraderItemType0 | Unset): The row, as templates and endpoints read it.

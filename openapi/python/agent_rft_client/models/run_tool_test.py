@@ -25,7 +25,8 @@ T = TypeVar("T", bound="RunToolTest")
 
 @_attrs_define
 class RunToolTest:
-    """ 
+    """ Calls that a test sends to a registered tool.
+
         Attributes:
             arguments (None | RunToolTestArgumentsType0 | Unset): Arguments that the tool accepts; when absent, they are
                 generated from its `parameters`.

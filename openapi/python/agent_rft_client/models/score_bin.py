@@ -20,7 +20,8 @@ T = TypeVar("T", bound="ScoreBin")
 
 @_attrs_define
 class ScoreBin:
-    """ 
+    """ Number of scores between two bounds.
+
         Attributes:
             low (float): Lowest score of the bin.
             high (float): Its end; a score of the end itself counts in the next bin, if there is one.

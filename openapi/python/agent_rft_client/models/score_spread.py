@@ -24,7 +24,8 @@ T = TypeVar("T", bound="ScoreSpread")
 
 @_attrs_define
 class ScoreSpread:
-    """ 
+    """ The distribution of the scores.
+
         Attributes:
             mean (float): Mean score.
             std (float): Standard deviation of the scores.

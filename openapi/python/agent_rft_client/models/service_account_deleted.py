@@ -21,7 +21,8 @@ T = TypeVar("T", bound="ServiceAccountDeleted")
 
 @_attrs_define
 class ServiceAccountDeleted:
-    """ 
+    """ The confirmation that a service account and its keys are deleted.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['organization.project.service_account.deleted']): Type of the object; each type has one

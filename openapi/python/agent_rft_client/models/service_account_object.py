@@ -24,7 +24,8 @@ T = TypeVar("T", bound="ServiceAccountObject")
 
 @_attrs_define
 class ServiceAccountObject:
-    """ 
+    """ A service account: an owner of keys that is no person.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['organization.project.service_account']): Type of the object; each type has one constant value.

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="SigningSecret")
 
 @_attrs_define
 class SigningSecret:
-    """ 
+    """ The secret that signs calls of tools and graders.
+
         Attributes:
             object_ (Literal['signing_secret']): Type of the object; each type has one constant value. Default:
                 'signing_secret'.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="SplitTest")
 
 @_attrs_define
 class SplitTest:
-    """ 
+    """ Contents of one file of a curriculum.
+
         Attributes:
             file_id (str): Id of the file.
             rows (int): Lines that are not blank.

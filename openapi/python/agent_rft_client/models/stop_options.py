@@ -29,7 +29,7 @@ T = TypeVar("T", bound="StopOptions")
 
 @_attrs_define
 class StopOptions:
-    """ Rules that every method has.
+    """ Stop rules that every method has.
 
         Attributes:
             plateau (PlateauRule | Unset): Validation has not become better for a while, the base model's included.

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="StreamingOptions")
 
 @_attrs_define
 class StreamingOptions:
-    """ Gradients are computed while the step is still sampled; it stays on-policy.
+    """ Mode `streaming`: gradients are computed while the step is still sampled; it stays on-
+    policy.
 
         Attributes:
             type_ (Literal['streaming'] | Unset): Selects the kind of the object. Default: 'streaming'.

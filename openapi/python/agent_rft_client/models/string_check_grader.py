@@ -25,7 +25,7 @@ T = TypeVar("T", bound="StringCheckGrader")
 
 @_attrs_define
 class StringCheckGrader:
-    """ 1 when the comparison holds, else 0.
+    """ A comparison of two texts: 1 when it holds, else 0.
 
         Attributes:
             type_ (Literal['string_check']): Selects the kind of the object.

@@ -23,7 +23,7 @@ T = TypeVar("T", bound="SupervisedHyperparameters")
 
 @_attrs_define
 class SupervisedHyperparameters:
-    """ As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
+    """ Hyperparameters of a supervised job; every field has a value or `auto`.
 
         Attributes:
             batch_size (int | Literal['auto'] | None | Unset): Examples per optimizer step. Default: 'auto'.

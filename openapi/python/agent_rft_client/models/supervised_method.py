@@ -31,7 +31,7 @@ T = TypeVar("T", bound="SupervisedMethod")
 
 @_attrs_define
 class SupervisedMethod:
-    """ `method.supervised` of the create call; unknown keys are kept and echoed.
+    """ Settings of a supervised job.
 
         Attributes:
             stop (None | StopOptions | Unset): Rules that warn, pause the job or end it early (an extension).

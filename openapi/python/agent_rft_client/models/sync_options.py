@@ -22,7 +22,8 @@ T = TypeVar("T", bound="SyncOptions")
 
 @_attrs_define
 class SyncOptions:
-    """ Sample a whole step, train it, publish it. Reproducible to the bit on a CPU.
+    """ Mode `sync`: samples a whole step, trains it, publishes it. Reproducible to the bit on a
+    CPU.
 
         Attributes:
             type_ (Literal['sync'] | Unset): Selects the kind of the object. Default: 'sync'.

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="TargetRule")
 
 @_attrs_define
 class TargetRule:
-    """ Validation is as good as it has to be.
+    """ Ends the job when validation is as good as it has to be.
 
         Attributes:
             value (float): Mean validation reward at least, or validation loss at most.

@@ -23,7 +23,8 @@ T = TypeVar("T", bound="TestWebhookEndpoint")
 
 @_attrs_define
 class TestWebhookEndpoint:
-    """ 
+    """ The event that a test sends to an endpoint.
+
         Attributes:
             event_type (TestWebhookEndpointEventType): Type of the sample event.
      """

@@ -23,7 +23,8 @@ T = TypeVar("T", bound="TextPart")
 
 @_attrs_define
 class TextPart:
-    """ 
+    """ A part of the text of a model grader's message.
+
         Attributes:
             type_ (TextPartType): Selects the kind of the object.
             text (str): A template.

@@ -25,7 +25,7 @@ T = TypeVar("T", bound="TextSimilarityGrader")
 
 @_attrs_define
 class TextSimilarityGrader:
-    """ Similarity of two texts, 0…1.
+    """ The similarity of two texts, from 0 to 1.
 
         Attributes:
             type_ (Literal['text_similarity']): Selects the kind of the object.

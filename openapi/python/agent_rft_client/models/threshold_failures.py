@@ -20,7 +20,8 @@ T = TypeVar("T", bound="ThresholdFailures")
 
 @_attrs_define
 class ThresholdFailures:
-    """ 
+    """ Share of the answers that fail at one threshold.
+
         Attributes:
             threshold (float): A `pass_threshold`.
             failures (float): Share of the answers that would fail.

@@ -23,7 +23,8 @@ T = TypeVar("T", bound="TokenLogprob")
 
 @_attrs_define
 class TokenLogprob:
-    """ 
+    """ Log-prob of a sampled token, with the most probable ones at its place.
+
         Attributes:
             token (str): Text of the token.
             logprob (float): Natural logarithm of its probability.

@@ -26,7 +26,8 @@ T = TypeVar("T", bound="Tool")
 
 @_attrs_define
 class Tool:
-    """ 
+    """ A version of a registered tool, which jobs refer to by id.
+
         Attributes:
             id (str): Id of the object.
             created_at (int): Unix seconds at which the object was made.

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="ToolRun")
 
 @_attrs_define
 class ToolRun:
-    """ 
+    """ The endpoint's answer to a trial call, as the model would read it.
+
         Attributes:
             type_ (Literal['function_call_output']): As in the replies of tools. Default: 'function_call_output'.
             id (str): Id of the reply's message.

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="ToolTest")
 
 @_attrs_define
 class ToolTest:
-    """ 
+    """ Results of the checks of a registered tool.
+
         Attributes:
             object_ (Literal['tool.test']): Type of the object; each type has one constant value. Default: 'tool.test'.
             tool_id (str): Id of the tool.

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="TopLogprob")
 
 @_attrs_define
 class TopLogprob:
-    """ 
+    """ Log-prob of one token.
+
         Attributes:
             token (str): Text of the token.
             logprob (float): Natural logarithm of its probability.

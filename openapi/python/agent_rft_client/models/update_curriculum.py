@@ -26,7 +26,8 @@ T = TypeVar("T", bound="UpdateCurriculum")
 
 @_attrs_define
 class UpdateCurriculum:
-    """ Absent fields do not change; `null` removes the validation file.
+    """ Changes that make a new version of a curriculum; absent fields do not change, and `null`
+    removes the validation file.
 
         Attributes:
             training_file (None | str | Unset): Id of the file with the training rows.

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="UpdateEval")
 
 @_attrs_define
 class UpdateEval:
-    """ Body of `POST /v1/evals/{eval_id}`; absent fields do not change, `metadata: null` clears.
+    """ Changes of an eval; absent fields do not change, and `metadata: null` clears it.
 
         Attributes:
             name (None | str | Unset): Name for readers; it need not be unique.

@@ -38,7 +38,7 @@ T = TypeVar("T", bound="UpdateGrader")
 
 @_attrs_define
 class UpdateGrader:
-    """ Absent fields do not change.
+    """ Changes that make a new version of a grader; absent fields do not change.
 
         Attributes:
             name (None | str | Unset): Name for readers; it need not be unique.

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="UpdateProject")
 
 @_attrs_define
 class UpdateProject:
-    """ Absent fields do not change.
+    """ Changes of a project; absent fields do not change.
 
         Attributes:
             name (None | str | Unset): Name for readers; it need not be unique.

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="UpdateProjectKey")
 
 @_attrs_define
 class UpdateProjectKey:
-    """ Absent fields do not change.
+    """ Changes of a key; absent fields do not change.
 
         Attributes:
             expires_in_seconds (int | None | Unset): Seconds from now until the key expires.

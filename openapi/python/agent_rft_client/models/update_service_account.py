@@ -24,7 +24,7 @@ T = TypeVar("T", bound="UpdateServiceAccount")
 
 @_attrs_define
 class UpdateServiceAccount:
-    """ Absent fields do not change.
+    """ Changes of a service account; absent fields do not change.
 
         Attributes:
             name (None | str | Unset): Name for readers; it need not be unique.

@@ -26,7 +26,8 @@ T = TypeVar("T", bound="UpdateTool")
 
 @_attrs_define
 class UpdateTool:
-    """ Absent fields do not change; `null` removes an optional key.
+    """ Changes that make a new version of a tool; absent fields do not change, and `null`
+    removes an optional key.
 
         Attributes:
             headers (None | Unset | UpdateToolHeadersType0): Headers sent with every call; stored encrypted, shown as

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="UpdateWebhookEndpoint")
 
 @_attrs_define
 class UpdateWebhookEndpoint:
-    """ Absent fields do not change.
+    """ Changes of a webhook endpoint; absent fields do not change.
 
         Attributes:
             name (None | str | Unset): Name for readers; it need not be unique.

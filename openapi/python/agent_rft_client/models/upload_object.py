@@ -26,7 +26,8 @@ T = TypeVar("T", bound="UploadObject")
 
 @_attrs_define
 class UploadObject:
-    """ 
+    """ An upload: a file that arrives in parts.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['upload']): Type of the object; each type has one constant value. Default: 'upload'.

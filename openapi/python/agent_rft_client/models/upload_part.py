@@ -21,7 +21,8 @@ T = TypeVar("T", bound="UploadPart")
 
 @_attrs_define
 class UploadPart:
-    """ 
+    """ A part of an upload.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['upload.part']): Type of the object; each type has one constant value. Default: 'upload.part'.

@@ -36,7 +36,8 @@ T = TypeVar("T", bound="ValidateGraderRequest")
 
 @_attrs_define
 class ValidateGraderRequest:
-    """ 
+    """ A grader to check, with no sample.
+
         Attributes:
             grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
                 LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader |

@@ -23,7 +23,8 @@ T = TypeVar("T", bound="ValidatedGrader")
 
 @_attrs_define
 class ValidatedGrader:
-    """ 
+    """ The grader as it was read, with its defaults.
+
         Attributes:
             grader (ValidatedGraderGrader): The grader with default values added and secrets redacted.
      """

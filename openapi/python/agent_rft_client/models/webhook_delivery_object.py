@@ -34,7 +34,7 @@ class WebhookDeliveryObject:
                 'webhook_endpoint.delivery'.
             event_id (str): Id sent as `webhook-id` with every attempt.
             event_type (str): Type of the event.
-            status (DeliveryStatus):
+            status (DeliveryStatus): State of a delivery: still tried, accepted by the endpoint, or given up.
             attempts (int): Attempts so far.
             last_status_code (int | None): Status that the endpoint answered last.
             last_error (DeliveryError | None): Reason why the last attempt got no status, or was not made.

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="WebhookEndpointDeleted")
 
 @_attrs_define
 class WebhookEndpointDeleted:
-    """ 
+    """ The confirmation that a webhook endpoint is deleted.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['webhook_endpoint.deleted']): Type of the object; each type has one constant value. Default:

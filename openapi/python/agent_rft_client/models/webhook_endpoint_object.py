@@ -22,7 +22,8 @@ T = TypeVar("T", bound="WebhookEndpointObject")
 
 @_attrs_define
 class WebhookEndpointObject:
-    """ 
+    """ An address that events are sent to, without its signing secret.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['webhook_endpoint']): Type of the object; each type has one constant value. Default:

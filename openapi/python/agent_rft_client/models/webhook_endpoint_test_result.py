@@ -21,7 +21,8 @@ T = TypeVar("T", bound="WebhookEndpointTestResult")
 
 @_attrs_define
 class WebhookEndpointTestResult:
-    """ 
+    """ The outcome of a test event.
+
         Attributes:
             object_ (Literal['webhook_endpoint.test']): Type of the object; each type has one constant value. Default:
                 'webhook_endpoint.test'.

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="WebhookEndpointWithSecret")
 
 @_attrs_define
 class WebhookEndpointWithSecret:
-    """ 
+    """ A webhook endpoint with its signing secret, which no other reply contains.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['webhook_endpoint']): Type of the object; each type has one constant value. Default:

@@ -22,7 +22,8 @@ T = TypeVar("T", bound="WebhookEventTypeList")
 
 @_attrs_define
 class WebhookEventTypeList:
-    """ 
+    """ The types of events that an endpoint can receive.
+
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[str]): Names of the event types.

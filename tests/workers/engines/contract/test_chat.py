@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI, BadRequestError, NotFoundError, OpenAI
 
+from app.domain.chat.conversation import engine_messages
 from app.domain.errors import InvalidRequest
 from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
@@ -48,6 +49,12 @@ Effort {{ reasoning_effort -}}
 {{ '' if enable_thinking | default(true) else ', no thought' }}<|im_end|>
 {% endif -%}
 """
+REASONING_PROMPT = """\
+{%- for m in messages if m.reasoning_content -%}
+<|im_start|>reasoning
+{{ m.reasoning_content }}<|im_end|>
+{% endfor -%}
+"""
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -57,7 +64,7 @@ def parrot(
     """An engine whose model reproduces the conversations above."""
     root = tmp_path_factory.mktemp("parrot")
     save_parrot(root, [TOOL_TURNS, PLAIN, BROKEN])
-    (root / "told.jinja").write_text(EFFORT_PROMPT + KEEPS_THINKING)
+    (root / "told.jinja").write_text(EFFORT_PROMPT + REASONING_PROMPT + KEEPS_THINKING)
     spec = BaseModelSpec(
         name="parrot",
         path=str(root),
@@ -143,6 +150,33 @@ def test_what_an_engine_reads_and_writes_is_what_the_renderer_does(
         if "think>" not in renderer.decode(choice["token_ids"]):
             assert (choice["message"]["content"] or "").strip() == parsed.content
     assert min(seen.values()) >= 3, seen
+
+
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
+def test_a_conversation_is_read_with_its_reasoning_and_refusals(
+    client: OpenAI, parrot: World, name: str
+) -> None:
+    refused = {"role": "assistant", "content": None, "refusal": "I cannot."}
+    parts = [{"type": "text", "text": "Sorry: "}, {"type": "refusal", "refusal": "never."}]
+    sent: list[dict[str, Any]] = [
+        {**PLAIN[0], "name": "ann"},
+        {**refused, name: "It is a sum."},
+        PLAIN[0],
+        {"role": "assistant", "content": parts, "annotations": []},
+        PLAIN[0],
+    ]
+    told = parrot.spec.chat_template
+    renderer = Renderer(parrot.spec.path, tool_parser="hermes", chat_template=told)
+    plain = [
+        PLAIN[0],
+        {"role": "assistant", "content": "I cannot.", "reasoning_content": "It is a sum."},
+        PLAIN[0],
+        {"role": "assistant", "content": "Sorry: never."},
+        PLAIN[0],
+    ]
+    reply = _ask(client, engine_messages(sent), extra_body={"return_token_ids": True}).model_dump()
+    assert reply["prompt_token_ids"] == renderer.prompt_ids(plain, [])
+    assert "It is a sum." in renderer.decode(reply["prompt_token_ids"])
 
 
 @pytest.mark.parametrize("effort", [None, "low", "medium", "high"])

@@ -138,7 +138,7 @@ def sync_detailed(
      Creates an admin key. This reply alone shows its value.
 
     Args:
-        body (CreateAdminKey): Body of `POST /v1/organization/admin_api_keys`.
+        body (CreateAdminKey): A new admin key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Creates an admin key. This reply alone shows its value.
 
     Args:
-        body (CreateAdminKey): Body of `POST /v1/organization/admin_api_keys`.
+        body (CreateAdminKey): A new admin key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Creates an admin key. This reply alone shows its value.
 
     Args:
-        body (CreateAdminKey): Body of `POST /v1/organization/admin_api_keys`.
+        body (CreateAdminKey): A new admin key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Creates an admin key. This reply alone shows its value.
 
     Args:
-        body (CreateAdminKey): Body of `POST /v1/organization/admin_api_keys`.
+        body (CreateAdminKey): A new admin key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -146,9 +146,9 @@ def sync_detailed(
     `data: [DONE]`.
 
     Args:
-        body (ChatCompletionRequest): A call of a model. Further fields are those of the hosted
-            API; one that the service cannot
-            honour is refused by name.
+        body (ChatCompletionRequest): A call of a model. A further parameter of the hosted API is
+            refused by name; an engine
+            refuses a value that it does not implement.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -182,9 +182,9 @@ def sync(
     `data: [DONE]`.
 
     Args:
-        body (ChatCompletionRequest): A call of a model. Further fields are those of the hosted
-            API; one that the service cannot
-            honour is refused by name.
+        body (ChatCompletionRequest): A call of a model. A further parameter of the hosted API is
+            refused by name; an engine
+            refuses a value that it does not implement.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -213,9 +213,9 @@ async def asyncio_detailed(
     `data: [DONE]`.
 
     Args:
-        body (ChatCompletionRequest): A call of a model. Further fields are those of the hosted
-            API; one that the service cannot
-            honour is refused by name.
+        body (ChatCompletionRequest): A call of a model. A further parameter of the hosted API is
+            refused by name; an engine
+            refuses a value that it does not implement.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -249,9 +249,9 @@ async def asyncio(
     `data: [DONE]`.
 
     Args:
-        body (ChatCompletionRequest): A call of a model. Further fields are those of the hosted
-            API; one that the service cannot
-            honour is refused by name.
+        body (ChatCompletionRequest): A call of a model. A further parameter of the hosted API is
+            refused by name; an engine
+            refuses a value that it does not implement.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -138,7 +138,7 @@ def sync_detailed(
      Registers a curriculum, as version 1.
 
     Args:
-        body (CreateCurriculum):
+        body (CreateCurriculum): A new curriculum: ids of files, or rows that are stored as files.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Registers a curriculum, as version 1.
 
     Args:
-        body (CreateCurriculum):
+        body (CreateCurriculum): A new curriculum: ids of files, or rows that are stored as files.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Registers a curriculum, as version 1.
 
     Args:
-        body (CreateCurriculum):
+        body (CreateCurriculum): A new curriculum: ids of files, or rows that are stored as files.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Registers a curriculum, as version 1.
 
     Args:
-        body (CreateCurriculum):
+        body (CreateCurriculum): A new curriculum: ids of files, or rows that are stored as files.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -148,7 +148,9 @@ def sync_detailed(
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): Absent fields do not change; `null` removes the validation file.
+        body (UpdateCurriculum): Changes that make a new version of a curriculum; absent fields do
+            not change, and `null`
+            removes the validation file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +186,9 @@ def sync(
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): Absent fields do not change; `null` removes the validation file.
+        body (UpdateCurriculum): Changes that make a new version of a curriculum; absent fields do
+            not change, and `null`
+            removes the validation file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +219,9 @@ async def asyncio_detailed(
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): Absent fields do not change; `null` removes the validation file.
+        body (UpdateCurriculum): Changes that make a new version of a curriculum; absent fields do
+            not change, and `null`
+            removes the validation file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +257,9 @@ async def asyncio(
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): Absent fields do not change; `null` removes the validation file.
+        body (UpdateCurriculum): Changes that make a new version of a curriculum; absent fields do
+            not change, and `null`
+            removes the validation file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

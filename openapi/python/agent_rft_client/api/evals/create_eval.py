@@ -138,7 +138,7 @@ def sync_detailed(
      Creates an eval: the form of its items, and the graders that judge them.
 
     Args:
-        body (CreateEval): Body of `POST /v1/evals`.
+        body (CreateEval): A new eval: the form of its items, and the criteria that judge them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Creates an eval: the form of its items, and the graders that judge them.
 
     Args:
-        body (CreateEval): Body of `POST /v1/evals`.
+        body (CreateEval): A new eval: the form of its items, and the criteria that judge them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Creates an eval: the form of its items, and the graders that judge them.
 
     Args:
-        body (CreateEval): Body of `POST /v1/evals`.
+        body (CreateEval): A new eval: the form of its items, and the criteria that judge them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Creates an eval: the form of its items, and the graders that judge them.
 
     Args:
-        body (CreateEval): Body of `POST /v1/evals`.
+        body (CreateEval): A new eval: the form of its items, and the criteria that judge them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -148,7 +148,7 @@ def sync_detailed(
 
     Args:
         eval_id (str):
-        body (CreateEvalRun): Body of `POST /v1/evals/{eval_id}/runs`.
+        body (CreateEvalRun): A new run of an eval.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +184,7 @@ def sync(
 
     Args:
         eval_id (str):
-        body (CreateEvalRun): Body of `POST /v1/evals/{eval_id}/runs`.
+        body (CreateEvalRun): A new run of an eval.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +215,7 @@ async def asyncio_detailed(
 
     Args:
         eval_id (str):
-        body (CreateEvalRun): Body of `POST /v1/evals/{eval_id}/runs`.
+        body (CreateEvalRun): A new run of an eval.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +251,7 @@ async def asyncio(
 
     Args:
         eval_id (str):
-        body (CreateEvalRun): Body of `POST /v1/evals/{eval_id}/runs`.
+        body (CreateEvalRun): A new run of an eval.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -148,8 +148,8 @@ def sync_detailed(
 
     Args:
         eval_id (str):
-        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
-            `metadata: null` clears.
+        body (UpdateEval): Changes of an eval; absent fields do not change, and `metadata: null`
+            clears it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -185,8 +185,8 @@ def sync(
 
     Args:
         eval_id (str):
-        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
-            `metadata: null` clears.
+        body (UpdateEval): Changes of an eval; absent fields do not change, and `metadata: null`
+            clears it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -217,8 +217,8 @@ async def asyncio_detailed(
 
     Args:
         eval_id (str):
-        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
-            `metadata: null` clears.
+        body (UpdateEval): Changes of an eval; absent fields do not change, and `metadata: null`
+            clears it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -254,8 +254,8 @@ async def asyncio(
 
     Args:
         eval_id (str):
-        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
-            `metadata: null` clears.
+        body (UpdateEval): Changes of an eval; absent fields do not change, and `metadata: null`
+            clears it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -148,7 +148,7 @@ def sync_detailed(
 
     Args:
         fine_tuned_model_checkpoint (str):
-        body (CreatePermissions): Body of `POST …/permissions`.
+        body (CreatePermissions): The projects that may call a checkpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +184,7 @@ def sync(
 
     Args:
         fine_tuned_model_checkpoint (str):
-        body (CreatePermissions): Body of `POST …/permissions`.
+        body (CreatePermissions): The projects that may call a checkpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +215,7 @@ async def asyncio_detailed(
 
     Args:
         fine_tuned_model_checkpoint (str):
-        body (CreatePermissions): Body of `POST …/permissions`.
+        body (CreatePermissions): The projects that may call a checkpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +251,7 @@ async def asyncio(
 
     Args:
         fine_tuned_model_checkpoint (str):
-        body (CreatePermissions): Body of `POST …/permissions`.
+        body (CreatePermissions): The projects that may call a checkpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -138,11 +138,11 @@ def sync_detailed(
      Creates a job. Tools, grader and curriculum can be ids of registered objects.
 
     Args:
-        body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
-            {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},
-            'hyperparameters': {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools':
-            [{'name': 'search', 'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'},
-            'model': 'tiny-agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
+        body (CreateFineTuningJob): A new fine-tuning job. Example: {'method': {'reinforcement':
+            {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'}, 'hyperparameters':
+            {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools': [{'name': 'search',
+            'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'}, 'model': 'tiny-
+            agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,11 +175,11 @@ def sync(
      Creates a job. Tools, grader and curriculum can be ids of registered objects.
 
     Args:
-        body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
-            {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},
-            'hyperparameters': {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools':
-            [{'name': 'search', 'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'},
-            'model': 'tiny-agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
+        body (CreateFineTuningJob): A new fine-tuning job. Example: {'method': {'reinforcement':
+            {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'}, 'hyperparameters':
+            {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools': [{'name': 'search',
+            'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'}, 'model': 'tiny-
+            agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -207,11 +207,11 @@ async def asyncio_detailed(
      Creates a job. Tools, grader and curriculum can be ids of registered objects.
 
     Args:
-        body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
-            {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},
-            'hyperparameters': {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools':
-            [{'name': 'search', 'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'},
-            'model': 'tiny-agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
+        body (CreateFineTuningJob): A new fine-tuning job. Example: {'method': {'reinforcement':
+            {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'}, 'hyperparameters':
+            {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools': [{'name': 'search',
+            'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'}, 'model': 'tiny-
+            agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -244,11 +244,11 @@ async def asyncio(
      Creates a job. Tools, grader and curriculum can be ids of registered objects.
 
     Args:
-        body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
-            {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},
-            'hyperparameters': {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools':
-            [{'name': 'search', 'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'},
-            'model': 'tiny-agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
+        body (CreateFineTuningJob): A new fine-tuning job. Example: {'method': {'reinforcement':
+            {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'}, 'hyperparameters':
+            {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools': [{'name': 'search',
+            'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'}, 'model': 'tiny-
+            agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -138,7 +138,7 @@ def sync_detailed(
      Grades one answer, without a job.
 
     Args:
-        body (RunGraderRequest):
+        body (RunGraderRequest): A grader and the sample that it scores in a trial run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Grades one answer, without a job.
 
     Args:
-        body (RunGraderRequest):
+        body (RunGraderRequest): A grader and the sample that it scores in a trial run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Grades one answer, without a job.
 
     Args:
-        body (RunGraderRequest):
+        body (RunGraderRequest): A grader and the sample that it scores in a trial run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Grades one answer, without a job.
 
     Args:
-        body (RunGraderRequest):
+        body (RunGraderRequest): A grader and the sample that it scores in a trial run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -139,11 +139,11 @@ def sync_detailed(
     endpoints and an estimate, and makes no job.
 
     Args:
-        body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
-            {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},
-            'hyperparameters': {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools':
-            [{'name': 'search', 'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'},
-            'model': 'tiny-agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
+        body (CreateFineTuningJob): A new fine-tuning job. Example: {'method': {'reinforcement':
+            {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'}, 'hyperparameters':
+            {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools': [{'name': 'search',
+            'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'}, 'model': 'tiny-
+            agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,11 +177,11 @@ def sync(
     endpoints and an estimate, and makes no job.
 
     Args:
-        body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
-            {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},
-            'hyperparameters': {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools':
-            [{'name': 'search', 'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'},
-            'model': 'tiny-agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
+        body (CreateFineTuningJob): A new fine-tuning job. Example: {'method': {'reinforcement':
+            {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'}, 'hyperparameters':
+            {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools': [{'name': 'search',
+            'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'}, 'model': 'tiny-
+            agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -210,11 +210,11 @@ async def asyncio_detailed(
     endpoints and an estimate, and makes no job.
 
     Args:
-        body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
-            {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},
-            'hyperparameters': {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools':
-            [{'name': 'search', 'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'},
-            'model': 'tiny-agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
+        body (CreateFineTuningJob): A new fine-tuning job. Example: {'method': {'reinforcement':
+            {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'}, 'hyperparameters':
+            {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools': [{'name': 'search',
+            'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'}, 'model': 'tiny-
+            agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -248,11 +248,11 @@ async def asyncio(
     endpoints and an estimate, and makes no job.
 
     Args:
-        body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
-            {'reinforcement': {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'},
-            'hyperparameters': {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools':
-            [{'name': 'search', 'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'},
-            'model': 'tiny-agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
+        body (CreateFineTuningJob): A new fine-tuning job. Example: {'method': {'reinforcement':
+            {'grader': {'type': 'endpoint', 'url': 'https://g.example/grade'}, 'hyperparameters':
+            {'batch_size': 16, 'n_epochs': 1}, 'max_episode_steps': 10, 'tools': [{'name': 'search',
+            'server_url': 'https://t.example/search'}]}, 'type': 'reinforcement'}, 'model': 'tiny-
+            agent', 'training_file': 'file-abc', 'validation_file': 'file-def'}.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -138,7 +138,7 @@ def sync_detailed(
      Checks a grader's definition without running it.
 
     Args:
-        body (ValidateGraderRequest):
+        body (ValidateGraderRequest): A grader to check, with no sample.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Checks a grader's definition without running it.
 
     Args:
-        body (ValidateGraderRequest):
+        body (ValidateGraderRequest): A grader to check, with no sample.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Checks a grader's definition without running it.
 
     Args:
-        body (ValidateGraderRequest):
+        body (ValidateGraderRequest): A grader to check, with no sample.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Checks a grader's definition without running it.
 
     Args:
-        body (ValidateGraderRequest):
+        body (ValidateGraderRequest): A grader to check, with no sample.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

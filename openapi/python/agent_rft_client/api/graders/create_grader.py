@@ -138,7 +138,7 @@ def sync_detailed(
      Registers a grader, as version 1.
 
     Args:
-        body (CreateGrader):
+        body (CreateGrader): A new registered grader.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Registers a grader, as version 1.
 
     Args:
-        body (CreateGrader):
+        body (CreateGrader): A new registered grader.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Registers a grader, as version 1.
 
     Args:
-        body (CreateGrader):
+        body (CreateGrader): A new registered grader.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Registers a grader, as version 1.
 
     Args:
-        body (CreateGrader):
+        body (CreateGrader): A new registered grader.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -148,7 +148,7 @@ def sync_detailed(
 
     Args:
         grader_id (str):
-        body (RunRegisteredGrader):
+        body (RunRegisteredGrader): The sample that a registered grader scores in a trial run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +184,7 @@ def sync(
 
     Args:
         grader_id (str):
-        body (RunRegisteredGrader):
+        body (RunRegisteredGrader): The sample that a registered grader scores in a trial run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +215,7 @@ async def asyncio_detailed(
 
     Args:
         grader_id (str):
-        body (RunRegisteredGrader):
+        body (RunRegisteredGrader): The sample that a registered grader scores in a trial run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +251,7 @@ async def asyncio(
 
     Args:
         grader_id (str):
-        body (RunRegisteredGrader):
+        body (RunRegisteredGrader): The sample that a registered grader scores in a trial run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

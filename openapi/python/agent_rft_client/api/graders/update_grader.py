@@ -148,7 +148,8 @@ def sync_detailed(
 
     Args:
         grader_id (str):
-        body (UpdateGrader): Absent fields do not change.
+        body (UpdateGrader): Changes that make a new version of a grader; absent fields do not
+            change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +185,8 @@ def sync(
 
     Args:
         grader_id (str):
-        body (UpdateGrader): Absent fields do not change.
+        body (UpdateGrader): Changes that make a new version of a grader; absent fields do not
+            change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +217,8 @@ async def asyncio_detailed(
 
     Args:
         grader_id (str):
-        body (UpdateGrader): Absent fields do not change.
+        body (UpdateGrader): Changes that make a new version of a grader; absent fields do not
+            change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +254,8 @@ async def asyncio(
 
     Args:
         grader_id (str):
-        body (UpdateGrader): Absent fields do not change.
+        body (UpdateGrader): Changes that make a new version of a grader; absent fields do not
+            change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -138,7 +138,7 @@ def sync_detailed(
      Creates a project.
 
     Args:
-        body (CreateProject): Body of `POST /v1/organization/projects`.
+        body (CreateProject): A new project.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Creates a project.
 
     Args:
-        body (CreateProject): Body of `POST /v1/organization/projects`.
+        body (CreateProject): A new project.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Creates a project.
 
     Args:
-        body (CreateProject): Body of `POST /v1/organization/projects`.
+        body (CreateProject): A new project.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Creates a project.
 
     Args:
-        body (CreateProject): Body of `POST /v1/organization/projects`.
+        body (CreateProject): A new project.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

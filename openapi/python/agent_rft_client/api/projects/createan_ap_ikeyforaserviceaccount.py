@@ -151,8 +151,7 @@ def sync_detailed(
     Args:
         project_id (str):
         service_account_id (str):
-        body (CreateServiceAccountKey): Body of `POST
-            …/service_accounts/{service_account_id}/api_keys`.
+        body (CreateServiceAccountKey): A new key of a service account.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,8 +190,7 @@ def sync(
     Args:
         project_id (str):
         service_account_id (str):
-        body (CreateServiceAccountKey): Body of `POST
-            …/service_accounts/{service_account_id}/api_keys`.
+        body (CreateServiceAccountKey): A new key of a service account.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -226,8 +224,7 @@ async def asyncio_detailed(
     Args:
         project_id (str):
         service_account_id (str):
-        body (CreateServiceAccountKey): Body of `POST
-            …/service_accounts/{service_account_id}/api_keys`.
+        body (CreateServiceAccountKey): A new key of a service account.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -266,8 +263,7 @@ async def asyncio(
     Args:
         project_id (str):
         service_account_id (str):
-        body (CreateServiceAccountKey): Body of `POST
-            …/service_accounts/{service_account_id}/api_keys`.
+        body (CreateServiceAccountKey): A new key of a service account.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -151,7 +151,7 @@ def sync_detailed(
     Args:
         project_id (str):
         api_key_id (str):
-        body (UpdateProjectKey): Absent fields do not change.
+        body (UpdateProjectKey): Changes of a key; absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -190,7 +190,7 @@ def sync(
     Args:
         project_id (str):
         api_key_id (str):
-        body (UpdateProjectKey): Absent fields do not change.
+        body (UpdateProjectKey): Changes of a key; absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -224,7 +224,7 @@ async def asyncio_detailed(
     Args:
         project_id (str):
         api_key_id (str):
-        body (UpdateProjectKey): Absent fields do not change.
+        body (UpdateProjectKey): Changes of a key; absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -263,7 +263,7 @@ async def asyncio(
     Args:
         project_id (str):
         api_key_id (str):
-        body (UpdateProjectKey): Absent fields do not change.
+        body (UpdateProjectKey): Changes of a key; absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

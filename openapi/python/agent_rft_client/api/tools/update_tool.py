@@ -148,7 +148,9 @@ def sync_detailed(
 
     Args:
         tool_id (str):
-        body (UpdateTool): Absent fields do not change; `null` removes an optional key.
+        body (UpdateTool): Changes that make a new version of a tool; absent fields do not change,
+            and `null`
+            removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +186,9 @@ def sync(
 
     Args:
         tool_id (str):
-        body (UpdateTool): Absent fields do not change; `null` removes an optional key.
+        body (UpdateTool): Changes that make a new version of a tool; absent fields do not change,
+            and `null`
+            removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +219,9 @@ async def asyncio_detailed(
 
     Args:
         tool_id (str):
-        body (UpdateTool): Absent fields do not change; `null` removes an optional key.
+        body (UpdateTool): Changes that make a new version of a tool; absent fields do not change,
+            and `null`
+            removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +257,9 @@ async def asyncio(
 
     Args:
         tool_id (str):
-        body (UpdateTool): Absent fields do not change; `null` removes an optional key.
+        body (UpdateTool): Changes that make a new version of a tool; absent fields do not change,
+            and `null`
+            removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

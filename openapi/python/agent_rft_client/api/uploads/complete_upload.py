@@ -148,7 +148,7 @@ def sync_detailed(
 
     Args:
         upload_id (str):
-        body (CompleteUpload): Body of `POST /v1/uploads/{upload_id}/complete`.
+        body (CompleteUpload): The order of the parts of an upload.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +184,7 @@ def sync(
 
     Args:
         upload_id (str):
-        body (CompleteUpload): Body of `POST /v1/uploads/{upload_id}/complete`.
+        body (CompleteUpload): The order of the parts of an upload.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +215,7 @@ async def asyncio_detailed(
 
     Args:
         upload_id (str):
-        body (CompleteUpload): Body of `POST /v1/uploads/{upload_id}/complete`.
+        body (CompleteUpload): The order of the parts of an upload.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +251,7 @@ async def asyncio(
 
     Args:
         upload_id (str):
-        body (CompleteUpload): Body of `POST /v1/uploads/{upload_id}/complete`.
+        body (CompleteUpload): The order of the parts of an upload.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -138,7 +138,7 @@ def sync_detailed(
      Begins the upload of a large file in parts.
 
     Args:
-        body (CreateUpload): Body of `POST /v1/uploads`.
+        body (CreateUpload): A new upload: the file that its parts will make.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Begins the upload of a large file in parts.
 
     Args:
-        body (CreateUpload): Body of `POST /v1/uploads`.
+        body (CreateUpload): A new upload: the file that its parts will make.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Begins the upload of a large file in parts.
 
     Args:
-        body (CreateUpload): Body of `POST /v1/uploads`.
+        body (CreateUpload): A new upload: the file that its parts will make.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Begins the upload of a large file in parts.
 
     Args:
-        body (CreateUpload): Body of `POST /v1/uploads`.
+        body (CreateUpload): A new upload: the file that its parts will make.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

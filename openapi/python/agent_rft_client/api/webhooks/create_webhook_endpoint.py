@@ -138,7 +138,7 @@ def sync_detailed(
      Subscribes an address to events. The reply alone shows the secret that signs them.
 
     Args:
-        body (CreateWebhookEndpoint): Body of `POST /v1/webhook_endpoints`.
+        body (CreateWebhookEndpoint): A new webhook endpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +171,7 @@ def sync(
      Subscribes an address to events. The reply alone shows the secret that signs them.
 
     Args:
-        body (CreateWebhookEndpoint): Body of `POST /v1/webhook_endpoints`.
+        body (CreateWebhookEndpoint): A new webhook endpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +199,7 @@ async def asyncio_detailed(
      Subscribes an address to events. The reply alone shows the secret that signs them.
 
     Args:
-        body (CreateWebhookEndpoint): Body of `POST /v1/webhook_endpoints`.
+        body (CreateWebhookEndpoint): A new webhook endpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +232,7 @@ async def asyncio(
      Subscribes an address to events. The reply alone shows the secret that signs them.
 
     Args:
-        body (CreateWebhookEndpoint): Body of `POST /v1/webhook_endpoints`.
+        body (CreateWebhookEndpoint): A new webhook endpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

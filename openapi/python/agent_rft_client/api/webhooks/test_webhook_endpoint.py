@@ -148,7 +148,7 @@ def sync_detailed(
 
     Args:
         webhook_endpoint_id (str):
-        body (TestWebhookEndpoint):
+        body (TestWebhookEndpoint): The event that a test sends to an endpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +184,7 @@ def sync(
 
     Args:
         webhook_endpoint_id (str):
-        body (TestWebhookEndpoint):
+        body (TestWebhookEndpoint): The event that a test sends to an endpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +215,7 @@ async def asyncio_detailed(
 
     Args:
         webhook_endpoint_id (str):
-        body (TestWebhookEndpoint):
+        body (TestWebhookEndpoint): The event that a test sends to an endpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +251,7 @@ async def asyncio(
 
     Args:
         webhook_endpoint_id (str):
-        body (TestWebhookEndpoint):
+        body (TestWebhookEndpoint): The event that a test sends to an endpoint.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

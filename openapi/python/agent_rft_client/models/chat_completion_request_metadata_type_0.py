@@ -14,15 +14,15 @@ from ..types import UNSET, Unset
 
 
 
-T = TypeVar("T", bound="ChatCompletionRequestMessagesItem")
+T = TypeVar("T", bound="ChatCompletionRequestMetadataType0")
 
 
 
 @_attrs_define
-class ChatCompletionRequestMessagesItem:
+class ChatCompletionRequestMetadataType0:
     
 
-    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+    additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 
 
 
@@ -40,21 +40,21 @@ class ChatCompletionRequestMessagesItem:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        chat_completion_request_messages_item = cls(
+        chat_completion_request_metadata_type_0 = cls(
         )
 
 
-        chat_completion_request_messages_item.additional_properties = d
-        return chat_completion_request_messages_item
+        chat_completion_request_metadata_type_0.additional_properties = d
+        return chat_completion_request_metadata_type_0
 
     @property
     def additional_keys(self) -> list[str]:
         return list(self.additional_properties.keys())
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> str:
         return self.additional_properties[key]
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: str) -> None:
         self.additional_properties[key] = value
 
     def __delitem__(self, key: str) -> None:

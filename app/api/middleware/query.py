@@ -1,0 +1,34 @@
+"""Reads an empty value in the query of a GET as an absent parameter.
+
+Clients send one for an explicit null: `?limit=&after=`. Values of maps (`metadata[key]=`) stay,
+because an empty text can be stored there. Plain ASGI.
+"""
+
+from typing import Final
+from urllib.parse import unquote_plus
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+EMPTY: Final = "empty_query_values"
+"""Key in a request's state for the names of the parameters that were sent empty."""
+_READS: Final = frozenset({"GET", "HEAD"})
+
+
+class EmptyQueryValues:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] in _READS and scope["query_string"]:
+            sent = scope["query_string"].split(b"&")
+            named = {part: _empty_name(part) for part in sent}
+            scope.setdefault("state", {})[EMPTY] = tuple(filter(None, named.values()))
+            scope = {**scope, "query_string": b"&".join(p for p in sent if named[p] is None)}
+        await self._app(scope, receive, send)
+
+
+def _empty_name(part: bytes) -> str | None:
+    """Returns the name of a parameter without a value; `None` for one with a value."""
+    name, _, value = part.partition(b"=")
+    decoded = unquote_plus(name.decode("latin-1"))
+    return decoded if not value and not decoded.endswith("]") else None

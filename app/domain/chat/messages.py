@@ -1,0 +1,184 @@
+"""Checks one message of a chat: role, keys, content, tool calls.
+
+Promises that a message which passes has no key that nothing reads, hints aside
+(`openapi/DEVIATIONS.md`). A null counts as absent.
+"""
+
+import json
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Any, Final
+
+from app.domain.chat.faults import (
+    invalid_type,
+    invalid_value,
+    missing,
+    not_one_of,
+    unknown_parameter,
+    unsupported_parameter,
+    unsupported_value,
+)
+from app.domain.strict_json import strict_loads
+
+BROKEN_CALL: Final = "tool_call_error"
+"""Field of an assistant message whose tool call could not be parsed (`docs/tool-loop.md`)."""
+REASONING: Final = ("reasoning", "reasoning_content")
+"""Names of an assistant message's reasoning; engines and chat templates differ in them."""
+_ROLES: Final = ("system", "assistant", "user", "tool", "developer")
+_PARTS: Final = {"assistant": ("text", "refusal")}
+_EVERY_ROLE: Final = ("role", "content", "name")
+_KEYS: Final = MappingProxyType(
+    {
+        "assistant": (
+            *_EVERY_ROLE, "refusal", "tool_calls", "annotations", "parsed", BROKEN_CALL, *REASONING,
+        ),
+        "tool": (*_EVERY_ROLE, "tool_call_id"),
+    }
+)  # fmt: skip
+"""`annotations` and `parsed` are in replies of the hosted API and of its clients' helpers, which
+are sent back as they are; so are `index` and `parsed_arguments` of calls.
+"""
+_CALL_KEYS: Final = ("id", "type", "function", "index")
+_FUNCTION_KEYS: Final = ("name", "arguments", "parsed_arguments")
+_IN_PLACE_OF_CONTENT: Final = ("tool_calls", "refusal", *REASONING)
+"""Fields that let an assistant message do without content. Engines answer with the last two when a
+turn ends within its reasoning.
+"""
+
+Json = dict[str, Any]
+
+
+def check_message(message: Any, place: str) -> None:
+    """Raises `InvalidRequest` for the first fault; `place` is the message's parameter."""
+    if not isinstance(message, dict):
+        raise invalid_type(place, "an object", message)
+    role = _checked_role(message.get("role"), f"{place}.role")
+    if message.get("function_call") is not None:
+        raise unsupported_parameter(f"{place}.function_call", "Use 'tool_calls' instead.")
+    if message.get("audio") is not None:
+        raise unsupported_parameter(f"{place}.audio", "Messages are text.")
+    if role != "assistant" and message.get("tool_calls") is not None:
+        reason = "only messages with role 'assistant' have tool calls"
+        raise invalid_value(f"{place}.tool_calls", reason)
+    refuse_unknown(message, _KEYS.get(role, _EVERY_ROLE), place)
+    for name in ("name", "refusal", *REASONING):
+        optional_text(message, name, place)
+    if message.get("tool_calls") is not None:
+        _check_calls(message["tool_calls"], f"{place}.tool_calls")
+    _check_content(message, place)
+    if role == "assistant":
+        _check_assistant(message, place)
+
+
+def _checked_role(role: Any, place: str) -> str:
+    if role is None:
+        raise missing(place)
+    if role == "function":
+        raise unsupported_value(place, role, ("tool",))
+    if role not in _ROLES:
+        raise not_one_of(place, role, _ROLES)
+    return str(role)
+
+
+def refuse_unknown(holder: Json, known: Iterable[str], place: str) -> None:
+    """Raises `InvalidRequest` for the first key with a value that nothing reads."""
+    for key, value in holder.items():
+        if key not in known and value is not None:
+            raise unknown_parameter(f"{place}.{key[:64]}")
+
+
+def optional_text(holder: Json, name: str, place: str) -> None:
+    if holder.get(name) is not None and not isinstance(holder[name], str):
+        raise invalid_type(f"{place}.{name}", "a string", holder[name])
+
+
+def required_text(holder: Json, name: str, place: str) -> None:
+    if holder.get(name) is None:
+        raise missing(f"{place}.{name}")
+    optional_text(holder, name, place)
+
+
+def _check_content(message: Json, place: str) -> None:
+    content, role = message.get("content"), message["role"]
+    if content is None and role == "assistant" and any(map(message.get, _IN_PLACE_OF_CONTENT)):
+        return
+    if "content" not in message:
+        raise missing(f"{place}.content")
+    if isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        raise invalid_type(f"{place}.content", "a string or an array of text parts", content)
+    for position, part in enumerate(content):
+        _check_part(part, f"{place}.content", position, _PARTS.get(role, ("text",)))
+
+
+def _check_part(part: Any, place: str, position: int, kinds: tuple[str, ...]) -> None:
+    if not isinstance(part, dict):
+        raise invalid_type(f"{place}[{position}]", "an object", part)
+    kind = part.get("type")
+    if kind not in kinds:  # an engine would fetch an image by its address
+        raise unsupported_value(place, kind, kinds)
+    refuse_unknown(part, ("type", kind), f"{place}[{position}]")
+    if not isinstance(part.get(kind), str):
+        raise invalid_type(f"{place}[{position}].{kind}", "a string", part.get(kind))
+
+
+def _check_assistant(message: Json, place: str) -> None:
+    if message.get("refusal") and message.get("content"):
+        reason = "a message has content or a refusal, not both; send one of them"
+        raise invalid_value(f"{place}.refusal", reason)
+    first, second = (message.get(name) for name in REASONING)
+    if first is not None and second is not None and first != second:
+        reason = f"it differs from '{REASONING[0]}', its other name; send one of them"
+        raise invalid_value(f"{place}.{REASONING[1]}", reason)
+    sign = message.get(BROKEN_CALL)
+    if sign is not None:
+        if not isinstance(sign, dict):
+            raise invalid_type(f"{place}.{BROKEN_CALL}", "an object", sign)
+        for name in ("type", "message", "tool_call_id"):
+            required_text(sign, name, f"{place}.{BROKEN_CALL}")
+
+
+def _check_calls(calls: Any, place: str) -> None:
+    if not isinstance(calls, list):
+        raise invalid_type(place, "an array", calls)
+    seen = set[str]()
+    for position, call in enumerate(calls):
+        _check_call(call, f"{place}[{position}]")
+        if call["id"] in seen:
+            reason = f"the id '{call['id'][:64]}' is that of an earlier call of the message"
+            raise invalid_value(f"{place}[{position}].id", reason)
+        seen.add(call["id"])
+
+
+def _check_call(call: Any, place: str) -> None:
+    if not isinstance(call, dict):
+        raise invalid_type(place, "an object", call)
+    if call.get("type", "function") != "function":
+        raise unsupported_value(f"{place}.type", call["type"], ("function",))
+    refuse_unknown(call, _CALL_KEYS, place)
+    required_text(call, "id", place)
+    function = call.get("function")
+    if function is None:
+        raise missing(f"{place}.function")
+    if not isinstance(function, dict):
+        raise invalid_type(f"{place}.function", "an object", function)
+    refuse_unknown(function, _FUNCTION_KEYS, f"{place}.function")
+    for name in ("name", "arguments"):
+        required_text(function, name, f"{place}.function")
+    _check_arguments(function["arguments"], f"{place}.function.arguments")
+
+
+def _check_arguments(text: str, place: str) -> None:
+    """Checks arguments, which a chat template renders as an object, never as text."""
+    try:
+        arguments = strict_loads(text)
+    except RecursionError:
+        raise invalid_value(place, "it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        reason = f"it is not valid JSON ({error.msg} at character {error.pos})"
+        raise invalid_value(place, reason) from None
+    except ValueError as error:
+        raise invalid_value(place, "it holds a number that is out of range") from error
+    if not isinstance(arguments, dict):
+        raise invalid_value(place, "it is not a JSON object as text, such as '{}'")

@@ -1,0 +1,165 @@
+"""Words for values that fail validation: what the value must be, in a clause.
+
+pydantic's own sentences name classes, tags and regular expressions. Clients never see them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Final, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core.core_schema import ErrorType
+
+from app.domain.errors import InvalidRequest
+from app.domain.graders.formula import NAME
+from app.domain.graders.single import NOT_AVAILABLE
+from app.domain.tools.tools import TOOL_NAME
+from app.domain.unknown_keys import UNKNOWN_PARAMETER
+
+_COMPARED: Final = 80
+_MUST: Final = "it must be "
+_OBJECT: Final = "an object"
+_LIST: Final = "a list"
+_TEXT: Final = "a text"
+_INTEGER: Final = "an integer"
+_NUMBER: Final = "a number"
+_BOOLEAN: Final = "true or false"
+PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        TOOL_NAME: "1 to 64 letters, digits, '_' and '-'",
+        f"^{NAME}$": "a name of letters, digits and '_' that does not start with a digit",
+        r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$": "1 to 64 letters, digits, '_', '.' and '-', a letter "
+        "or '_' first",
+        r"^[0-9a-fA-F]{32}$": "32 hexadecimal digits",
+        r"^[!-~]{1,256}$": "1 to 256 printable ASCII characters without spaces",
+    }
+)
+"""The words for a text that must match the regular expression of its field."""
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "model_type": _OBJECT,
+        "model_attributes_type": _OBJECT,
+        "dataclass_type": _OBJECT,
+        "dict_type": _OBJECT,
+        "mapping_type": _OBJECT,
+        "list_type": _LIST,
+        "tuple_type": _LIST,
+        "set_type": _LIST,
+        "frozen_set_type": _LIST,
+        "iterable_type": _LIST,
+        "string_type": _TEXT,
+        "string_unicode": _TEXT,
+        "int_type": _INTEGER,
+        "int_parsing": _INTEGER,
+        "int_from_float": _INTEGER,
+        "int_parsing_size": "an integer of fewer digits",
+        "float_type": _NUMBER,
+        "float_parsing": _NUMBER,
+        "finite_number": "a finite number",
+        "bool_type": _BOOLEAN,
+        "bool_parsing": _BOOLEAN,
+        "none_required": "null",
+        "invalid_key": "an object whose keys are texts",
+    }
+)
+_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "greater_than": "greater than {gt}",
+        "greater_than_equal": "at least {ge}",
+        "less_than": "less than {lt}",
+        "less_than_equal": "at most {le}",
+        "multiple_of": "a multiple of {multiple_of}",
+        "literal_error": "{expected}",
+        "enum": "{expected}",
+        "union_tag_invalid": "{expected_tags}",
+    }
+)
+_LENGTHS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
+    {
+        "string_too_short": ("at least", "min_length", "character"),
+        "string_too_long": ("at most", "max_length", "character"),
+        "too_short": ("at least", "min_length", "entry"),
+        "too_long": ("at most", "max_length", "entry"),
+    }
+)
+_PLURALS: Final[Mapping[str, str]] = MappingProxyType(
+    {"character": "characters", "entry": "entries"}
+)
+_ABSENT: Final = frozenset({"missing", "union_tag_not_found"})
+_WHOLE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{kind: _MUST + expected for kind, expected in _KINDS.items()},
+        **dict.fromkeys(_ABSENT, "it is missing"),
+        "extra_forbidden": "nothing reads it here; remove it",
+        "json_invalid": "it is not valid JSON",
+    }
+)
+_BUILT_IN: Final = frozenset(get_args(ErrorType))
+
+
+def refusal(param: str, faults: Sequence[ErrorDetails]) -> InvalidRequest:
+    """Returns the error about the value of one parameter."""
+    kind = faults[0]["type"]
+    if kind in _ABSENT:
+        return InvalidRequest(
+            f"Missing required parameter: '{param}'.",
+            param=param,
+            code="missing_required_parameter",
+        )
+    if kind in {"extra_forbidden", UNKNOWN_PARAMETER}:
+        hint = faults[0]["msg"] if kind == UNKNOWN_PARAMETER else "Remove it."
+        message = f"Unknown parameter: '{param}'. {hint}"
+        return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+    code = kind if kind == NOT_AVAILABLE else "invalid_value"
+    message = f"Invalid value for '{param}': {worded(faults)}."
+    return InvalidRequest(message, param=param, code=code)
+
+
+def unknown_key(key: str, known: Iterable[str]) -> ValidationError:
+    """Returns the fault of a key that nothing reads, with the nearest name; for validators."""
+    near = get_close_matches(key[:_COMPARED].casefold(), known, n=1)
+    hint = f"Did you mean '{near[0]}'?" if near else "Remove it."
+    fault = PydanticCustomError(UNKNOWN_PARAMETER, "{hint}", {"hint": hint})
+    return ValidationError.from_exception_data(
+        "Body", [{"type": fault, "loc": (key,), "input": None}]
+    )
+
+
+def unknown_cursor(after: str) -> InvalidRequest:
+    message = f"Invalid value for 'after': there is no object with id '{after}' in this list."
+    return InvalidRequest(message, param="after", code="invalid_value")
+
+
+def worded(faults: Sequence[ErrorDetails]) -> str:
+    """Returns the clause about faults of one value; a union has one of each member."""
+    clauses = list(dict.fromkeys(map(_clause, faults)))
+    if len(clauses) > 1 and all(clause.startswith(_MUST) for clause in clauses):
+        return _MUST + " or ".join(clause.removeprefix(_MUST) for clause in clauses)
+    return clauses[0]
+
+
+def _clause(fault: ErrorDetails) -> str:
+    kind, context = fault["type"], fault.get("ctx", {})
+    if kind in _WHOLE:
+        return _WHOLE[kind]
+    if kind in _LENGTHS:
+        return _length(kind, context)
+    if kind in _BOUNDS:
+        shown = {
+            name: f"{value:g}" if isinstance(value, float) else value
+            for name, value in context.items()
+        }
+        return _MUST + _BOUNDS[kind].format_map(shown)
+    if kind == "string_pattern_mismatch":
+        return _MUST + PATTERNS.get(str(context["pattern"]), "written in another form")
+    if kind in {"value_error", "assertion_error"}:
+        return str(context["error"])
+    return "it has the wrong type" if kind in _BUILT_IN else fault["msg"]
+
+
+def _length(kind: str, context: Mapping[str, int]) -> str:
+    bound, limit, noun = _LENGTHS[kind]
+    count = context[limit]
+    return f"it must have {bound} {count} {noun if count == 1 else _PLURALS[noun]}"

@@ -1,0 +1,48 @@
+"""Compares the refusal of a create call with the report on the same call.
+
+Fixtures call it for every refused create call of their tests, so that each body of the suite is
+told the same by both.
+"""
+
+from typing import Any
+
+import httpx
+
+from tests.support.api.job_calls import JOBS
+
+_OWN_ORDER = frozenset({"training_file", "validation_file"})
+"""Files are looked up by the insert, behind all else; the report may know more of their rows."""
+
+
+def is_refused_creation(reply: httpx.Response) -> bool:
+    """Says if the reply is that of a create call whose body was refused."""
+    request = reply.request
+    return (
+        reply.status_code == httpx.codes.BAD_REQUEST
+        and (request.method, request.url.path) == ("POST", JOBS)
+        and not request.url.query
+    )
+
+
+def copied_headers(request: httpx.Request) -> dict[str, str]:
+    kept = ("authorization", "content-type", "content-encoding")
+    return {name: request.headers[name] for name in kept if name in request.headers}
+
+
+def check_agreement(refusal: httpx.Response, report: httpx.Response) -> None:
+    """Asserts that the report's first error has the code and the parameter of the refusal."""
+    error = refusal.json()["error"]
+    if "Idempotency-Key" in error["message"]:  # not the body's fault
+        return
+    if report.status_code == httpx.codes.BAD_REQUEST:  # no JSON object at all
+        assert report.json()["error"] == error
+        return
+    assert report.status_code == httpx.codes.OK, report.text
+    found: dict[str, Any] = report.json()
+    assert found["errors"], f"create refuses what validate accepts: {error}"
+    first = found["errors"][0]
+    expected = (error["code"], error["param"], error["message"])
+    if error["param"] in _OWN_ORDER and first["param"] in _OWN_ORDER:
+        assert expected[:2] in [(each["code"], each["param"]) for each in found["errors"]], found
+        return
+    assert (first["code"], first["param"], first["message"]) == expected
