@@ -4394,7 +4394,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ExportError */
+        /**
+         * ExportError
+         * @description Reason why an export failed.
+         */
         ExportError: {
             /**
              * Code
@@ -4409,6 +4412,7 @@ export interface components {
         };
         /**
          * ExportStatus
+         * @description State of an export; `completed`, `canceled` and `failed` are final.
          * @enum {string}
          */
         ExportStatus: "queued" | "in_progress" | "completed" | "canceled" | "failed";
@@ -5804,7 +5808,10 @@ export interface components {
              */
             owned_by: string;
         };
-        /** ModelExportDeleted */
+        /**
+         * ModelExportDeleted
+         * @description The confirmation that an export and its files are deleted.
+         */
         ModelExportDeleted: {
             /**
              * Id
@@ -5826,7 +5833,10 @@ export interface components {
              */
             deleted: true;
         };
-        /** ModelExportObject */
+        /**
+         * ModelExportObject
+         * @description An export of a model: its state, and its size once it is complete.
+         */
         ModelExportObject: {
             /**
              * Id

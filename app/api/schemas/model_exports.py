@@ -19,6 +19,8 @@ class CreateModelExport(Described):
 
 
 class ExportError(Described):
+    """Reason why an export failed."""
+
     code: str
     """The error in a word that programs can compare."""
     message: str
@@ -26,6 +28,8 @@ class ExportError(Described):
 
 
 class ModelExportObject(Described):
+    """An export of a model: its state, and its size once it is complete."""
+
     id: str
     object: Literal["model.export"] = "model.export"
     model: str
@@ -63,5 +67,7 @@ class ModelExportObject(Described):
 
 
 class ModelExportDeleted(Deleted):
+    """The confirmation that an export and its files are deleted."""
+
     object: Literal["model.export"] = "model.export"
     deleted: Literal[True] = True

@@ -15,6 +15,8 @@ ExportStage = Literal["loading", "merging", "storing"]
 
 
 class ExportStatus(StrEnum):
+    """State of an export; `completed`, `canceled` and `failed` are final."""
+
     QUEUED = "queued"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"

@@ -20,7 +20,8 @@ T = TypeVar("T", bound="ExportError")
 
 @_attrs_define
 class ExportError:
-    """ 
+    """ Reason why an export failed.
+
         Attributes:
             code (str): The error in a word that programs can compare.
             message (str): The fault in a sentence, with its cure.

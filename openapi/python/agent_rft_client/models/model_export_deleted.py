@@ -21,7 +21,8 @@ T = TypeVar("T", bound="ModelExportDeleted")
 
 @_attrs_define
 class ModelExportDeleted:
-    """ 
+    """ The confirmation that an export and its files are deleted.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['model.export']): Type of the deleted object. Default: 'model.export'.

@@ -28,14 +28,15 @@ T = TypeVar("T", bound="ModelExportObject")
 
 @_attrs_define
 class ModelExportObject:
-    """ 
+    """ An export of a model: its state, and its size once it is complete.
+
         Attributes:
             id (str): Id of the object.
             object_ (Literal['model.export']): Type of the object; each type has one constant value. Default:
                 'model.export'.
             model (str): Name of the exported model.
             kind (Literal['merged']): Form of the export.
-            status (ExportStatus):
+            status (ExportStatus): State of an export; `completed`, `canceled` and `failed` are final.
             stage (ModelExportObjectStageType0 | None): Work that is done at the moment; `null` before and after.
             bytes_ (int): Bytes of the files; before the end an estimate.
             error (ExportError | None): The reason of a failure.
