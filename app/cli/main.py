@@ -108,6 +108,20 @@ def doctor(
     raise typer.Exit(report(data_dir, port))
 
 
+@app.command(
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "help_option_names": [],
+    }
+)
+def plan(context: typer.Context) -> None:
+    """Plan the memory of a GPU for a model: `plan --model DIR --gpu-memory 80GB`."""
+    from app.cli.plan import plan as show  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    raise typer.Exit(show(context.args))
+
+
 @app.command()
 def migrate() -> None:
     """Migrate AGENT_RFT_OWNER_DATABASE_URL to the newest schema (production; `up` does it too)."""

@@ -137,6 +137,9 @@ SECRETS_LOST: Final = "secrets_lost"
 NOTHING_TO_LEARN: Final = "nothing_to_learn"
 """Code of a run that ends because it learns nothing."""
 
+OUT_OF_MEMORY: Final = "out_of_memory"
+"""Code of a run whose model or shortest micro-batch does not fit into the trainer's memory."""
+
 ENDPOINT_UNAVAILABLE: Final = "endpoint_unavailable"
 """Code of a run whose tools or graders do not answer."""
 

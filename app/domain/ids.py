@@ -15,12 +15,14 @@ FileId = NewType("FileId", str)
 ProjectId = NewType("ProjectId", str)
 OrganizationId = NewType("OrganizationId", str)
 
-Split = Literal["train", "valid", "test", "valid_greedy", "valid_base"]
+Split = Literal["train", "valid", "test", "valid_greedy", "valid_base", "report"]
 """`valid_greedy`: held-out rows at temperature 0. `valid_base`: held-out rows under the base model
-of a job that starts from another one.
+of a job that starts from another one. `report`: held-out rows sampled afresh once the published
+step is chosen, under that step and, as step 0, under the model at the start.
 """
 VALID_GREEDY: Final = "valid_greedy"
 VALID_BASE: Final = "valid_base"
+REPORT: Final = "report"
 
 _ALPHABET = string.ascii_letters + string.digits
 _RANDOM_LENGTH = 24

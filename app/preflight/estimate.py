@@ -55,7 +55,9 @@ def estimate(
     train_rollouts = training.rows * hyper.n_epochs * hyper.group_size
     # Evaluations: of the base model before the first step, after every interval, after the last.
     evaluations = 1 + -(-hyper.total_steps // hyper.eval_interval)
-    valid_rollouts = validation.rows * hyper.evaluation.rollouts_per_row * evaluations
+    # The report samples the published model and the one at the start once more.
+    per_row = hyper.evaluation.rollouts_per_row * evaluations + 2 * hyper.evaluation.samples
+    valid_rollouts = validation.rows * per_row
     rollouts = train_rollouts + valid_rollouts
     prompt_tokens = round(
         train_rollouts * training.tokens.mean + valid_rollouts * validation.tokens.mean

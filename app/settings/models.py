@@ -32,6 +32,8 @@ def shipped_models() -> tuple[BaseModelSpec, ...]:
             lora_alpha=16,
             # At 2e-3 with alpha 32 one seed in ten permanently unlearns a whole kind of question.
             learning_rate=1e-3,
+            supervised_learning_rate=1e-3,
+            dpo_learning_rate=1e-3,
             max_turn_tokens=256,
         ),
     )

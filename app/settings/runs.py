@@ -33,6 +33,18 @@ class RunSettings(SettingsGroup):
     infrastructure_limit: float = Field(0.75, gt=0, le=1)
     min_group_share: float = Field(0.75, gt=0, le=1)
     max_eval_run_s: float = Field(86_400.0, gt=0)  # from the first claim of an eval run
+    save_share: float = Field(0.05, gt=0, le=1)
+    """Share of a supervised or DPO job's time that saving its state may take. A run that is killed
+    trains again what came after the last save; 1 saves after every step.
+    """
+    checkpointing: bool | None = None
+    """True lets trainers compute each layer again in its backward pass: a quarter more time for a
+    fraction of the memory. `None` does so on a GPU. A base model may have its own value.
+    """
+    micro_batch_tokens: int | None = Field(None, gt=0)
+    """Tokens that a trainer computes at a time; `None` is 4,096 on a CPU, and on a GPU as many as
+    fit into the memory that is free at the start. A micro-batch that does not fit is halved.
+    """
     waiting_limit_s: float = Field(120.0, gt=0)
     """Seconds after which a job that waits for its endpoints alone is put back into the queue, if
     another project's job waits for a worker.

@@ -306,6 +306,8 @@ export interface paths {
          *     - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
          *     - `staleness/max`: Largest number of such versions.
          *     - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+         *     - `staleness/group_s_mean`: Mean seconds from the dispatch of a trained group to its end.
+         *     - `staleness/given_up_group_s_mean`: Mean seconds that the groups given up had lasted. Far above the line before, training prefers rollouts that are fast.
          *     - `queue/depth`: Finished rollouts that wait for a later step.
          *     - `queue/in_flight`: Rollouts that are dispatched and not finished.
          *     - `idle/trainer_share`: Share of the step's time in which the trainer waited.
@@ -3641,7 +3643,7 @@ export interface components {
              * @description The rollouts or rows that it measures.
              * @enum {string}
              */
-            split: "train" | "valid" | "test" | "valid_greedy" | "valid_base";
+            split: "train" | "valid" | "test" | "valid_greedy" | "valid_base" | "report";
             /**
              * Points
              * @description Points by step, thinned to `max_points`.
@@ -4421,7 +4423,7 @@ export interface components {
          * @description Reason why a rollout left the batch; none of these is ever a reward.
          * @enum {string}
          */
-        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "endpoint_refused";
+        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "endpoint_refused" | "cancelled";
         /**
          * Fault
          * @description One fault. `line` counts from 1; `pointer` is a JSON pointer into that line.
@@ -6097,7 +6099,7 @@ export interface components {
         ObjectiveOptions: {
             /**
              * Token Penalty
-             * @description Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below.
+             * @description Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below; less where rewards of a group differ by less, so that no worse rollout becomes the better one.
              * @default 0.02
              */
             token_penalty: number;
@@ -8003,10 +8005,10 @@ export interface components {
             fine_tuning_job_id: string;
             /**
              * Split
-             * @description `train`, `valid`, `valid_greedy` (temperature 0) or `valid_base`.
+             * @description `train`, `valid`, `valid_greedy` (temperature 0), `valid_base` or `report`.
              * @enum {string}
              */
-            split: "train" | "valid" | "test" | "valid_greedy" | "valid_base";
+            split: "train" | "valid" | "test" | "valid_greedy" | "valid_base" | "report";
             /**
              * Step
              * @description The step that it belongs to; 0 is before training.
@@ -12033,7 +12035,7 @@ export interface operations {
                 /** @description Curves to return, repeated or separated by commas */
                 names?: string[] | null;
                 /** @description Only values of training (`train`), or of validations. */
-                split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base") | null;
+                split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base" | "report") | null;
                 /** @description Only points of later steps. */
                 after_step?: number | null;
                 /** @description Most points of a curve; more are thinned evenly. */
@@ -12170,7 +12172,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only values of training (`train`), or of validations. */
-                split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base") | null;
+                split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base" | "report") | null;
                 /** @description Only values of this step; 0 is before training. */
                 step?: number | null;
                 /** @description Row number in the split's file, from 0 */

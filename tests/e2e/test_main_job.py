@@ -141,10 +141,14 @@ def test_the_report_agrees_with_the_ledger(live: Installation, finished: Finishe
     published = max((step for step in valid if step), key=lambda step: (valid[step], -step))
     assert report["step"] == published, "the best is published, of equals the earlier"
     for step, key in ((0, "base_mean"), (published, "tuned_mean")):
-        rows = live.rollouts(finished.job.id, split="valid", step=step)
-        mean = sum(row["reward"] for row in rows) / len(rows)
-        assert report["reward"][key] == pytest.approx(mean)
-        assert live.curve(finished.job.id, "reward/mean", "valid")[step] == pytest.approx(mean)
+        means = {}
+        for split in ("valid", "report"):
+            rows = live.rollouts(finished.job.id, split=split, step=step)
+            assert len(rows) == VALID_ROWS
+            means[split] = sum(row["reward"] for row in rows) / len(rows)
+            curve = live.curve(finished.job.id, "reward/mean", split)
+            assert curve[step] == pytest.approx(means[split])
+        assert report["reward"][key] == pytest.approx(means["report"]), "sampled after the choice"
 
 
 def test_the_ledger_holds_every_sample_once(live: Installation, finished: FinishedJob) -> None:

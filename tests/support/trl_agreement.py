@@ -147,7 +147,7 @@ def _compare(
     theirs: Any,
     loss: Callable[[], Tensor],
 ) -> Agreement:
-    mine = adapter_parameters(trainer._model)
+    mine = adapter_parameters(trainer._adapted.peft)
     others = adapter_parameters(theirs.model)
     if mine.keys() != others.keys():
         raise ValueError("the two adapters have other parameters")
@@ -189,7 +189,7 @@ def _our_trainer(model_dir: Path, options: TrainerOptions) -> LoraTrainer:
         options=options,
     )
     generator = torch.Generator().manual_seed(1)
-    for parameter in adapter_parameters(trainer._model).values():
+    for parameter in adapter_parameters(trainer._adapted.peft).values():
         parameter.data.add_(torch.randn(parameter.shape, generator=generator) * 0.02)
     return trainer
 
@@ -197,7 +197,7 @@ def _our_trainer(model_dir: Path, options: TrainerOptions) -> LoraTrainer:
 def _rows(trainer: LoraTrainer, *, groups: int, size: int, whole: bool = False) -> list[_Row]:
     """Prompts and answers of mixed lengths; unless `whole`, answers have untrained stretches."""
     rng = random.Random(3)
-    vocabulary = trainer._base.config.vocab_size
+    vocabulary = trainer._adapted.peft.config.vocab_size
 
     def text(length: int) -> list[int]:
         return [rng.randrange(8, vocabulary) for _ in range(length)]

@@ -116,6 +116,14 @@ class EnginePolicy(VersionedPolicy):
             policy_version=served.version,
         )
 
+    def at(self, version: int) -> Policy:
+        """Returns a policy that samples from a published version. Raises `KeyError`."""
+        return _FixedPolicy(self._served[version], self._sample)
+
+    def serves(self, version: int) -> bool:
+        """Returns whether a version is published and not retired."""
+        return version in self._served
+
     async def probe(self, token_ids: list[int], *, base: bool = False) -> list[float]:
         """Returns the T-1 log-probs of all tokens but the first, at temperature 1, under the
         current version or the base model.

@@ -2,7 +2,8 @@
 
 Owns one attention function, registered in transformers under `NAME`; it reads the `layout` argument
 of the model's forward pass. Promises: the output of a row equals its output in a batch of its own;
-a prefix's keys and values are computed once and never copied. A branch attends to itself and to its
+a prefix's keys and values are computed once, and no copy of them is kept. GPUs have their own
+implementation in `varlen_attention.py`; on a CPU a branch attends to itself and to its
 prefix in two calls of the flash kernel, merged by their log-sum-exps. The kernel's backward takes
 the merged output and log-sum-exp, so two calls of it are exact too (as in ring attention, arXiv
 2310.01889). Without a layout the function is transformers' SDPA. Must not know losses or samples.
@@ -19,6 +20,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from typing_extensions import override
 
 from workers.learning.layout import Layout
+from workers.learning.varlen_attention import attend_packed, can_attend
 
 NAME: Final = "shared_prefix"
 _forward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu  # noqa: SLF001 - no public name returns the log-sum-exp
@@ -62,6 +64,8 @@ def attend(
         mixed_1HMK = _PackedFlash.apply(  # type: ignore[no-untyped-call]  # torch leaves it untyped
             query_1HMK, key_1JMK, value_1JMK, layout, scale
         )
+    elif can_attend(query_1HMK):
+        mixed_1HMK = attend_packed(query_1HMK, key_1JMK, value_1JMK, layout, scale)
     else:
         mixed_1HMK = attend_by_branch(query_1HMK, key_1JMK, value_1JMK, layout, scale)
     return mixed_1HMK.transpose(1, 2), None
@@ -73,7 +77,9 @@ AttentionInterface.register(NAME, attend)
 def attend_by_branch(
     query_1HMK: Tensor, key_1JMK: Tensor, value_1JMK: Tensor, layout: Layout, scale: float
 ) -> Tensor:
-    """Computes the same with torch's public attention: each branch after a copy of its prefix."""
+    """Computes the same with torch's public attention, each branch after a copy of its prefix, for
+    GPUs and precisions that the flash kernel does not take.
+    """
     parts = []
     for start, group in layout.starts():
         prefix = slice(start, start + group.prefix)

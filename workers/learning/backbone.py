@@ -9,6 +9,7 @@ Must not know losses.
 
 from functools import partial
 
+import structlog
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
@@ -17,6 +18,8 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from workers.learning import attention
 from workers.learning.layout import Layout
+
+log = structlog.get_logger()
 
 _PAD = 0  # any valid token id: outputs at padding are never read
 
@@ -69,13 +72,16 @@ class Backbone:
 
 
 def _checkpoint(base: PreTrainedModel) -> None:
-    """Turns on checkpointing. Transformers checkpoints layers in training mode only; the mode is
-    set on the layers but not on their submodules, so that dropout stays off.
+    """Makes every layer recompute its forward pass in backward.
+
+    Replaces the method of each layer instead of using transformers' own switch, which needs layers
+    in training mode: peft and `eval()` end that mode, and it would turn on dropout in a layer.
+    Nothing in a layer is random, so no random state is kept for the second pass.
     """
-    for module in base.modules():
-        if isinstance(module, GradientCheckpointingLayer):
-            module.gradient_checkpointing = True
-            recompute = partial(checkpoint, use_reentrant=False)
-            # the attribute that `gradient_checkpointing_enable` of transformers sets
-            object.__setattr__(module, "_gradient_checkpointing_func", recompute)
-            module.training = True
+    layers = [m for m in base.modules() if isinstance(m, GradientCheckpointingLayer)]
+    if not layers:
+        log.warning("base_model_cannot_checkpoint", architecture=type(base).__name__)
+    for layer in layers:
+        layer.forward = partial(
+            checkpoint, layer.forward, use_reentrant=False, preserve_rng_state=False
+        )

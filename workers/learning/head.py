@@ -1,8 +1,9 @@
 """Computes target log-probs without storing the full logits.
 
-Owns the last layer's mathematics. Promises: logsumexp in fp32 (fp64 for fp64 inputs); at most one
-chunk of logits in memory; no logits are stored for backward. The head is frozen, so the gradient of
-a token's log-prob with respect to its hidden state,
+Owns the last layer's mathematics. Promises: logits and logsumexp in fp32 (fp64 for fp64 inputs),
+since bf16 has steps of 0.1 at the size that logits have; at most one chunk of logits in memory; no
+logits are stored for backward. The head is frozen, so the gradient of a token's log-prob with
+respect to its hidden state,
 
     ∂lp_n/∂h_n = (W[y_n] - softmax(z_n)·W) / temperature,
 
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from typing_extensions import override
 
-from workers.learning.product import linear
+from workers.learning.product import linear, wide_linear
 
 LOGITS_PER_CHUNK: Final = {"cpu": 1 << 20, "cuda": 1 << 26}
 """Logits per chunk: 4 MiB in fp32 on a CPU, which fit its caches; 256 MiB on CUDA."""
@@ -62,6 +63,16 @@ class LogProbHead:
         self._temperature = temperature
         logits = LOGITS_PER_CHUNK.get(weight_VD.device.type, LOGITS_PER_CHUNK["cuda"])
         self._chunk = chunk or max(MIN_CHUNK, logits // weight_VD.shape[0])
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self._weight_VD.shape[0])
+
+    def rehearse(self) -> None:
+        """Scores one full chunk and forgets the result, so that its memory can be measured."""
+        hidden_ND = self._weight_VD.new_zeros(self._chunk, self._weight_VD.shape[1])
+        targets_N = torch.zeros(self._chunk, dtype=torch.long, device=hidden_ND.device)
+        self(hidden_ND.requires_grad_(), targets_N)
 
     def __call__(self, hidden_ND: Tensor, targets_N: Tensor, *, mean: bool = False) -> TokenScores:
         """Scores `targets_N`, where `hidden_ND[n]` predicts `targets_N[n]`; `mean` also computes
@@ -121,7 +132,7 @@ class _ChunkedLogProbs(torch.autograd.Function):
         slope_ND = torch.empty_like(hidden_ND) if ctx.needs_input_grad[0] else None
         for start in range(0, count, chunk):
             part = slice(start, start + chunk)
-            logits_CV = linear(hidden_ND[part], weight_VD, bias_V).to(precision)
+            logits_CV = wide_linear(hidden_ND[part], weight_VD, bias_V, precision)
             if temperature != 1.0:
                 logits_CV.div_(temperature)
             targets_C1 = targets_N[part, None]

@@ -13,25 +13,17 @@ from typing import Final
 
 import structlog
 import torch
-from torch import Tensor, nn
+from torch import nn
 from typing_extensions import override
 
 from app.domain.rollouts.metrics import LOSS
-from workers.learning.adapters import (
-    adapter_parameters,
-    attach_lora,
-    load_base,
-    save_adapter,
-)
+from workers.learning.adapted_model import AdaptedModel
 from workers.learning.base_distance import apply_kl_penalty
-from workers.learning.batches import MicroBatch, micro_batches
-from workers.learning.lora_forward import install_fast_lora_forward
+from workers.learning.batch_loss import BatchGradient, BatchLoss
+from workers.learning.batches import MicroBatch
+from workers.learning.fitting_batches import Packing
 from workers.learning.losses.build import build_loss
-from workers.learning.mismatch import correct
-from workers.learning.processor import default_device
 from workers.learning.scored_batch import ScoredBatch, split_by_set
-from workers.learning.starting_weights import StartingWeights
-from workers.learning.token_scores import TokenScorer
 from workers.learning.trainer import UpdateStats
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.trainer_settings import TrainerSettings
@@ -81,36 +73,37 @@ class LoraTrainer:
     ) -> None:
         """`base_path` is a directory or hub id; `base_name` is the base's name in published files.
 
-        Raises `ValueError` if the base's output layer computes more than a matrix product.
+        Raises `ValueError` if the base's output layer computes more than a matrix product, and
+        `RunFailed` if the model does not fit into the memory. So do calls with a sequence that does
+        not fit.
         """
         options = options or TrainerOptions()
         if options.threads is not None:
             torch.set_num_threads(options.threads)
         self._options = options
-        self._device = _device(options)
         self._loss = build_loss(options.loss, **options.loss_options)
-        self._max_batch_tokens = options.max_batch_tokens or (4096 if self._on_cpu else 32768)
-        dtype = options.dtype or (torch.float32 if self._on_cpu else torch.bfloat16)
-        self._base = load_base(base_path, device=self._device, dtype=dtype)
-        self._scorer = TokenScorer(
-            self._base, temperature=temperature, checkpointing=options.checkpointing
+        self._adapted = AdaptedModel(
+            base_path,
+            base_name=base_name,
+            rank=rank,
+            alpha=alpha,
+            seed=seed,
+            temperature=temperature,
+            options=options,
         )
-        self._model = attach_lora(
-            self._base, rank=rank, alpha=alpha, base_name=base_name, seed=seed
-        )
-        install_fast_lora_forward(self._model)
-        self._parameters = adapter_parameters(self._model)
-        self._start = StartingWeights(self._model, options.start)
+        self._parameters = self._adapted.parameters
         self._optimizer = _adamw(self._parameters.values(), learning_rate)
         self._settings = TrainerSettings(
-            base_name, rank, float(alpha), learning_rate, options.loss, options.minibatches
+            base_name,
+            rank,
+            float(alpha),
+            learning_rate,
+            options.loss,
+            options.minibatches,
+            self._adapted.base_digest,
         )
         self._steps = 0
         self._begin()
-
-    @property
-    def _on_cpu(self) -> bool:
-        return self._device.type == "cpu"
 
     @property
     def settings(self) -> TrainerSettings:
@@ -127,17 +120,18 @@ class LoraTrainer:
 
     @property
     def accelerators(self) -> int:
-        return 0 if self._on_cpu else 1
+        return 0 if self._adapted.on_cpu else 1
 
     def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
         self._begin()
-        for part in range(self._options.minibatches):
-            self._add(samples[part :: self._options.minibatches])
+        samples = self._with_kl_penalty(samples)
+        for part in self._parts(samples):
+            self._add(part)
             self._apply(self._pending.denominator)
         return self._finish()
 
     def accumulate(self, samples: Sequence[TrainingSample]) -> None:
-        self._add(samples)
+        self._add(self._with_kl_penalty(samples))
 
     def step(self, denominator: int | None = None) -> UpdateStats:
         self._apply(self._pending.denominator if denominator is None else denominator)
@@ -156,21 +150,29 @@ class LoraTrainer:
         self._optimizer.zero_grad(set_to_none=True)
         self._pending = _Pending()
 
-    def _add(self, samples: Sequence[TrainingSample]) -> None:
-        if self._options.kl_coefficient:
-            samples = self._with_kl_penalty(samples)
-        batches = self._batches(samples)
-        self._pending.denominator += self._denominator(samples)
-        self._pending.batches += len(batches)
-        for batch in batches:
-            self._pending.loss += self._backward(batch)
+    def _parts(self, samples: Sequence[TrainingSample]) -> list[list[TrainingSample]]:
+        """Divides samples into minibatches, whole examples each."""
+        rows, count = self._loss.rows_per_example, self._options.minibatches
+        examples = [samples[start : start + rows] for start in range(0, len(samples), rows)]
+        return [
+            [sample for example in examples[part::count] for sample in example]
+            for part in range(count)
+        ]
 
-    def _batches(self, samples: Sequence[TrainingSample]) -> list[MicroBatch]:
-        return micro_batches(
-            samples,
-            max_tokens=self._max_batch_tokens,
+    def _add(self, samples: Sequence[TrainingSample]) -> None:
+        parameters = list(self._parameters.values())
+        self._pending.denominator += self._denominator(samples)
+        for _, gradient in self._adapted.batches.run(samples, self._gradient, self._packing):
+            gradient.add_to(parameters)
+            gradient.loss.add_to(self._tally)
+            self._pending.loss += gradient.loss.total
+            self._pending.batches += 1
+
+    @property
+    def _packing(self) -> Packing:
+        return Packing(
+            share=self._adapted.scorer.shares,
             rows_per_example=self._loss.rows_per_example,
-            share=self._scorer.shares,
             keep_zero_advantage=self._loss.uses_zero_advantage_tokens,
         )
 
@@ -203,16 +205,20 @@ class LoraTrainer:
     def evaluate(
         self, sets: Sequence[Sequence[TrainingSample]], *, adapter: bool = True
     ) -> list[UpdateStats]:
-        if not adapter:
-            with self._model.disable_adapter():
-                return self.evaluate(sets)
+        with self._adapted.with_adapter(adapter):
+            return self._evaluated(sets)
+
+    def _evaluated(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
         # Samples of all sets share micro-batches; their sums are split by set afterwards.
         set_numbers = [set_number for set_number, samples in enumerate(sets) for _ in samples]
         tallies = [StatsTally(learning_rate=0.0) for _ in sets]
         totals = [0.0] * len(sets)
-        for batch in self._batches([sample for samples in sets for sample in samples]):
-            for set_number, part in split_by_set(self._scored(batch), batch.sources, set_numbers):
-                totals[set_number] += float(self._total(part, tallies[set_number]))
+        all_samples = [sample for samples in sets for sample in samples]
+        for batch, scored in self._adapted.batches.run(all_samples, self._scored, self._packing):
+            for set_number, part in split_by_set(scored, batch.sources, set_numbers):
+                loss = BatchLoss.of(part, self._loss, self._options.mismatch)
+                loss.add_to(tallies[set_number])
+                totals[set_number] += loss.total
         for samples, tally in zip(sets, tallies, strict=True):
             tally.add_denominator(self._denominator(samples))
         return [
@@ -220,41 +226,24 @@ class LoraTrainer:
             for tally, total in zip(tallies, totals, strict=True)
         ]
 
-    def _backward(self, batch: MicroBatch) -> float:
-        """Adds the gradient sum of one micro-batch; returns its loss sum."""
-        total = self._total(self._scored(batch), self._tally)
-        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        loss = float(total.detach())
+    def _gradient(self, batch: MicroBatch) -> BatchGradient:
+        loss = BatchLoss.of(self._scored(batch), self._loss, self._options.mismatch)
+        gradient = BatchGradient.of(loss, list(self._parameters.values()))
         PROGRESS.mark("gradient of a micro-batch computed")
-        return loss
+        return gradient
 
     def _scored(self, batch: MicroBatch) -> ScoredBatch:
-        batch = batch.to(self._device)
-        return ScoredBatch.of(batch, self._scorer(batch, mean=self._loss.needs_vocabulary))
-
-    def _total(self, scored: ScoredBatch, tally: StatsTally) -> Tensor:
-        """Returns a batch's loss sum and adds its statistics to `tally`."""
-        inputs = scored.inputs
-        if self._options.mismatch is not None:
-            corrected = correct(inputs, self._options.mismatch)
-            tally.add_correction(corrected)
-            inputs = corrected.inputs
-        terms = self._loss(inputs)
-        tally.add_tokens(scored.scores, scored.inputs.sampler_logprobs_N, terms.clipped_N)
-        tally.add_loss_sums(terms.sums)
-        return terms.total
+        return ScoredBatch.of(batch, self._adapted.scorer(batch, mean=self._loss.needs_vocabulary))
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
-        if adapter:
-            return self._scorer.of_row(token_ids)
-        with self._model.disable_adapter():
-            return self._scorer.of_row(token_ids)
+        return self._adapted.logprobs(token_ids, adapter=adapter)
 
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
-        with self._start.in_place():
-            return self._scorer.of_samples(samples, max_tokens=self._max_batch_tokens)
+        return self._adapted.reference_logprobs(samples)
 
-    def _with_kl_penalty(self, samples: Sequence[TrainingSample]) -> list[TrainingSample]:
+    def _with_kl_penalty(self, samples: Sequence[TrainingSample]) -> Sequence[TrainingSample]:
+        if not self._options.kl_coefficient:
+            return samples
         penalised, distance = apply_kl_penalty(
             samples, self.reference_logprobs(samples), coefficient=self._options.kl_coefficient
         )
@@ -262,7 +251,7 @@ class LoraTrainer:
         return penalised
 
     def save_adapter(self, directory: Path) -> None:
-        save_adapter(self._model, directory)
+        self._adapted.save_adapter(directory)
 
     def save_state(self, directory: Path) -> None:
         save_trainer_state(
@@ -284,10 +273,6 @@ class LoraTrainer:
     @override
     def __repr__(self) -> str:
         return f"LoraTrainer({self._settings}, steps={self._steps})"
-
-
-def _device(options: TrainerOptions) -> torch.device:
-    return torch.device(options.device) if options.device else default_device()
 
 
 def _adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:

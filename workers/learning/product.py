@@ -16,6 +16,21 @@ from torch import Tensor
 _onednn_linear: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
+def wide_linear(
+    x_MI: Tensor, weight_OI: Tensor, bias_O: Tensor | None, precision: torch.dtype
+) -> Tensor:
+    """Returns `x_MI @ weight_OI.T + bias_O` in `precision`, not rounded to the operands' own."""
+    if x_MI.dtype == precision:
+        return linear(x_MI, weight_OI, bias_O)
+    if x_MI.device.type == "cuda":
+        product_MO = torch.mm(x_MI, weight_OI.T, out_dtype=precision)
+    elif x_MI.device.type == "meta":
+        product_MO = x_MI.new_empty(x_MI.shape[0], weight_OI.shape[0], dtype=precision)
+    else:
+        product_MO = linear(x_MI.to(precision), weight_OI.to(precision))
+    return product_MO if bias_O is None else product_MO.add_(bias_O)
+
+
 def linear(x_MI: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
     """Returns `x_MI @ weight_OI.T + bias_O` like `F.linear`; weights may be transposed views."""
     if x_MI.dtype == torch.float32 and x_MI.device.type == "cpu" and _onednn_linear is not None:

@@ -2,14 +2,17 @@
 
 Owns the objective. Promises: reported rewards are the grader's; only advantages are computed from
 the shaped reward. All terms are off by default except a light token penalty, which alone trains
-nothing. Must not know graders or groups.
+nothing and never makes a worse rollout the better one. Must not know graders.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from app.domain.rollouts.trajectory import StopReason, Trajectory
 
+_ROUNDING: Final = 1e-9
 COUNTED_CALLS: Final = 10
 """Largest number of calls over budget (or repeated) that a term counts, so that it is bounded."""
 
@@ -20,7 +23,7 @@ class ShapingConfig:
 
     token_penalty: float = 0.02
     """Penalty of a rollout that samples `token_budget` tokens or more; proportionally less for a
-    shorter one. Small: it orders equally good rollouts but never outweighs a grader's step."""
+    shorter one; at most half of the smallest difference in a group, see `order_equals`."""
     token_budget: int = 1024
     """Sampled tokens of one rollout."""
     call_budget: int | None = None
@@ -92,6 +95,26 @@ def shape(reward: float, trajectory: Trajectory, config: ShapingConfig) -> Shape
         * min(COUNTED_CALLS, sum(call.repeated for call in calls)),
         overlong_penalty=_overlong_penalty(trajectory, config),
     )
+
+
+def order_equals(group: Sequence[ShapedReward | None]) -> list[ShapedReward | None]:
+    """Scales the token penalties of a group's rollouts down until they differ by at most half of
+    the smallest difference of the rollouts' `distinction`. Then they order equally good rollouts,
+    and a better rollout stays the better one, however long it is. `None` is a failed rollout.
+    """
+    graded = [shaped for shaped in group if shaped is not None]
+    values = sorted({shaped.distinction for shaped in graded})
+    rounding = _ROUNDING * max(map(abs, values), default=0.0)
+    steps = [high - low for low, high in pairwise(values) if high - low > rounding]
+    penalties = [shaped.token_penalty for shaped in graded]
+    spread = max(penalties, default=0.0) - min(penalties, default=0.0)
+    if not steps or spread <= min(steps) / 2:
+        return list(group)
+    scale = min(steps) / 2 / spread
+    return [
+        None if shaped is None else replace(shaped, token_penalty=scale * shaped.token_penalty)
+        for shaped in group
+    ]
 
 
 def _token_penalty(trajectory: Trajectory, config: ShapingConfig) -> float:

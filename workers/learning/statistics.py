@@ -4,9 +4,10 @@ Owns its arithmetic: pure functions without torch. A row counts only if both sid
 rollout of it; a row's value is the mean over its samples. Must not know the source of the values.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,10 @@ from numpy.typing import NDArray
 RESAMPLES: Final = 10_000
 TIE: Final = 1e-9
 """Difference of means up to which a row is a tie: smaller ones are rounding errors."""
+_FEWEST_ROWS: Final = 3
+"""With fewer rows the interval spans all resamples."""
+_ROWS_A_KIND: Final = 8
+"""Rows to one kind of value from which on counting kinds is faster than drawing rows."""
 _BLOCK_NUMBERS: Final = 1 << 22
 
 Values = Mapping[int, Sequence[float]]
@@ -91,20 +96,50 @@ def _component(
 
 
 def bootstrap_interval(differences: Sequence[float], *, seed: int) -> tuple[float, float]:
-    """Returns the 95 % percentile interval of the mean over rows from 10,000 resamples.
+    """Returns the 95 % interval of the mean over rows from 10,000 resamples.
 
-    Source: Efron & Tibshirani, An Introduction to the Bootstrap, §13. The same seed and values
-    always give the same interval.
+    It is the percentile interval (Efron & Tibshirani, An Introduction to the Bootstrap, §13),
+    expanded as Hesterberg, What Teachers Should Know About the Bootstrap (2015), §5.3, has it: the
+    plain one is too narrow for few rows, at 20 by a tenth. It never leaves the range of the values.
+    The same seed and values always give the same interval.
     """
     values_R = np.asarray(differences, dtype=np.float64)
-    generator = np.random.default_rng(seed)
-    block = max(1, _BLOCK_NUMBERS // len(values_R))
-    means: list[NDArray[np.float64]] = []
-    for start in range(0, RESAMPLES, block):
-        size = (min(block, RESAMPLES - start), len(values_R))
-        means.append(values_R[generator.integers(0, len(values_R), size=size)].mean(axis=1))
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    tail = _expanded_tail(len(values_R))
+    low, high = np.quantile(_resampled_means(values_R, seed), [tail, 1 - tail])
     return float(low), float(high)
+
+
+def _resampled_means(values_R: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    generator = np.random.default_rng(seed)
+    kinds_K, counts_K = np.unique(values_R, return_counts=True)
+    rows = len(values_R)
+    if len(kinds_K) * _ROWS_A_KIND <= rows:
+        # Rewards of few kinds: how often each is drawn is all that a mean depends on.
+        drawn_SK = generator.multinomial(rows, counts_K / rows, size=RESAMPLES)
+        means: NDArray[np.float64] = drawn_SK @ kinds_K / rows
+        return means
+    block = max(1, _BLOCK_NUMBERS // rows)
+    parts = []
+    for start in range(0, RESAMPLES, block):
+        size = (min(block, RESAMPLES - start), rows)
+        parts.append(values_R[generator.integers(0, rows, size=size)].mean(axis=1))
+    return np.concatenate(parts)
+
+
+def _expanded_tail(rows: int) -> float:
+    """Returns the share of resamples beyond each end, 0.025 for very many rows."""
+    if rows < _FEWEST_ROWS:
+        return 0.0
+    normal, freedom = NormalDist(), rows - 1
+    z = normal.inv_cdf(0.975)
+    # Quantile of Student's t: Abramowitz & Stegun, 26.7.5.
+    t = (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    )
+    return normal.cdf(-t * math.sqrt(rows / freedom))
 
 
 def _shared_rows(base: Values, tuned: Values) -> list[int]:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 import structlog
 import torch
+from torch import nn
 from transformers import PreTrainedModel
 
 from workers.learning.adapters import output_layer
 from workers.learning.backbone import Backbone
-from workers.learning.batches import MicroBatch, micro_batches
+from workers.learning.batches import MicroBatch
+from workers.learning.fitting_batches import FittingBatches, Packing
 from workers.learning.head import LogProbHead, TokenScores
 from workers.learning.layout import alone
 from workers.learning.model_check import check_model
@@ -75,17 +77,31 @@ class TokenScorer:
 
     @torch.no_grad()
     def of_samples(
-        self, samples: Sequence[TrainingSample], *, max_tokens: int
+        self, samples: Sequence[TrainingSample], batches: FittingBatches
     ) -> list[list[float]]:
         """Returns log-probs parallel to the samples and their tokens; 0.0 for untrained tokens."""
-        batches = micro_batches(
-            samples, max_tokens=max_tokens, share=self.shares, keep_zero_advantage=True
-        )
+        packing = Packing(share=self.shares, keep_zero_advantage=True)
         result = [[0.0] * len(sample.tokens) for sample in samples]
         trained_positions = [[p for p, m in enumerate(sample.mask) if m] for sample in samples]
-        for batch in batches:
-            logprobs = self(batch.to(self._device)).logprobs_N.tolist()
+        for batch, logprobs in batches.run(samples, self._logprobs, packing):
             next_positions = [iter(trained_positions[source]) for source in batch.sources]
             for row, value in zip(batch.rows_N.tolist(), logprobs, strict=True):
                 result[batch.sources[row]][next(next_positions[row])] = value
         return result
+
+    def rehearse_layers(self, lengths: Sequence[int], parameters: Sequence[nn.Parameter]) -> None:
+        """Runs rows of these lengths forward and backward through the layers, without the head, and
+        changes nothing.
+        """
+        layout = alone(lengths)
+        ids_M = torch.arange(layout.tokens, device=self._device) % self._head.vocabulary
+        total = self._backbone(ids_M, layout).sum()
+        torch.autograd.grad(total, parameters, allow_unused=True)
+
+    def rehearse_head(self) -> None:
+        """Scores one full chunk of tokens."""
+        self._head.rehearse()
+
+    def _logprobs(self, batch: MicroBatch) -> list[float]:
+        logprobs: list[float] = self(batch).logprobs_N.tolist()
+        return logprobs

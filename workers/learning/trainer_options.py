@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -23,12 +23,14 @@ class TrainerOptions:
     threads: int | None = None
     """Intra-op CPU threads of the process; `None` leaves torch's setting unchanged."""
     minibatches: int = 1
-    """Optimizer steps per update, each over every `minibatches`-th sample."""
+    """Optimizer steps per update, each over every `minibatches`-th sample or pair."""
     max_batch_tokens: int | None = None
-    """Largest number of tokens in a micro-batch; `None` selects 4,096 on a CPU and 32,768 on CUDA.
+    """Largest number of tokens in a micro-batch; `None` selects 4,096 on a CPU, and on CUDA as many
+    as fit into the memory that is free once the model is loaded. One that does not fit is halved.
     """
-    checkpointing: bool = False
-    """Recomputes layers in backward instead of storing their activations, for long sequences."""
+    checkpointing: bool | None = None
+    """Recomputes layers in backward instead of storing their activations: a quarter more time for a
+    fraction of the memory. `None` selects it on CUDA."""
     mismatch: MismatchConfig | None = None
     """Correction for tokens sampled by another policy; `None` for supervised and preference data.
     """
@@ -45,3 +47,7 @@ class TrainerOptions:
             raise ValueError(
                 "truncation requires the policy before the step: minibatches must be 1"
             )
+
+
+def precision(name: Literal["float32", "bfloat16"] | None) -> torch.dtype | None:
+    return None if name is None else {"float32": torch.float32, "bfloat16": torch.bfloat16}[name]

@@ -1,6 +1,7 @@
 """The settings under which a trainer saves its state, readable without torch."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +25,15 @@ class TrainerSettings:
     learning_rate: float
     loss: str
     minibatches: int
+    base_digest: str | None = None
+    """Digest of the base model's weights; `None` in a state that was saved without it."""
+
+    def differences(self, saved: Mapping[str, Any]) -> list[str]:
+        """Returns the names of the settings that a saved state has otherwise."""
+        current = self.as_json()
+        if saved.get("base_digest") is None:
+            saved = {**saved, "base_digest": current["base_digest"]}
+        return sorted(k for k in {*saved, *current} if saved.get(k) != current.get(k))
 
     def as_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}

@@ -62,9 +62,8 @@ def load_trainer_state(
     document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))
     if document["format"] != FORMAT:
         raise StateMismatch(f"the state has format {document['format']}, expected {FORMAT}")
-    saved, current = document["settings"], settings.as_json()
-    if saved != current:
-        names = sorted(k for k in {*saved, *current} if saved.get(k) != current.get(k))
+    names = settings.differences(document["settings"])
+    if names:
         raise StateMismatch(f"the state was saved under other settings: {names}")
     weights = load_file(directory / ADAPTER_FILE)
     if {k: v.shape for k, v in weights.items()} != {k: v.shape for k, v in parameters.items()}:

@@ -14,6 +14,7 @@ from app.gateways.inference.judges import build_judge_egress
 from app.gateways.objects import Objects, build_objects
 from app.settings.settings import Settings
 from app.store.database import Database
+from workers.progress import PROGRESS
 
 POOL_SIZE = 4
 
@@ -55,7 +56,11 @@ async def open_database(settings: Settings, *, pool_size: int) -> AsyncIterator[
 
 def open_inference(settings: Settings) -> HttpInference:
     key = settings.engine_api_key.get_secret_value()
-    return HttpInference(settings.engine_url, api_key=key)
+    return HttpInference(
+        settings.engine_url,
+        api_key=key,
+        on_progress=lambda: PROGRESS.mark("engine at work"),
+    )
 
 
 @asynccontextmanager

@@ -30,6 +30,7 @@ from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.resuming import AdapterSettings
+from workers.runs.trainer_machine import with_machine
 
 TEMPERATURE = 1.0
 
@@ -59,7 +60,7 @@ def assemble(
         learning_rate=settings.learning_rate,
         seed=context.job.seed,
         temperature=TEMPERATURE,
-        options=trainer_options(learning, start=context.start),
+        options=with_machine(trainer_options(learning, start=context.start), context),
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
     context.activity.works_while(lambda: policy.busy.is_busy or is_computing())

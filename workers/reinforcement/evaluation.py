@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.ids import VALID_BASE, VALID_GREEDY, GroupKey, Split
+from app.domain.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.methods.reinforcement import Evaluation
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
@@ -78,6 +78,22 @@ class Evaluator:
             further_rollouts=[*validation.further_rollouts, *of_base],
         )
 
+    async def compare(
+        self, rows: Sequence[DatasetRow], *, step: int, policy: Policy, journal: Journal
+    ) -> SampledValidation:
+        """Runs a group of rollouts for every row, with other seeds than those of any validation:
+        the report must not be read from the numbers by which a step was chosen.
+        """
+        started = time.perf_counter()
+        rollouts = await self._play(
+            rows, REPORT, step, samples=self.options.samples, policy=policy, journal=journal
+        )
+        return SampledValidation(
+            seconds=time.perf_counter() - started,
+            further={REPORT: summarise(rollouts)},
+            further_rollouts=rollouts,
+        )
+
     async def _play(
         self,
         rows: Sequence[DatasetRow],
@@ -108,14 +124,14 @@ async def build_report(
     step: int,
     ended_early: RuleTrigger | None = None,
 ) -> dict[str, Any]:
-    """Builds the paired report of the run from its rollouts: step 0 against the published step.
-    Raises `NoReport`.
+    """Builds the paired report of the run from the rollouts of its comparison: the model at the
+    start, as step 0, against the published step. Raises `NoReport`.
     """
-    start = await collect_held_out(context, "valid", step=0, new=_Values)
-    tuned = await collect_held_out(context, "valid", step=step, new=_Values)
+    start = await collect_held_out(context, REPORT, step=0, new=_Values)
+    tuned = await collect_held_out(context, REPORT, step=step, new=_Values)
     limit = context.settings.runs.infrastructure_limit
     if tuned.lost_share >= limit:
-        raise NoReport(f"{tuned.lost_share:.0%} of the validation of step {step} was lost")
+        raise NoReport(f"{tuned.lost_share:.0%} of the rollouts of step {step} were lost")
     base = None
     if context.start is not None:
         of_base = await collect_held_out(context, VALID_BASE, step=0, new=_Values)

@@ -85,6 +85,21 @@ class Loop:
             StepOutcome(TrainedStep(step), validation=validation)
         )
 
+    async def compare(
+        self, valid_rows: Sequence[DatasetRow], *, step: int, start: Policy, tuned: Policy
+    ) -> None:
+        """Samples the published step and the model at the start once more, for the report."""
+        if await self._reporter.was_compared(step):
+            return
+        journal = await self._journal(self._committed + 1)
+        outcomes = []
+        for number, policy, name in ((0, start, "start"), (step, tuned, f"step {step}")):
+            validation = await self._evaluator.compare(
+                valid_rows, step=number, policy=policy, journal=AdapterJournal(journal, name)
+            )
+            outcomes.append(StepOutcome(TrainedStep(number), validation=validation))
+        await self._reporter.commit_comparison(*outcomes)
+
     async def steps(
         self,
         train_rows: Sequence[DatasetRow],

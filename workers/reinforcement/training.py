@@ -4,6 +4,7 @@ Importing it takes seconds, because it imports torch.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
@@ -15,10 +16,17 @@ from workers.reinforcement.evaluation import NoReport, build_report
 from workers.reinforcement.learning_check import LearningCheck
 from workers.reinforcement.loop import Loop
 from workers.reinforcement.plan import Plan
+from workers.rollout.policy import Policy
 from workers.runs.context import RunContext
 from workers.runs.method import CheckStop
 from workers.runs.reporter import Reporter
-from workers.runs.resuming import Resumed, adapter_settings_of_resume, committed_step, restore
+from workers.runs.resuming import (
+    Resumed,
+    adapter_settings_of_resume,
+    committed_step,
+    fetch_adapter,
+    restore,
+)
 from workers.runs.stopping import StoppedEarly
 from workers.runs.training_result import TrainingResult, best_adapter
 
@@ -47,11 +55,12 @@ async def train(
         ended = await _train_steps(
             context, loop, parts, rows=rows, reporter=reporter, check=check, check_stop=check_stop
         )
+        step, adapter_key = await best_adapter(context)
+        await _compare(context, loop, parts, valid_rows=rows[1], chosen=(step, adapter_key))
     finally:
         await parts.mode.close()
         parts.trainer.close()
         await parts.publisher.close()
-    step, adapter_key = await best_adapter(context)
     report = await _report(context, plan, reporter, step=step, ended=ended)
     return TrainingResult(step, adapter_key, report, ended)
 
@@ -100,6 +109,36 @@ async def _train_steps(
         await loop.validate(valid_rows, step=await committed_step(context))
         return stop.trigger
     return None
+
+
+async def _compare(
+    context: RunContext,
+    loop: Loop,
+    parts: Parts,
+    *,
+    valid_rows: Sequence[DatasetRow],
+    chosen: tuple[int, str],
+) -> None:
+    """Samples the chosen step, given with its adapter's key, and the model at the start."""
+    step, adapter_key = chosen
+    await loop.compare(
+        valid_rows,
+        step=step,
+        start=await _start_policy(context, parts),
+        tuned=await parts.publisher.policy_of(step, lambda: fetch_adapter(context, adapter_key)),
+    )
+
+
+async def _start_policy(context: RunContext, parts: Parts) -> Policy:
+    """Returns a policy that samples from the model that training started from."""
+    start = context.start
+    if start is None:
+        return parts.policy.base
+
+    async def directory() -> Path:
+        return start
+
+    return await parts.publisher.policy_of(0, directory)
 
 
 async def _report(

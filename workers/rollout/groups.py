@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from app.domain.data.dataset import DatasetRow
 from app.domain.first_fault import first_fault
 from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import ScoredRollout, Trajectory
+from app.domain.rollouts.trajectory import (
+    Failure,
+    FailureClass,
+    ScoredRollout,
+    Trajectory,
+    Verdict,
+)
 from workers.grading.group_scorer import GroupScorer
 from workers.journal.journal import Journal
 from workers.progress import PROGRESS
@@ -111,7 +117,11 @@ async def score_group(
 ) -> ScoredGroup:
     """Scores those finished rollouts of a row that have no verdict yet, also posted ones."""
     unscored = [rollout for rollout in rollouts if isinstance(rollout, Trajectory)]
-    verdicts = await scorer.score(unscored, row, journal=journal) if unscored else []
+    verdicts: Sequence[Verdict] = []
+    try:
+        verdicts = await scorer.score(unscored, row, journal=journal) if unscored else []
+    except asyncio.CancelledError:
+        verdicts = [_cancelled_within()] * len(unscored)
     if len(verdicts) != len(unscored):
         raise ValueError(f"{len(verdicts)} verdicts for {len(unscored)} rollouts")
     remaining = iter(verdicts)
@@ -126,6 +136,7 @@ async def _play(
     setup: RolloutSetup, row: DatasetRow, key: SampleKey, *, policy: Policy, journal: Journal
 ) -> Trajectory | ScoredRollout:
     """Plays one rollout and scores it where the scorer does not wait for its siblings."""
+    trajectory = Trajectory(key, [], [], [], messages=list(row.messages))
     try:
         trajectory = await run_episode(
             row,
@@ -138,7 +149,20 @@ async def _play(
             job_seed=setup.job_seed,
             temperature=setup.temperature,
         )
+        verdict = await setup.scorer.score_early(trajectory, row, journal=journal)
     except RolloutFailure as error:
         return ScoredRollout(trajectory=error.trajectory, failure=error.failure)
-    verdict = await setup.scorer.score_early(trajectory, row, journal=journal)
+    except asyncio.CancelledError:
+        return ScoredRollout(trajectory=trajectory, failure=_cancelled_within())
     return trajectory if verdict is None else ScoredRollout.of(trajectory, verdict)
+
+
+def _cancelled_within() -> Failure:
+    """Returns the failure of work that was cancelled from within; call it where a cancellation was
+    caught. A task that ends cancelled is silent, so a caller that waits for its result would wait
+    for ever. Raises `CancelledError` again if this task is to end.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+    return Failure(FailureClass.CANCELLED, "the rollout was cancelled from within", "rollout")

@@ -6,7 +6,9 @@ its end, or the next claim does.
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import structlog
@@ -17,8 +19,10 @@ from workers.engines.policy import EnginePolicy
 from workers.learning.committed import directory_digest
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
+from workers.rollout.policy import Policy
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
+from workers.runs.probe_sides import ProbeSides, serves_the_adapter
 from workers.runs.retention import Retention
 from workers.runs.scheduler_state import save_scheduler_state
 from workers.runs.step_outcome import PublishedAdapter, TrainedStep
@@ -28,11 +32,6 @@ log = structlog.get_logger()
 PROBE_TOLERANCE = 1e-4
 """Mean |Δ log-prob| that engine and trainer may differ by in any precision; two in fp32 differ by
 1e-6. One step of training moves log-probs by 1e-1 (measured with the shipped model)."""
-NOISE_FACTOR = 4.0
-"""Factor by which the difference under an adapter may exceed the base model's. In bf16 against fp32
-the base differs by 1e-2, adapters by 1.0 to 1.8 times that."""
-LARGEST_NOISE = 5e-2
-"""Largest difference under the base model; an engine that differs more serves another one."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
 """In the engine, beside those that a mode may be behind: the newest and the one before it."""
@@ -54,8 +53,6 @@ class Publisher:
         self._kept_versions = KEPT_VERSIONS + max_staleness
         self._retention = Retention(context, kept_steps=self._kept_versions)
         self._published: list[int] = []
-        self._noise = 0.0
-        """Difference of engine and trainer under the base model, once it was measured."""
         self._prefix = adapter_prefix(context.job.project_id, context.job.id)
 
     async def publish(self, trained: TrainedStep) -> PublishedAdapter:
@@ -85,6 +82,14 @@ class Publisher:
         committed one, and what a job starts from.
         """
         await self._serve(step, path)
+
+    async def policy_of(self, step: int, adapter: Callable[[], Awaitable[Path]]) -> Policy:
+        """Returns a policy that samples from a committed step, which may be retired: it is then
+        loaded from the directory that `adapter` returns, under another name than before.
+        """
+        if not self._policy.serves(step):
+            await self._serve(step, await adapter(), name=f"{self.engine_name(step)}-again")
+        return self._policy.at(step)
 
     def adapter_digest(self) -> str:
         """Returns the digest of the adapter that samples now; empty for the base model."""
@@ -127,9 +132,9 @@ class Publisher:
         """Unguessable, because the job's id is; new for every claim and step."""
         return f"{self._prefix}{self._context.fence}-s{step}"
 
-    async def _serve(self, step: int, path: Path) -> None:
+    async def _serve(self, step: int, path: Path, *, name: str | None = None) -> None:
         try:
-            await self._policy.publish(step, path, self.engine_name(step))
+            await self._policy.publish(step, path, name or self.engine_name(step))
         except InvalidRequest as error:  # it would refuse the same files again
             raise RunFailed(
                 f"The engine refused the adapter of step {step}.", code="adapter_refused"
@@ -147,32 +152,25 @@ class Publisher:
         """Compares the engine's log-probs with the trainer's. Raises `RunFailed` if they differ."""
         # The engine samples one token after the probe, for which the context must have space.
         length = min(PROBE_TOKENS, self._context.base_model.context_length - 1)
-        probe = list(trained.probe[:length])
-        if len(probe) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
+        tokens = list(trained.probe[:length])
+        if len(tokens) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
             return {}
-        differences = await self._differences(probe, base=False)
-        mean = sum(differences) / len(differences)
-        if not self._agrees(mean):
+        adapted = await self._sides(tokens, base=False)
+        if adapted.mean > PROBE_TOLERANCE or isnan(adapted.mean):
             # Perhaps the two compute in different precisions: under the base they then differ too.
-            of_base = await self._differences(probe, base=True)
-            self._noise = sum(of_base) / len(of_base)
-            if not (self._noise <= LARGEST_NOISE and self._agrees(mean)):
+            of_base = await self._sides(tokens, base=True)
+            if not serves_the_adapter(adapted, of_base):
                 raise RunFailed(
                     f"The engine does not serve the adapter that was trained at step "
-                    f"{trained.step} (mean log-prob difference {mean:.3g}, "
-                    f"{self._noise:.3g} under the base model).",
+                    f"{trained.step} (mean log-prob difference {adapted.mean:.3g}, "
+                    f"{of_base.mean:.3g} under the base model).",
                     code="publish_mismatch",
                 )
-        return {names.PROBE_MAX_DIFF: max(differences)}
+        return {names.PROBE_MAX_DIFF: max(adapted.differences)}
 
-    def _agrees(self, mean: float) -> bool:
-        """False also for what is not a number."""
-        return mean <= max(PROBE_TOLERANCE, NOISE_FACTOR * self._noise)
-
-    async def _differences(self, probe: list[int], *, base: bool) -> list[float]:
-        """Per token, between engine and trainer."""
+    async def _sides(self, probe: list[int], *, base: bool) -> ProbeSides:
         trainer, engine = await asyncio.gather(
             run_on_compute_thread(self._trainer.logprobs, probe, adapter=not base),
             self._policy.probe(probe, base=base),
         )
-        return [abs(a - b) for a, b in zip(trainer, engine, strict=True)]
+        return ProbeSides(trainer, engine)

@@ -5,14 +5,16 @@ writes nothing twice. The rows are `StepWriter`'s, the events `Announcer`'s. Mus
 follows the committed events.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import structlog
 
+from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import Usage
 from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP, drop_non_finite
+from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.progress import PROGRESS
 from workers.runs.announcer import Announcer, StepReport
@@ -23,6 +25,14 @@ from workers.runs.step_writer import StepWriter
 from workers.runs.stopping import Stopping
 
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedStep:
+    """A step whose values the rules have seen, and that is not committed yet."""
+
+    outcome: StepOutcome
+    triggers: tuple[RuleTrigger, ...]
 
 
 class Reporter:
@@ -81,46 +91,87 @@ class Reporter:
 
         await self._commit(write)
 
-    async def commit_step(self, outcome: StepOutcome, *, total_steps: int, pace_s: float) -> None:
-        """Commits a training step. `pace_s`: seconds a step takes, with its share of validation.
-        Raises `ValueError` for a step without an adapter.
+    async def commit_comparison(self, start: StepOutcome, tuned: StepOutcome) -> None:
+        """Commits the rollouts that the report compares, of the model at the start and of the
+        published step.
         """
-        outcome = _finite(outcome)
-        adapter = outcome.adapter
-        if adapter is None:
-            raise ValueError(f"step {outcome.step} has no adapter to resume from")
-        used = self.meter.reading().plus(self.report.usage(outcome))
-        triggers = self.stopping.feed(outcome)
-        remaining_s = (total_steps - outcome.step) * pace_s
+        start, tuned = _finite(start), _finite(tuned)
+        used = self.meter.reading()
+        for outcome in (start, tuned):
+            used = used.plus(self.report.usage(outcome))
 
         async def write() -> Usage | None:
             async with self._context.unit() as unit:
-                if await self.writer.is_committed(unit, outcome.step):
+                if await self.writer.is_compared(unit, tuned.step):
                     return await self.writer.usage(unit)
-                await self.writer.values(unit, outcome)
-                await self.announcer.step(unit, outcome, total_steps=total_steps, triggers=triggers)
-                if self.report.makes_checkpoint(outcome):
-                    await self.writer.checkpoint(
-                        unit,
-                        outcome.step,
-                        adapter_key=adapter.adapter_key,
-                        metrics=self.report.checkpoint(outcome),
-                    )
+                return await self.writer.comparison(unit, start, tuned, used)
+
+        await self._commit(write)
+
+    async def was_compared(self, step: int) -> bool:
+        """Returns whether the rollouts of a report that publishes `step` are committed."""
+
+        async def read() -> bool:
+            async with self._context.unit() as unit:
+                return await self.writer.is_compared(unit, step)
+
+        return await retry_while_unavailable(read)
+
+    def observe(self, outcome: StepOutcome) -> ObservedStep:
+        """Feeds the rules a step that will be committed. Call once for each step, in order."""
+        outcome = _finite(outcome)
+        return ObservedStep(outcome, tuple(self.stopping.feed(outcome)))
+
+    async def commit_step(self, outcome: StepOutcome, *, total_steps: int, pace_s: float) -> None:
+        """Commits a training step, see `commit_steps`."""
+        await self.commit_steps([self.observe(outcome)], total_steps=total_steps, pace_s=pace_s)
+
+    async def commit_steps(
+        self, steps: Sequence[ObservedStep], *, total_steps: int, pace_s: float
+    ) -> None:
+        """Commits training steps in succession, whose last one has an adapter and a state: a resume
+        goes on after it. `pace_s`: seconds a step takes, with its share of validation. Raises
+        `ValueError` without an adapter.
+        """
+        last = steps[-1].outcome
+        adapter = last.adapter
+        if adapter is None:
+            raise ValueError(f"step {last.step} has no adapter to resume from")
+        used = self.meter.reading()
+        for observed in steps:
+            used = used.plus(self.report.usage(observed.outcome))
+        remaining_s = (total_steps - last.step) * pace_s
+
+        async def write() -> Usage | None:
+            async with self._context.unit() as unit:
+                if await self.writer.is_committed(unit, last.step):
+                    return await self.writer.usage(unit)
+                for observed in steps:
+                    await self._write_step(unit, observed, total_steps=total_steps)
                 await self.writer.resume_point(
-                    unit, outcome.step, adapter, used=used, remaining_s=remaining_s
+                    unit, last.step, adapter, used=used, remaining_s=remaining_s
                 )
                 return await self.writer.usage(unit)
 
         await self._commit(write)
-        log.info(
-            "step committed",
-            step=outcome.step,
-            total_steps=total_steps,
-            loss=outcome.train_values.get(LOSS),
-            reward=outcome.train_values.get(REWARD_MEAN),
-            valid_reward=outcome.valid_values.get(REWARD_MEAN),
-            step_s=round(outcome.train_values.get(TIME_STEP, 0.0), 3),
+        for observed in steps:
+            _log_step(observed.outcome, total_steps)
+
+    async def _write_step(
+        self, unit: RunUnitOfWork, observed: ObservedStep, *, total_steps: int
+    ) -> None:
+        outcome = observed.outcome
+        await self.writer.values(unit, outcome)
+        await self.announcer.step(
+            unit, outcome, total_steps=total_steps, triggers=observed.triggers
         )
+        if outcome.adapter is not None and self.report.makes_checkpoint(outcome):
+            await self.writer.checkpoint(
+                unit,
+                outcome.step,
+                adapter_key=outcome.adapter.adapter_key,
+                metrics=self.report.checkpoint(outcome),
+            )
 
     async def _commit(self, write: Callable[[], Awaitable[Usage | None]]) -> None:
         self.usage = await retry_while_unavailable(write)
@@ -138,6 +189,18 @@ class Reporter:
 
     async def has_baseline(self) -> bool:
         return await self.was_validated(0)
+
+
+def _log_step(outcome: StepOutcome, total_steps: int) -> None:
+    log.info(
+        "step committed",
+        step=outcome.step,
+        total_steps=total_steps,
+        loss=outcome.train_values.get(LOSS),
+        reward=outcome.train_values.get(REWARD_MEAN),
+        valid_reward=outcome.valid_values.get(REWARD_MEAN),
+        step_s=round(outcome.train_values.get(TIME_STEP, 0.0), 3),
+    )
 
 
 def _finite(outcome: StepOutcome) -> StepOutcome:

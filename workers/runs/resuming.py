@@ -85,6 +85,13 @@ async def restore(context: RunContext, trainer: Trainer) -> Resumed:
     return Resumed(step, adapter, saved)
 
 
+async def fetch_adapter(context: RunContext, adapter_key: str) -> Path:
+    """Fetches the adapter of a committed step into a directory of its own."""
+    step_key, _, _ = adapter_key.rpartition("/")
+    scratch = context.scratch / "again" / step_key.rpartition("/")[2]
+    return await JobDirectories(context.objects, step_key, scratch).fetch(ADAPTER)
+
+
 async def _scheduler_state(committed: JobDirectories) -> dict[str, Any] | None:
     try:
         path = await committed.fetch(SCHEDULER)

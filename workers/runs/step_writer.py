@@ -7,9 +7,10 @@ events, nor how a step was trained.
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from app.domain.ids import Split, new_id
+from app.domain.ids import REPORT, Split, new_id
 from app.domain.jobs.best_checkpoint import kept_steps
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
@@ -58,6 +59,13 @@ class StepWriter:
             for point in points
         )
 
+    async def is_compared(self, unit: RunUnitOfWork, step: int) -> bool:
+        """Returns whether the rollouts of a report that publishes `step` are written."""
+        points = await unit.metrics.curve(
+            self._job.id, names=[ROLLOUTS_VALID], split=REPORT, after_step=step - 1
+        )
+        return any(point.step == step for point in points)
+
     async def usage(self, unit: RunUnitOfWork) -> Usage | None:
         """Returns the usage of all committed work."""
         return (await unit.jobs.get(self._job.id)).usage
@@ -66,6 +74,17 @@ class StepWriter:
         """Writes a validation alone: ledger, curves and usage. Returns the usage of the job."""
         await self.values(unit, outcome)
         await unit.journal.forget(self._job.id, outcome.step)
+        return await unit.jobs.add_usage(used)
+
+    async def comparison(
+        self, unit: RunUnitOfWork, start: StepOutcome, tuned: StepOutcome, used: Usage
+    ) -> Usage:
+        """Writes the rollouts of a report: ledger, curves and usage. Returns the usage of the job.
+        Their duration is no point of a step's curve, which has its own.
+        """
+        for outcome in (start, tuned):
+            untimed = replace(outcome.validation, seconds=None)
+            await self.values(unit, replace(outcome, validation=untimed))
         return await unit.jobs.add_usage(used)
 
     async def values(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:

@@ -17,11 +17,12 @@ from workers.learning.training_samples import count_trained_tokens
 from workers.runs.context import RunContext
 from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
-from workers.runs.reporter import Reporter
-from workers.runs.step_outcome import StepOutcome, TrainedStep, Validation
+from workers.runs.reporter import ObservedStep, Reporter
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
 from workers.supervised.held_out import RowValues, keep, keep_base, means
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.samples import Samples
+from workers.supervised.save_schedule import SaveSchedule
 
 _AT_ONCE: Final = 16
 """Held-out rows between two looks at whether the run was cancelled."""
@@ -56,6 +57,10 @@ class SupervisedLoop:
         self._samples = samples
         self._publisher = publisher
         self._reporter = reporter
+        self._pending: list[ObservedStep] = []
+        """Steps that are trained and not committed."""
+        self._saves = SaveSchedule(context.settings.runs.save_share)
+        self._pace_s = 0.0
 
     async def baseline(self) -> None:
         """Measure the model that training starts from on the held-out rows, once per job; and the
@@ -80,19 +85,48 @@ class SupervisedLoop:
         )
 
     async def steps(self, *, first: int, check_stop: CheckStop) -> None:
-        """Train steps `first` to the last; `check_stop` is called before each."""
+        """Train steps `first` to the last; `check_stop` is called before each.
+
+        Steps are committed when their state is saved. Saving takes long beside a step of a large
+        model, so it waits until enough time has passed, or until the run ends here.
+        """
         begun = time.perf_counter()
         for step in range(first, self._plan.total_steps + 1):
-            check_stop()
+            try:
+                check_stop()
+            except Exception:
+                await self._commit_pending()
+                raise
             started = time.perf_counter()
             outcome = await self._step(step)
             ended = time.perf_counter()
+            self._pace_s = (ended - begun) / (step - first + 1)
             outcome = replace(outcome, seconds=ended - started)
-            pace_s = (ended - begun) / (step - first + 1)
-            await self._reporter.commit_step(
-                outcome, total_steps=self._plan.total_steps, pace_s=pace_s
-            )
-            await self._publisher.retire()
+            self._pending.append(self._reporter.observe(outcome))
+            if outcome.adapter is not None:
+                await self._commit(self._pending)
+
+    async def _commit_pending(self) -> None:
+        """Saves and commits the steps that were trained since the last commit."""
+        if not self._pending:
+            return
+        last = self._pending.pop()
+        adapter = await self._saved(last.outcome.trained)
+        last = replace(last, outcome=replace(last.outcome, adapter=adapter))
+        await self._commit([*self._pending, last])
+
+    async def _commit(self, steps: Sequence[ObservedStep]) -> None:
+        await self._reporter.commit_steps(
+            steps, total_steps=self._plan.total_steps, pace_s=self._pace_s
+        )
+        self._pending = []
+        await self._publisher.retire()
+
+    async def _saved(self, trained: TrainedStep) -> PublishedAdapter:
+        started = time.monotonic()
+        adapter = await self._publisher.save(trained)
+        self._saves.saved(time.monotonic() - started)
+        return adapter
 
     async def _step(self, step: int) -> StepOutcome:
         trained = await run_on_compute_thread(self._train, step)
@@ -101,11 +135,11 @@ class SupervisedLoop:
             if not self._plan.valid_rows:
                 return StepOutcome(trained, adapter)
             return StepOutcome(trained, adapter, await self._validate(step))
-        adapter = await self._publisher.save(trained)
+        outcome = StepOutcome(trained, await self._saved(trained) if self._saves.due else None)
         if not self._plan.looks_at_some(step):
-            return StepOutcome(trained, adapter)
+            return outcome
         some = await self._measured(self._plan.some_held_out(step))
-        return StepOutcome(trained, adapter, Validation(_batch_values(some)))
+        return replace(outcome, validation=Validation(_batch_values(some)))
 
     def _train(self, step: int) -> TrainedStep:
         samples = [

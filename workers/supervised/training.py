@@ -32,6 +32,7 @@ from workers.runs.resuming import (
     restore,
 )
 from workers.runs.stopping import StoppedEarly
+from workers.runs.trainer_machine import with_machine
 from workers.runs.training_result import TrainingResult, best_adapter
 from workers.supervised.examples import Examples
 from workers.supervised.loop import SupervisedLoop
@@ -107,7 +108,9 @@ def _assemble(
         alpha=settings.alpha,
         learning_rate=settings.learning_rate,
         seed=context.job.seed,
-        options=TrainerOptions(loss=loss.type, loss_options=options, start=context.start),
+        options=with_machine(
+            TrainerOptions(loss=loss.type, loss_options=options, start=context.start), context
+        ),
     )
     policy = EnginePolicy(context.inference, base_model=base.name)
     return _Parts(trainer, Publisher(context, trainer, policy))

@@ -61,7 +61,7 @@ class Rollout(Described):
     object: Literal["fine_tuning.job.rollout"] = "fine_tuning.job.rollout"
     fine_tuning_job_id: str
     split: Split
-    """`train`, `valid`, `valid_greedy` (temperature 0) or `valid_base`."""
+    """`train`, `valid`, `valid_greedy` (temperature 0), `valid_base` or `report`."""
     step: int
     """The step that it belongs to; 0 is before training."""
     prompt_index: int

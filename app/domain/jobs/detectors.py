@@ -3,11 +3,13 @@
 Must not know the action that follows. `app.domain.jobs.curve_detectors` watches the other curves.
 """
 
+from collections import deque
 from dataclasses import dataclass
-from statistics import fmean
+from math import sqrt
+from statistics import NormalDist, fmean
 from typing import Final
 
-from app.domain.jobs.curve_detectors import RuleDetector, Seen, build_curve_detector
+from app.domain.jobs.curve_detectors import RuleDetector, Seen, Values, build_curve_detector
 from app.domain.methods.stop import (
     GapRule,
     MaxStepsRule,
@@ -19,6 +21,7 @@ from app.domain.methods.stop import (
 from app.domain.rollouts import metrics as names
 
 _ROUNDING: Final = 1e-9
+_CHANCE: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +35,38 @@ class Watched:
     def gain(self, value: float, over: float) -> float:
         return value - over if self.larger_is_better else over - value
 
+    @property
+    def curves_of_error(self) -> tuple[str, ...]:
+        """Names of the curves that `error` reads."""
+        return (names.REWARD_STD, names.ROLLOUTS_VALID) if self.valid == names.REWARD_MEAN else ()
+
+    def error(self, valid: Values) -> float:
+        """Returns the standard error of a validation that was sampled; 0 for one that was computed
+        over all rows, and for one whose rollouts were all alike.
+        """
+        deviation, count = (valid.get(name, 0.0) for name in self.curves_of_error or ("", ""))
+        return deviation / sqrt(count) if count else 0.0
+
 
 class _Plateau:
     fixed = False
 
     def __init__(self, rule: PlateauRule, watched: Watched) -> None:
         self._rule, self._watched = rule, watched
-        self.curves = (watched.valid,)
+        self.curves = (watched.valid, *watched.curves_of_error)
         self._best: tuple[float, int] | None = None
-        self._without = 0
+        self._looks = self._without = 0
+        self._error = 0.0
+        self._latest: deque[float] = deque(maxlen=rule.evaluations)
 
     def see(self, seen: Seen) -> str | None:
         value = seen.valid.get(self._watched.valid)
         if value is not None:
             self._take(value, seen.step)
-        if self._best is None or self._without < self._rule.evaluations:
+            self._looks += 1
+            self._latest.append(value)
+            self._error = self._watched.error(seen.valid)
+        if self._best is None or self._without < self._rule.evaluations or self._rises():
             return None
         best, step = self._best
         return (
@@ -62,8 +82,22 @@ class _Plateau:
         else:
             self._without += 1
 
+    def _rises(self) -> bool:
+        """Returns whether the latest validations together are better than the best one would be
+        without its luck: the best of many validations is expected above the truth.
+        """
+        if self._best is None or not self._error:
+            return False
+        gain = self._watched.gain(fmean(self._latest), self._best[0])
+        return gain + self._error * expected_largest(self._looks) >= self._rule.min_improvement
+
     def reset(self) -> None:
         self._without = 0
+
+
+def expected_largest(count: int) -> float:
+    """Returns the expected largest of `count` standard normal numbers, as Blom approximates it."""
+    return NormalDist().inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0
 
 
 class _Target:
@@ -71,14 +105,17 @@ class _Target:
 
     def __init__(self, rule: TargetRule, watched: Watched) -> None:
         self._rule, self._watched = rule, watched
-        self.curves = (watched.valid,)
+        self.curves = (watched.valid, *watched.curves_of_error)
+        self._looks = 0
         self._reason: str | None = None
 
     def see(self, seen: Seen) -> str | None:
         # The base model's own validation, at step 0, is nothing that the job has reached.
         value = seen.valid.get(self._watched.valid) if seen.step else None
         if value is not None:
-            reached = self._watched.gain(value, self._rule.value) >= -_ROUNDING
+            self._looks += 1
+            margin = self._watched.error(seen.valid) * deviations_for(self._looks)
+            reached = self._watched.gain(value, self._rule.value) >= margin - _ROUNDING
             self._reason = (
                 f"validation {self._watched.valid} of {value:.4g} has reached the target of "
                 f"{self._rule.value:g}"
@@ -89,6 +126,13 @@ class _Target:
 
     def reset(self) -> None:
         """Does nothing: a target once reached stays reached."""
+
+
+def deviations_for(look: int) -> float:
+    """Returns by how many standard errors a validation must pass a bound, so that chance does it in
+    at most one of twenty jobs, however often they look: look k has 1/(k (k + 1)) of that chance.
+    """
+    return NormalDist().inv_cdf(1 - _CHANCE / (look * (look + 1)))
 
 
 class _MaxSteps:

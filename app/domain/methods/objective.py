@@ -67,7 +67,8 @@ class ObjectiveOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     token_penalty: Number = Field(default=0.02, ge=0, le=100)
-    """Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below."""
+    """Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below; less
+    where rewards of a group differ by less, so that no worse rollout becomes the better one."""
     token_budget: Annotated[Count, Field(ge=1, le=10**9)] | Auto = AUTO
     """`auto` is the most tokens that the base model may write in one turn, as the job's reasoning
     effort has it."""

@@ -248,7 +248,7 @@ def resolve_supervised_hyperparameters(
     return ResolvedSupervisedHyperparameters(
         batch_size=batch_size,
         n_epochs=int(values["n_epochs"]),
-        learning_rate=base_model.learning_rate * values["learning_rate_multiplier"],
+        learning_rate=base_model.rate_of(method.kind) * values["learning_rate_multiplier"],
         beta=values.get("beta", _BETA),
         steps_per_epoch=-(-train_rows // batch_size),
     )

@@ -7,7 +7,7 @@ import hashlib
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -38,13 +38,37 @@ class BaseModelSpec(BaseModel):
     """Jinja file that replaces the tokenizer's own chat template."""
     lora_rank: int = Field(default=16, gt=0)
     lora_alpha: float = Field(default=32, gt=0)
-    learning_rate: float = Field(default=1e-4, gt=0)
-    """AdamW rate at `learning_rate_multiplier` 1."""
+    learning_rate: float = Field(default=4e-5, gt=0)
+    """AdamW rate of reinforcement jobs at `learning_rate_multiplier` 1."""
+    supervised_learning_rate: float | None = Field(default=None, gt=0)
+    """The same of supervised jobs; `None` is 5 times `learning_rate`."""
+    dpo_learning_rate: float | None = Field(default=None, gt=0)
+    """The same of DPO jobs; `None` is an eighth of `learning_rate`."""
+    dtype: Literal["float32", "bfloat16"] | None = None
+    """Precision of the frozen weights in the trainer; `None` is bfloat16 on a GPU and float32 on a
+    CPU. The adapter is always float32."""
+    checkpointing: bool | None = None
+    """True computes each layer again in the trainer's backward pass instead of keeping its results;
+    `None` takes `runs.checkpointing`."""
+    micro_batch_tokens: int | None = Field(default=None, gt=0)
+    """Tokens that the trainer computes at a time; `None` takes `runs.micro_batch_tokens`."""
     max_turn_tokens: int = Field(default=1024, gt=0)
     """Tokens one sampled turn of a rollout may hold. A chat has no such limit."""
     tokens_per_s: float | None = Field(default=None, gt=0)
     """Sampled tokens a second of a whole job on this installation, training and tools included: the
     pace of estimates for a project that has finished no job yet."""
+
+    def rate_of(self, kind: Literal["reinforcement", "supervised", "dpo"]) -> float:
+        """Returns the AdamW rate of a method at `learning_rate_multiplier` 1."""
+        match kind:
+            case "reinforcement":
+                return self.learning_rate
+            case "supervised":
+                return self.supervised_learning_rate or 5 * self.learning_rate
+            case "dpo":
+                return self.dpo_learning_rate or self.learning_rate / 8
+            case _:
+                assert_never(kind)
 
     @property
     def dated(self) -> int | None:

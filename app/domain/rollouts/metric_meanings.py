@@ -108,6 +108,9 @@ _OF_TIME: Final = {
     names.STALENESS_MAX: "Largest number of such versions.",
     names.STALE_DISCARDED_SHARE: "Share of rollouts that were given up because they became too "
     "old.",
+    names.GROUP_SECONDS: "Mean seconds from the dispatch of a trained group to its end.",
+    names.GIVEN_UP_GROUP_SECONDS: "Mean seconds that the groups given up had lasted. Far above the "
+    "line before, training prefers rollouts that are fast.",
     names.QUEUE_DEPTH: "Finished rollouts that wait for a later step.",
     names.QUEUE_IN_FLIGHT: "Rollouts that are dispatched and not finished.",
     names.TRAINER_IDLE_SHARE: "Share of the step's time in which the trainer waited.",
@@ -147,6 +150,8 @@ SPLITS: Final[Mapping[str, str]] = MappingProxyType(
         "valid_greedy": "one rollout of each held-out row at temperature 0 (reinforcement)",
         "valid_base": "held-out rows under the base model, at step 0 of a job that starts from a "
         "tuned one",
+        "report": "held-out rows sampled afresh for the report, under the published step and, as "
+        "step 0, under the model that training started from (reinforcement)",
     }
 )
 

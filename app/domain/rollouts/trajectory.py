@@ -35,6 +35,8 @@ class FailureClass(StrEnum):
     GRADER_ITEM_MISSING = "grader_item_missing"
     """A grader's template reads a key that the row does not have."""
     ENDPOINT_REFUSED = "endpoint_refused"
+    CANCELLED = "cancelled"
+    """Something within the rollout cancelled it, as a tool or grader whose own time ran out can."""
 
 
 GRADER_FAILURES: Final = frozenset(one for one in FailureClass if one.value.startswith("grader_"))

@@ -8,7 +8,8 @@ failures to exceptions. Must not know tensors, tenants or the content of prompts
 import asyncio
 import copy
 import json
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -19,11 +20,17 @@ from app.domain.errors import InvalidRequest, NotFound, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.methods.reasoning_efforts import template_variables
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
+from app.gateways.inference.engine_watch import EngineWatch, counters
 from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, EngineFailed
 
 CONCURRENT_REQUESTS: Final = 512
 _HEALTH_TIMEOUT_S: Final = 2.0
 _CONNECT_TIMEOUT_S: Final = 5.0
+_UNLIMITED: Final = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S)
+_UNTIL_READ: Final = aiohttp.ClientTimeout(
+    total=None, sock_connect=_CONNECT_TIMEOUT_S, sock_read=600.0
+)
+"""For a stream: it may last, but no chunk may be so late."""
 _OK: Final = 200
 _FAILED: Final = 500
 _TOO_LONG: Final = "maximum context length"
@@ -32,12 +39,25 @@ _TOO_LONG: Final = "maximum context length"
 class HttpInference:
     """Client of one engine. One per process and event loop; connections are pooled."""
 
-    def __init__(self, base_url: str, *, api_key: str = "", timeout_s: float = 600.0) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str = "",
+        timeout_s: float = 600.0,
+        still_s: float = 60.0,
+        on_progress: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`timeout_s` is for requests that ask for no tokens. One that does may take any time,
+        until the engine has computed nothing for `still_s`. `on_progress` is called whenever the
+        engine is seen to compute while a request waits.
+        """
         self._base_url = base_url.rstrip("/")
         self._connections = _Connections(
             {"Authorization": f"Bearer {api_key}"} if api_key else {},
             aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_TIMEOUT_S),
         )
+        self._watch = EngineWatch(self._sign_of_life, still_s=still_s, on_progress=on_progress)
         self._salted: dict[str, str] = {}
 
     def with_cache_namespace(self, salt: str) -> "HttpInference":
@@ -47,7 +67,24 @@ class HttpInference:
         return other
 
     async def aclose(self) -> None:
+        await self._watch.aclose()
         await self._connections.aclose()
+
+    async def _sign_of_life(self) -> str | None:
+        """Returns the engine's counters; for an engine without any, a new text whenever its probe
+        answers.
+        """
+        try:
+            async with (
+                asyncio.timeout(_HEALTH_TIMEOUT_S),
+                self._request("GET", "/metrics", None) as response,
+            ):
+                counted = counters(await response.text())
+        except (Unavailable, NotFound, InvalidRequest, TimeoutError):
+            counted = ""
+        if counted:
+            return counted
+        return str(time.monotonic()) if await self.healthy() else None
 
     async def complete(
         self,
@@ -131,7 +168,8 @@ class HttpInference:
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncGenerator[bytes]:
         streamed = self._chat_body(body, stream=True)
-        async with self._request("POST", "/v1/chat/completions", streamed) as response:
+        path = "/v1/chat/completions"
+        async with self._request("POST", path, streamed, lasting=_UNTIL_READ) as response:
             async for chunk in response.content.iter_any():
                 yield chunk
 
@@ -146,23 +184,40 @@ class HttpInference:
         return {**chat, **self._salted, "stream": stream}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        async with self._request("POST", path, body) as response:
-            try:
-                reply = json.loads(await response.read(), parse_constant=_refuse_constant)
-            except ValueError as error:
-                raise EngineAway("The engine's reply is not JSON.") from error
+        """Sends a request for tokens and returns its reply."""
+        try:
+            async with (
+                self._watch.waiting(),
+                self._request("POST", path, body, lasting=_UNLIMITED) as response,
+            ):
+                text = await response.read()
+        except TimeoutError as error:
+            raise EngineAway("The engine did not answer in time: it computes nothing.") from error
+        try:
+            reply = json.loads(text, parse_constant=_refuse_constant)
+        except ValueError as error:
+            raise EngineAway("The engine's reply is not JSON.") from error
         if not isinstance(reply, dict):
             raise EngineAway("The engine's reply is not an object.")
         return reply
 
     @asynccontextmanager
     async def _request(
-        self, method: str, path: str, body: dict[str, Any] | None
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None,
+        *,
+        lasting: aiohttp.ClientTimeout | None = None,
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """Yields a reply of status 200; raises the exception of any other status."""
+        """Yields a reply of status 200; raises the exception of any other status. `lasting`
+        replaces the session's limits of time.
+        """
+        session = self._connections.session()
+        limits = session.timeout if lasting is None else lasting
         try:
-            async with self._connections.session().request(
-                method, self._base_url + path, json=body
+            async with session.request(
+                method, self._base_url + path, json=body, timeout=limits
             ) as response:
                 if response.status != _OK:
                     raise _error(response.status, await response.text(errors="replace"))

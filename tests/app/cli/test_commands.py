@@ -11,6 +11,7 @@ from app.domain.models.models import BaseModelSpec
 from app.embedded.leftovers import command_line
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership
+from app.settings.models import shipped_model_dir
 from tests.support.installation import cli
 
 
@@ -122,3 +123,12 @@ def test_a_verb_that_cannot_reach_the_database_says_so_in_a_line() -> None:
     failed = _run("keys", "bootstrap", AGENT_RFT_DATABASE_URL=url, AGENT_RFT_SECRET_KEY="x" * 32)
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr == "agent-rft: The database is not available at the moment.\n"
+
+
+def test_the_memory_of_a_model_is_planned_from_its_directory() -> None:
+    planned = _run("plan", "--model", str(shipped_model_dir()), "--gpu-memory", "8GB")
+    assert planned.returncode == 0, planned.stderr
+    assert "trainer: weights" in planned.stdout
+    refused = _run("plan", "--model", str(shipped_model_dir()), "--gpu-memory", "much")
+    assert refused.returncode == 2
+    assert "'much' is no size such as 80GB" in refused.stderr

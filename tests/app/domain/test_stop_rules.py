@@ -1,5 +1,6 @@
 """When a rule speaks, what it says, and what it has forgotten after a pause."""
 
+import random
 from typing import Any
 
 import pytest
@@ -150,3 +151,44 @@ def test_stopping_outweighs_a_pause_and_off_fires_nothing() -> None:
     assert (worst.rule, worst.action, worst.reason) == ("max_steps", "stop", "1 steps are done")
     assert gravest([RuleTrigger("gap", "warn", 1, "")]) is None
     assert _valid(_watch(), [0.5] * 50) == []
+
+
+def _noisy(values: list[float], *, deviation: float, count: int) -> list[dict[str, float]]:
+    return [
+        {names.REWARD_MEAN: v, names.REWARD_STD: deviation, names.ROLLOUTS_VALID: float(count)}
+        for v in values
+    ]
+
+
+def test_a_target_is_not_reached_by_luck_however_often_it_is_looked_at() -> None:
+    """The true reward is 0.7, and the best of 40 validations of 25 rows is mostly above 0.8."""
+    generator = random.Random(3)
+    reached = passed = 0
+    for _ in range(200):
+        watch = _watch(target={"value": 0.8})
+        means = [0.7 + generator.gauss(0, 0.08) for _ in range(40)]
+        seen = _noisy(means, deviation=0.4, count=25)
+        passed += max(means) > 0.8
+        reached += any(watch.feed(step, {}, valid) for step, valid in enumerate(seen, 1))
+    assert passed > 190
+    assert reached <= 10
+
+
+def test_a_target_is_reached_where_there_is_no_doubt() -> None:
+    watch = _watch(target={"value": 0.8})
+    seen = _noisy([0.82, 0.84, 0.99], deviation=0.2, count=25)
+    assert [bool(watch.feed(step, {}, valid)) for step, valid in enumerate(seen, 1)] == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_one_lucky_validation_makes_no_plateau_of_a_curve_that_rises() -> None:
+    watch = _watch(plateau={"evaluations": 3, "action": "warn"})
+    rising = [0.5, 0.52, 0.75, 0.66, 0.69, 0.72, 0.7, 0.74]
+    seen = _noisy(rising, deviation=0.4, count=16)
+    assert not any(watch.feed(step, {}, valid) for step, valid in enumerate(seen))
+    flat = _watch(plateau={"evaluations": 3, "action": "warn"})
+    seen = _noisy([0.5, 0.52, 0.6, 0.45, 0.48, 0.44, 0.47, 0.46], deviation=0.4, count=16)
+    assert any(flat.feed(step, {}, valid) for step, valid in enumerate(seen))

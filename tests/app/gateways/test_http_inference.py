@@ -183,7 +183,7 @@ async def test_a_404_that_is_not_about_a_model_is_no_missing_adapter(
 
 
 async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: Engine) -> None:
-    client = HttpInference(engine.url, timeout_s=0.2)
+    client = HttpInference(engine.url, still_s=0.2)
     engine.cut_off = True
     with pytest.raises(EngineAway):
         await _complete(client)

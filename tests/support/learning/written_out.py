@@ -65,7 +65,7 @@ def rows_of(trainer: LoraTrainer, samples: Sequence[TrainingSample]) -> list[Row
     rows = []
     for sample in samples:
         ids_1T = torch.tensor([list(sample.tokens)])
-        logits_TV = trainer._model(input_ids=ids_1T).logits[0, :-1] / TEMPERATURE
+        logits_TV = trainer._adapted.peft(input_ids=ids_1T).logits[0, :-1] / TEMPERATURE
         logp_TV = logits_TV.log_softmax(-1)
         trained = [place for place, m in enumerate(sample.mask) if m]
         picked_TV = logp_TV[[place - 1 for place in trained]]

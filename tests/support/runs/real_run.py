@@ -45,6 +45,8 @@ SPEC = BaseModelSpec(
     lora_rank=2,
     lora_alpha=4,
     learning_rate=1e-3,
+    supervised_learning_rate=1e-3,
+    dpo_learning_rate=1e-3,
 )
 
 

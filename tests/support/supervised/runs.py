@@ -52,6 +52,8 @@ def pair_row(number: int) -> dict[str, Any]:
 class SupervisedRuns:
     world: World
     engine: TinyEngine
+    save_share: float = 1.0
+    """Commits every step, so that a test can end a run after any of them."""
 
     @property
     def read(self) -> RealRuns:
@@ -102,7 +104,8 @@ class SupervisedRuns:
         assert claimed is not None
         base = spec or self.engine.spec
         inference = HttpInference(self.engine.url)
-        settings = self.world.settings.model_copy(update={"base_models": (base,)})
+        runs = self.world.settings.runs.model_copy(update={"save_share": self.save_share})
+        settings = self.world.settings.model_copy(update={"base_models": (base,), "runs": runs})
         try:
             yield await open_run(
                 settings,

@@ -57,8 +57,8 @@ def test_low_precision_models_are_summed_in_fp32() -> None:
     hidden_ND = torch.randn(10, 32, dtype=torch.bfloat16, requires_grad=True)
     scores = LogProbHead(linear)(hidden_ND, torch.arange(10))
     assert scores.logprobs_N.dtype == torch.float32
-    exact_NV = linear(hidden_ND).float().log_softmax(-1)
-    expected_N = exact_NV[torch.arange(10), torch.arange(10)]
+    logits_NV = hidden_ND.detach().float() @ linear.weight.float().T
+    expected_N = logits_NV.log_softmax(-1)[torch.arange(10), torch.arange(10)]
     torch.testing.assert_close(scores.logprobs_N, expected_N, rtol=0, atol=1e-4)
     scores.logprobs_N.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     assert hidden_ND.grad is not None
@@ -125,3 +125,16 @@ def test_what_it_cannot_do_is_refused() -> None:
         LogProbHead(nn.Identity())
     with pytest.raises(ValueError, match="temperature"):
         LogProbHead(layer(4, 4, bias=False, dtype=torch.float32), temperature=0.0)
+
+
+def test_logits_of_a_bf16_model_are_not_rounded_to_bf16() -> None:
+    """At a size of 16 to 32 the steps of bf16 are 0.125, which no sampler's log-probs share."""
+    linear = layer(300, 64, bias=True, dtype=torch.bfloat16)
+    hidden_ND = torch.randn(40, 64, generator=torch.Generator().manual_seed(1)).bfloat16()
+    targets_N = torch.arange(40)
+    wide = nn.Linear(64, 300, dtype=torch.float64)
+    wide.load_state_dict({name: value.double() for name, value in linear.state_dict().items()})
+    assert float(wide(hidden_ND.double()).abs().max()) > 16
+    expected_N, _ = plain(wide, hidden_ND.double(), targets_N, 1.0)
+    found_N = LogProbHead(linear)(hidden_ND, targets_N).logprobs_N
+    torch.testing.assert_close(found_N.double(), expected_N, rtol=0, atol=1e-4)

@@ -19,7 +19,7 @@ def sample_rollouts(trainer: LoraTrainer, generator: torch.Generator) -> tuple[t
     ids_BT = prompts_P3.repeat_interleave(GROUP, dim=0)
     logprobs = []
     for _ in range(NEW):
-        logp_BV = trainer._model(input_ids=ids_BT).logits[:, -1].log_softmax(-1)
+        logp_BV = trainer._adapted.peft(input_ids=ids_BT).logits[:, -1].log_softmax(-1)
         next_B1 = torch.multinomial(logp_BV.exp(), 1, generator=generator)
         logprobs.append(logp_BV.gather(1, next_B1))
         ids_BT = torch.cat([ids_BT, next_B1], dim=1)

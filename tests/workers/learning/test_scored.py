@@ -47,7 +47,7 @@ def test_sets_that_share_batches_say_what_each_says_alone(
 
 def test_sets_that_share_batches_are_run_on_together(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer(options={"loss": "cross_entropy"})
-    scorer, runs = trainer._scorer, []
+    scorer, runs = trainer._adapted.scorer, []
 
     class Counting:
         shares = scorer.shares
@@ -56,7 +56,7 @@ def test_sets_that_share_batches_are_run_on_together(make_trainer: MakeTrainer) 
             runs.append(len(batch.ids_M))
             return scorer(batch, mean=mean)
 
-    trainer._scorer = Counting()  # type: ignore[assignment]  # all that is asked of it
+    trainer._adapted.scorer = Counting()  # type: ignore[assignment]  # all that is asked of it
     samples = random_samples(3, count=16)
     trainer.evaluate([[sample] for sample in samples])
     assert len(runs) == 1

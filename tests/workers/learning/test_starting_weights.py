@@ -48,10 +48,10 @@ def test_evaluation_learns_nothing_and_says_what_a_step_says(
     make_trainer: MakeTrainer, samples: list[TrainingSample]
 ) -> None:
     trainer = make_trainer(options={"loss": "cross_entropy"})
-    before = adapter_tensors(trainer._model)
+    before = adapter_tensors(trainer._adapted.peft)
     (said,) = trainer.evaluate([samples])
     assert {name: t.tolist() for name, t in before.items()} == {
-        name: t.tolist() for name, t in adapter_tensors(trainer._model).items()
+        name: t.tolist() for name, t in adapter_tensors(trainer._adapted.peft).items()
     }
     step = trainer.update(samples)
     for name in ("train/loss", "train/token_accuracy", "train/computed_tokens", "train/entropy"):

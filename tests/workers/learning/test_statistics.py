@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from workers.learning.statistics import PairedValues, bootstrap_interval, paired_report
+from workers.learning.statistics import (
+    PairedValues,
+    Sides,
+    bootstrap_interval,
+    comparison,
+    paired_report,
+)
 
 BASE = PairedValues(
     rewards={0: [0.0, 1.0], 1: [1.0], 2: [0.0], 3: [0.5], 9: [1.0], 4: []},
@@ -69,6 +76,44 @@ def test_many_rows_are_resampled_in_blocks() -> None:
     low, high = bootstrap_interval(values, seed=0)
     assert low == pytest.approx(0.5 - 1.96 * 0.5 / 2_000**0.5, abs=2e-3)
     assert high == pytest.approx(0.5 + 1.96 * 0.5 / 2_000**0.5, abs=2e-3)
+
+
+def total(values: PairedValues) -> float:
+    return sum(earned[0] for earned in values.rewards.values())
+
+
+@pytest.mark.parametrize("rows", [20, 50, 200])
+def test_a_job_that_learned_nothing_is_reported_as_better_by_chance_alone(rows: int) -> None:
+    """400 jobs whose policies never change: the best of five validations is chosen, and compared
+    with the start on rollouts of its own. Read from the validations that chose it, as reports once
+    were, one interval in ten lies above 0.
+    """
+    generator = np.random.default_rng(rows)
+    above = {"chosen": 0, "afresh": 0}
+    for job in range(400):
+        chance_R = generator.beta(2, 2, size=rows)
+
+        def play(chance_R: NDArray[np.float64] = chance_R) -> PairedValues:
+            earned = (generator.random(len(chance_R)) < chance_R).astype(float)
+            return PairedValues({row: [value] for row, value in enumerate(earned.tolist())}, {})
+
+        start = play()
+        best = max(
+            (play() for _ in range(5)), key=lambda one: sum(v[0] for v in one.rewards.values())
+        )
+        for way, sides in {"chosen": (start, best), "afresh": (play(), play())}.items():
+            before, after = sides
+            compared = comparison(Sides(before.rewards, after.rewards), seed=job)
+            above[way] += compared["difference_ci95"][0] > 0
+    assert above["afresh"] <= 0.03 * 400
+    assert above["chosen"] > 0.04 * 400, "the simulation shows the bias that it is about"
+
+
+def test_few_rows_have_an_interval_as_wide_as_student_s() -> None:
+    values = np.random.default_rng(4).normal(0.3, 0.5, size=20)
+    low, high = bootstrap_interval(values.tolist(), seed=0)
+    half_width = 2.093 * values.std(ddof=1) / 20**0.5
+    assert high - low == pytest.approx(2 * half_width, rel=0.03)
 
 
 def test_nothing_in_common_is_no_report() -> None:

@@ -125,7 +125,7 @@ def test_a_trainer_holds_and_clips_its_own_parameters_only(
     mine = {id(parameter) for parameter in a.parameters.values()}
     assert mine == {id(p) for group in a._optimizer.param_groups for p in group["params"]}
     assert mine.isdisjoint(id(parameter) for parameter in b.parameters.values())
-    assert a._base is not b._base
+    assert a._adapted.peft is not b._adapted.peft
     b.accumulate(random_samples(0, count=4))
     pending = {name: p.grad.clone() for name, p in b.parameters.items() if p.grad is not None}
     assert pending

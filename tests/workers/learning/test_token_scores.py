@@ -10,6 +10,7 @@ from transformers import PreTrainedModel
 
 from tests.support.learning.samples import VOCAB
 from workers.learning.adapters import load_base
+from workers.learning.fitting_batches import FittingBatches
 from workers.learning.token_scores import TokenScorer
 from workers.learning.training_samples import TrainingSample
 
@@ -55,8 +56,9 @@ def test_a_base_that_looks_as_if_it_packed_is_run_by_row(
         TrainingSample([*prompt, *own], [0] * 9 + [1] * len(own), [0.0] * (9 + len(own)), 1.0)
         for own in ([5, 3, 8], [7], [1, 2, 3, 4])
     ]
-    mine = scorer.of_samples(samples, max_tokens=64)
-    for score, other in zip(mine, plain.of_samples(samples, max_tokens=64), strict=True):
+    batches = FittingBatches(max_tokens=64, device=torch.device("cpu"))
+    mine = scorer.of_samples(samples, batches)
+    for score, other in zip(mine, plain.of_samples(samples, batches), strict=True):
         assert score == pytest.approx(other, abs=1e-9)
 
 

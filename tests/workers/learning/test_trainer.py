@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from app.domain.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.random_model import SMALL, windowed_model
 from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
+from workers.learning.base_distance import apply_kl_penalty
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training_samples import TrainingSample
@@ -28,7 +30,7 @@ def test_gradients_equal_the_plain_way(
     total = sum(sum(sample.mask) for sample in samples)
     for sample in samples:
         ids_1T = torch.tensor([list(sample.tokens)])
-        logits_TV = trainer._model(input_ids=ids_1T).logits[0, :-1] / 0.7
+        logits_TV = trainer._adapted.peft(input_ids=ids_1T).logits[0, :-1] / 0.7
         logp_T = logits_TV.log_softmax(-1).gather(1, ids_1T[0, 1:, None])[:, 0]
         ratio_T = (logp_T - torch.tensor(sample.logprobs[1:])).exp()
         loss = -(ratio_T * torch.tensor(sample.mask[1:]) * sample.advantage).sum() / total
@@ -64,14 +66,6 @@ def test_a_shared_prompt_never_changes_the_gradient(make_trainer: MakeTrainer, p
     largest = max(float(g.abs().max()) for g in expected.values())
     for name, gradient in expected.items():
         torch.testing.assert_close(got[name], gradient, rtol=0, atol=1e-5 * largest)
-
-
-def test_checkpointing_never_changes_the_gradient(
-    make_trainer: MakeTrainer, samples: list[TrainingSample]
-) -> None:
-    expected = gradients(warmed(make_trainer), samples)
-    got = gradients(warmed(make_trainer, options={"checkpointing": True}), samples)
-    assert all(torch.equal(got[name], gradient) for name, gradient in expected.items())
 
 
 @pytest.mark.parametrize("max_tokens", [1, 64, 200, 100_000])
@@ -149,6 +143,33 @@ def test_minibatches_take_several_steps(
     for name, parameter in trainer.parameters.items():
         assert torch.equal(parameter, twin.parameters[name])
     assert stats[names.COMPUTED_TOKENS] == sum(sum(s.mask) for s in samples)
+
+
+def test_minibatches_divide_pairs_whole(make_trainer: MakeTrainer) -> None:
+    pairs = random_samples(5, count=8)
+    trainer = make_trainer(options={"loss": "dpo", "minibatches": 2})
+    trainer.update(pairs)
+    twin = make_trainer(options={"loss": "dpo"})
+    twin.update([*pairs[0:2], *pairs[4:6]])
+    twin.update([*pairs[2:4], *pairs[6:8]])
+    assert trainer.steps == 2
+    for name, parameter in trainer.parameters.items():
+        assert torch.equal(parameter, twin.parameters[name])
+
+
+def test_minibatches_compare_a_rollout_with_its_whole_group(make_trainer: MakeTrainer) -> None:
+    """The KL penalty is relative to the mean of a group, whichever part a rollout is trained in."""
+    group = [replace(sample, group="row 1") for sample in random_samples(5, count=4)]
+    options = {"kl_coefficient": 0.5}
+    trainer = make_trainer(options={**options, "minibatches": 2})
+    trainer.update(group)
+    reference = trainer.reference_logprobs(group)
+    penalised, _ = apply_kl_penalty(group, reference, coefficient=0.5)
+    twin = make_trainer()
+    for part in range(2):
+        twin.update(penalised[part::2])
+    for name, parameter in trainer.parameters.items():
+        assert torch.equal(parameter, twin.parameters[name])
 
 
 def test_accumulated_parts_make_the_step_of_the_whole(
@@ -254,6 +275,6 @@ def test_other_architectures(tmp_path: Path, family: str, samples: list[Training
     assert trainer.update(samples)[names.GRAD_NORM] > 0
     ids_1T = torch.tensor([list(samples[0].tokens)])
     with torch.no_grad():
-        logp_TV = trainer._model(input_ids=ids_1T).logits[0, :-1].log_softmax(-1)
+        logp_TV = trainer._adapted.peft(input_ids=ids_1T).logits[0, :-1].log_softmax(-1)
     expected = logp_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist()
     assert trainer.logprobs(samples[0].tokens) == pytest.approx(expected, abs=1e-5)

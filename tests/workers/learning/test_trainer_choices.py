@@ -127,7 +127,7 @@ def test_the_kl_penalty_towards_the_base(make_trainer: MakeTrainer) -> None:
     """
     trainer = made(make_trainer, "importance_sampling", kl_coefficient=0.3)
     samples = near(trainer)
-    with torch.no_grad(), trainer._model.disable_adapter():
+    with torch.no_grad(), trainer._adapted.peft.disable_adapter():
         base = [row.lp for row in rows_of(trainer, samples)]
     with torch.no_grad():
         distances = [row.q - b for row, b in zip(rows_of(trainer, samples), base, strict=True)]

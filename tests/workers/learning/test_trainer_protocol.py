@@ -100,7 +100,10 @@ def test_a_trainer_in_another_process_gives_the_same_bits(
     assert there == here
     assert here["steps"] == 2
     assert here["accelerators"] == 0
-    assert here["settings"] == TrainerSettings("public-model-2026-01-01", 4, 8.0, 1e-2, "ppo", 1)
+    digest = here["settings"].base_digest
+    assert here["settings"] == TrainerSettings(
+        "public-model-2026-01-01", 4, 8.0, 1e-2, "ppo", 1, digest
+    )
     assert here["logprobs"] != here["base"]
 
 

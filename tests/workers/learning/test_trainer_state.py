@@ -1,3 +1,4 @@
+import json
 import os
 import random
 import subprocess
@@ -7,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModelForCausalLM
 
+from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.committed import ManifestMismatch
-from workers.learning.trainer_settings import StateMismatch
+from workers.learning.committed import ManifestMismatch, commit_directory
+from workers.learning.trainer_settings import StateMismatch, saved_settings
 
 ROOT = Path(__file__).parents[3]
 RESUME = """
@@ -116,3 +119,39 @@ def test_another_run_s_state_is_refused(
     make_trainer().save_state(tmp_path / "state")
     with pytest.raises(StateMismatch, match=next(iter(setting))):
         make_trainer(**setting).load_state(tmp_path / "state")
+
+
+def test_a_state_is_refused_on_other_base_weights_of_the_same_name(
+    make_trainer: MakeTrainer, model_dir: Path, tmp_path: Path
+) -> None:
+    make_trainer().save_state(tmp_path / "state")
+    replaced = AutoModelForCausalLM.from_pretrained(model_dir)
+    with torch.no_grad():
+        replaced.get_parameter("model.layers.1.mlp.up_proj.weight").mul_(1.1)
+    replaced.save_pretrained(tmp_path / "replaced")
+    with pytest.raises(StateMismatch, match="base_digest"):
+        trainer_on(tmp_path / "replaced").load_state(tmp_path / "state")
+    # Precision is the operator's choice, and no other weights.
+    make_trainer(options={"dtype": torch.bfloat16}).load_state(tmp_path / "state")
+
+
+def test_a_state_of_an_earlier_version_has_no_digest_and_loads(
+    make_trainer: MakeTrainer, tmp_path: Path
+) -> None:
+    trainer = make_trainer()
+    trainer.update(random_samples(0, count=4))
+    trainer.save_state(tmp_path / "new")
+    with commit_directory(tmp_path / "old") as directory:
+        for path in (tmp_path / "new").iterdir():
+            document = path.read_bytes()
+            if path.name == "trainer.json":
+                loaded = json.loads(document)
+                del loaded["settings"]["base_digest"]
+                document = json.dumps(loaded).encode()
+            (directory / path.name).write_bytes(document)
+    settings = saved_settings(tmp_path / "old")
+    assert settings is not None
+    assert settings.base_digest is None
+    resumed = make_trainer()
+    resumed.load_state(tmp_path / "old")
+    assert resumed.steps == 1

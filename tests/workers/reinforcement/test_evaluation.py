@@ -18,7 +18,7 @@ ROWS = 230
 def _side(context: RunContext, step: int, score: float | None, calls: int) -> list[ScoredRollout]:
     return [
         scored(
-            ("valid", step, row, 0),
+            ("report", step, row, 0),
             None if row == 0 else score,
             job_id=context.job.id,
             calls=(tool_call(),) * calls,
@@ -56,7 +56,7 @@ async def test_no_row_graded_twice_makes_no_report(world: World) -> None:
     context = await world.context(await world.job())
     await _write(context, _side(context, 0, 0.25, calls=1))
     await _write(context, _side(context, 9, None, calls=1))
-    with pytest.raises(NoReport, match="100% of the validation of step 9 was lost"):
+    with pytest.raises(NoReport, match="100% of the rollouts of step 9 were lost"):
         await build_report(context, SAMPLED, 9)
 
 
@@ -69,5 +69,5 @@ async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> N
     assert (await build_report(context, SAMPLED, 9))["wins"] == ROWS - most, "74% lost"
     await _write(context, _side(context, 10, None, calls=1)[: most + 1])
     await _write(context, _side(context, 10, 1.0, calls=1)[most + 1 :])
-    with pytest.raises(NoReport, match="75% of the validation of step 10 was lost"):
+    with pytest.raises(NoReport, match="75% of the rollouts of step 10 were lost"):
         await build_report(context, SAMPLED, 10)

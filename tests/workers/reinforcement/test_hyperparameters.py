@@ -58,7 +58,7 @@ async def test_rollouts_steps_and_validations_are_as_many_as_was_asked_for(runs:
     assert Counter(row.step for row in valid) == {0: 20, 4: 20, 6: 20}
     assert set(Counter((row.step, row.prompt_index) for row in valid).values()) == {2}
     assert ended.usage is not None
-    assert ended.usage.rollouts == 80 + 60
+    assert ended.usage.rollouts == 80 + 60 + 40
 
 
 async def test_auto_is_what_is_documented_and_the_job_shows_it(runs: RealRuns) -> None:
@@ -192,7 +192,9 @@ async def test_a_report_states_its_sampling_and_has_a_greedy_row(runs: RealRuns)
         for seed in (7, 8)
     ]
     # Twenty sampled and ten greedy rollouts of the base, and as many of the tuned model.
-    ends = [await runs.run(job, Script(valid=(0.2, 0.2, 0.3, 0.6, 0.6, 0.9))) for job in jobs]
+    # For the report, twenty more of each.
+    rewards = (0.2, 0.2, 0.3, 0.6, 0.6, 0.9, 0.1, 0.1, 0.5, 0.5)
+    ends = [await runs.run(job, Script(valid=rewards)) for job in jobs]
     assert [ended.status for ended in ends] == [JobStatus.SUCCEEDED] * 2, ends[0].error
     greedy = [await _sampled(runs, job, "valid_greedy", 0) for job in jobs]
     assert len(greedy[0]) == ROWS
@@ -201,11 +203,11 @@ async def test_a_report_states_its_sampling_and_has_a_greedy_row(runs: RealRuns)
     assert sampled[0] != sampled[1]
     job, ended = jobs[0], ends[0]
     assert ended.usage is not None
-    assert ended.usage.rollouts == 2 * ROWS * 3 + 2 * 5 * 2
+    assert ended.usage.rollouts == 2 * ROWS * 3 + 2 * 5 * 2 + 2 * ROWS * 2
     report = await runs.report(job)
     assert (report["eval_temperature"], report["eval_samples"]) == (0.5, 2)
-    assert report["reward"]["start_mean"] == pytest.approx(0.2)
-    assert report["reward"]["tuned_mean"] == pytest.approx(0.6)
+    assert report["reward"]["start_mean"] == pytest.approx(0.1)
+    assert report["reward"]["tuned_mean"] == pytest.approx(0.5)
     assert report["greedy"]["rows"] == ROWS
     assert report["greedy"]["reward"]["start_mean"] == pytest.approx(0.3)
     assert report["greedy"]["reward"]["tuned_mean"] == pytest.approx(0.9)

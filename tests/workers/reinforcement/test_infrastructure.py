@@ -73,11 +73,12 @@ async def test_a_validation_that_was_mostly_lost_ranks_and_ends_nothing(runs: Re
     assert "90% of the step's rollouts were lost" in warned[0].message
 
 
-async def test_a_trained_job_whose_only_validation_was_lost_succeeds_without_a_report(
+async def test_a_trained_job_whose_validation_and_comparison_were_lost_has_no_report(
     runs: RealRuns,
 ) -> None:
+    """After the only validation, which is number 1, the start is compared with the step."""
     job = await runs.job(stop=QUIET, hyperparameters={"eval_interval": 9})
-    ended = await runs.run(job, Lossy(loses=lambda validation, _: validation == 1))
+    ended = await runs.run(job, Lossy(loses=lambda validation, _: validation in {1, 3}))
     assert (ended.status, ended.step, ended.error) == (JobStatus.SUCCEEDED, 2, None)
     async with runs.world.app.tenant(runs.world.tenant) as unit:
         tuned = await unit.models.get(str(ended.fine_tuned_model))
@@ -87,7 +88,7 @@ async def test_a_trained_job_whose_only_validation_was_lost_succeeds_without_a_r
     assert said.pop(0).startswith("Perhaps nothing can be learned.")
     assert said[0].startswith("The validation of step 2 has no reward: 100% of")
     assert said[1:] == [
-        "The job has no report of base against tuned: 100% of the validation of step 2 was lost."
+        "The job has no report of base against tuned: 100% of the rollouts of step 2 were lost."
     ]
     with pytest.raises(NotFound) as caught:
         await RolloutService(runs.world.app, runs.world.tenant).report(job.id)

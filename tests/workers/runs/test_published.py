@@ -1,16 +1,20 @@
 """Which checkpoint a real run publishes, and which are left for callers and on disk."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from app.domain.errors import NotFound
 from app.domain.jobs.jobs import JobStatus
 from app.domain.models.tuned_models import TunedModel
+from app.gateways.egress.egress import EgressReply, SentRequest
 from app.services.models.models import ModelService
 from app.services.models.permissions import PermissionService
-from tests.support.runs.real_run import SPEC, RealRuns, Script
+from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script
 from tests.support.runs.world import BASE, World
+from workers.methods import job_run
 
 
 def _models(runs: RealRuns) -> ModelService:
@@ -23,7 +27,7 @@ async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
     runs: RealRuns,
 ) -> None:
     job = await runs.job(hyperparameters={"n_epochs": 3}, keep_checkpoints={"best": 2, "last": 1})
-    rewards = (0.2, 0.3, 0.8, 0.8, 0.1, 0.4, 0.25)
+    rewards = (0.2, 0.3, 0.8, 0.8, 0.1, 0.4, 0.25, *(afresh := (0.15, 0.6)))
     ended = await runs.run(job, Script(valid=rewards))
     assert (ended.status, ended.step, ended.ended_early) == (JobStatus.SUCCEEDED, 6, None)
     checkpoints = await runs.checkpoints(job)
@@ -55,10 +59,44 @@ async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
     assert "step-000002" in tuned.object_key
     report = await runs.report(job)
     assert (report["step"], report["ended_early"]) == (2, None)
-    assert report["reward"]["base_mean"] == pytest.approx(0.2)
-    assert report["reward"]["tuned_mean"] == pytest.approx(0.8)
+    assert report["reward"]["base_mean"] == pytest.approx(afresh[0])
+    assert report["reward"]["tuned_mean"] == pytest.approx(afresh[1]), "not the 0.8 of its choice"
+    assert await runs.curve(job, "reward/mean", "report") == pytest.approx(
+        {0: afresh[0], 2: afresh[1]}
+    )
+    for step in (0, 2):
+        chosen, sampled = [await runs.rollouts(job, split, step) for split in ("valid", "report")]
+        assert [row.prompt_index for row in sampled] == [row.prompt_index for row in chosen]
+        assert [row.trace["messages"] for row in sampled] != [
+            row.trace["messages"] for row in chosen
+        ]
     async with runs.world.app.tenant(runs.world.tenant) as unit:
         assert len(await unit.checkpoints.all(job.id)) == 6, "every validation stays on record"
+
+
+async def test_a_killed_comparison_is_continued_and_not_sampled_again(runs: RealRuns) -> None:
+    job = await runs.job()
+    validations, models = 3 * ROWS, 2
+    work: list[asyncio.Task[None]] = []
+
+    class Killing(Script):
+        @override
+        def __call__(self, request: SentRequest) -> EgressReply:
+            reply = super().__call__(request)
+            if self.asked["valid"] == validations + ROWS + 1:
+                work[0].cancel()  # the start is sampled, the published step has begun
+            return reply
+
+    async with runs.context(job, Killing()) as context:
+        work.append(asyncio.create_task(job_run(context).run()))
+        await asyncio.gather(*work, return_exceptions=True)
+    assert (await runs.world.read(job)).status is JobStatus.RUNNING
+    script = Script()
+    ended = await runs.run(job, script)
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    assert script.asked["train"] == 0
+    assert 0 < script.asked["valid"] <= ROWS
+    assert len(await runs.rollouts(job, "report")) == models * ROWS
 
 
 async def test_a_checkpoint_that_was_shared_stays_whatever_comes_after_it(runs: RealRuns) -> None:

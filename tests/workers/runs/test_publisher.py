@@ -183,8 +183,8 @@ async def test_an_unavailable_engine_does_not_delay_the_end(world: World) -> Non
         (-0.251, -0.25),
         (math.nan, -0.25),
         (math.nan, math.nan),
-        (-0.3, -0.26),  # more than four times the difference under the base
-        (-0.26, -0.31),  # another base
+        (-0.32, -0.26),  # more than four times the difference under the base
+        (-0.26, -0.61),  # another base
     ],
 )
 async def test_an_engine_that_says_otherwise_ends_the_run(

@@ -50,13 +50,13 @@ async def test_a_job_ended_where_no_validation_was_due_is_validated_once(runs: R
     script = Script(valid=(0.1, 0.4))
     ended = await runs.run(job, script)
     assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 1)
-    assert script.asked["valid"] == 20
+    assert script.asked["valid"] == 20 + 20, "two validations, and the report's two models"
     assert await runs.curve(job, "reward/mean", "valid") == pytest.approx({0: 0.1, 1: 0.4})
     (checkpoint,) = await runs.checkpoints(job)
     assert checkpoint.step == 1
     assert checkpoint.metrics["full_valid_mean_reward"] == pytest.approx(0.4)
     assert ended.usage is not None
-    assert ended.usage.rollouts == 20 + 10
+    assert ended.usage.rollouts == 20 + 10 + 20
     report = await runs.report(job)
     assert (report["step"], report["rows"]) == (1, 10)
 

@@ -61,11 +61,13 @@ async def test_reinforcement_goes_on_from_a_supervised_model(runs: SupervisedRun
             "n_epochs": 1,
             "batch_size": 5,
             "compute_multiplier": 0.25,
+            "eval_interval": 9,
         },
     )
     other_rank = runs.engine.spec.model_copy(update={"lora_rank": 4, "lora_alpha": 16})
-    # Ten rows each: the start sampled, the start greedy, the base; then the tuned model.
-    script = Script(valid=(0.25, 0.25, 0.75, 0.5))
+    # Ten rows each: the start sampled, the start greedy, the base; the tuned model sampled and
+    # greedy; and for the report the start and the tuned model once more.
+    script = Script(valid=(0.25, 0.25, 0.75, 0.5, 0.5, 0.25, 0.5))
     ended = await runs.run(second, spec=other_rank, script=script)
     assert ended.status is JobStatus.SUCCEEDED, ended.error
     assert ended.model == first.fine_tuned_model

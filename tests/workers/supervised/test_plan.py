@@ -1,3 +1,5 @@
+from typing import Literal
+
 import pytest
 
 from app.domain.methods.supervised import (
@@ -43,8 +45,8 @@ def test_a_batch_is_no_larger_than_the_file() -> None:
 @pytest.mark.parametrize(
     ("sent", "rate", "beta"),
     [
-        ({}, 2e-4, 0.1),
-        ({"learning_rate_multiplier": 0.5, "beta": 1.5}, 1e-4, 1.5),
+        ({}, 2.5e-5, 0.1),
+        ({"learning_rate_multiplier": 0.5, "beta": 1.5}, 1.25e-5, 1.5),
     ],
 )
 def test_what_is_sent_is_used(sent: dict[str, object], rate: float, beta: float) -> None:
@@ -53,3 +55,18 @@ def test_what_is_sent_is_used(sent: dict[str, object], rate: float, beta: float)
     assert found.learning_rate == pytest.approx(rate)
     assert found.beta == beta
     assert found.n_epochs == 10
+
+
+def test_each_method_has_a_rate_of_its_own() -> None:
+    kinds: tuple[Literal["reinforcement", "supervised", "dpo"], ...] = (
+        "reinforcement",
+        "supervised",
+        "dpo",
+    )
+    untouched = BaseModelSpec(name="tiny", path="x", context_length=64)
+    assert [untouched.rate_of(kind) for kind in kinds] == pytest.approx([4e-5, 2e-4, 5e-6])
+    own = BASE.model_copy(update={"supervised_learning_rate": 0.5, "dpo_learning_rate": 0.25})
+    assert [own.rate_of(kind) for kind in kinds] == [2e-4, 0.5, 0.25]
+    method = SupervisedMethod.model_validate({"hyperparameters": {"learning_rate_multiplier": 3}})
+    found = resolve_supervised_hyperparameters(method, train_rows=10, base_model=untouched)
+    assert found.learning_rate == pytest.approx(6e-4)

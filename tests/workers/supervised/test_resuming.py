@@ -9,6 +9,9 @@ from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 from workers.methods import job_run
+from workers.runs.publisher import Publisher
+from workers.runs.step_outcome import PublishedAdapter, TrainedStep
+from workers.supervised.save_schedule import SaveSchedule
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])
 PAIRS = ([pair_row(n) for n in range(12)], [pair_row(n) for n in range(50, 60)])
@@ -76,3 +79,70 @@ async def test_a_time_cap_pauses_between_steps(runs: SupervisedRuns) -> None:
     assert found.status is JobStatus.PAUSED
     assert found.step <= 1
     assert any("max_training_time_s" in message for message in await runs.world.messages(job))
+
+
+class SlowSaves:
+    """Lets each save seem to last for an hour, and records the steps that were saved."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.steps: list[int] = []
+        save = Publisher.save
+        noted = SaveSchedule.saved
+
+        async def recorded(publisher: Publisher, trained: TrainedStep) -> PublishedAdapter:
+            self.steps.append(trained.step)
+            return await save(publisher, trained)
+
+        monkeypatch.setattr(Publisher, "save", recorded)
+        monkeypatch.setattr(SaveSchedule, "saved", lambda schedule, _: noted(schedule, 3600.0))
+
+
+async def test_state_that_takes_long_to_save_is_saved_rarely_and_nothing_is_lost(
+    runs: SupervisedRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight steps in two epochs: the first step is saved, then the ends of the epochs alone."""
+    whole = await runs.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
+    saves, rare = SlowSaves(monkeypatch), replace(runs, save_share=0.05)
+    ended = await rare.run(await rare.job("supervised", *CHATS, hyperparameters=FAST))
+    assert saves.steps == [1, 4, 8]
+
+    job = await rare.job("supervised", *CHATS, hyperparameters=FAST)
+    await rare.killed_at(job, 4)
+    assert (await rare.world.read(job)).step in {4, 8}
+    resumed = await rare.run(job)
+
+    for tuned in (ended, resumed):
+        assert tuned.status is JobStatus.SUCCEEDED, tuned.error
+        assert await _weights(runs, tuned) == await _weights(runs, whole)
+        assert tuned.trained_tokens == whole.trained_tokens
+        for name, split in (("train/loss", "train"), ("batch/loss", "valid")):
+            found, expected = [await runs.read.curve(j, name, split) for j in (tuned, whole)]
+            assert found == expected
+        messages = [event.message for event in await runs.read.events(tuned)]
+        steps = [message.split(":")[0] for message in messages if message.startswith("Step ")]
+        assert steps == [f"Step {n}/8" for n in range(1, 9)]
+
+
+async def test_a_pause_saves_the_steps_before_it(
+    runs: SupervisedRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saves, rare = SlowSaves(monkeypatch), replace(runs, save_share=0.05)
+    stop = {"max_steps": {"steps": 3, "action": "pause"}}
+    job = await rare.job("supervised", *CHATS, hyperparameters=FAST, stop=stop)
+    paused = await rare.run(job)
+    assert (paused.status, paused.step) == (JobStatus.PAUSED, 3)
+    assert saves.steps == [1, 3]
+    await runs.read.resume(job)
+    ended = await rare.run(job)
+    assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 8)
+
+
+def test_saving_takes_its_share_of_the_time_at_most() -> None:
+    now = saving = 0.0
+    schedule = SaveSchedule(0.05, lambda: now)
+    for _ in range(5_000):
+        now += 0.3  # a step
+        if schedule.due:
+            now, saving = now + 0.7, saving + 0.7
+            schedule.saved(0.7)
+    assert 0.04 < saving / now <= 0.05

@@ -70,6 +70,11 @@ class Engine:
             )
         self._references.clear()
 
+    @property
+    def iterations(self) -> int:
+        """Forward passes so far, of all models."""
+        return self._scheduler.iterations
+
     def machine(self, base_model: str) -> EngineMachine:
         """Returns what was found of this machine for a base model. Needs `start`."""
         return self._machines[base_model]

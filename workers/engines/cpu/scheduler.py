@@ -62,6 +62,8 @@ class Scheduler:
             limits.max_rows, limits.threads, limits.invariant, limits.kv_pool_bytes
         )
         self._acquired: dict[int, Weights] = {}
+        self.iterations = 0
+        """Forward passes so far; it stands still when the thread hangs in one."""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -89,6 +91,7 @@ class Scheduler:
                 for version_batch in list(self._batches.values()):
                     if not version_batch.idle:
                         updates += self._advance(version_batch)
+                        self.iterations += 1
                 self._release_idle()
                 if updates:
                     self._deliver(updates)

@@ -41,6 +41,7 @@ def build_app(engine: Engine, *, api_key: str) -> web.Application:
     app[_ENGINE] = engine
     app[_KEY] = api_key
     app.router.add_get("/health", _health)
+    app.router.add_get("/metrics", _metrics)
     app.router.add_get("/v1/models", _models)
     app.router.add_post("/v1/completions", _completions)
     app.router.add_post("/v1/chat/completions", _chat)
@@ -85,6 +86,12 @@ def _error(
 
 async def _health(_request: web.Request) -> web.Response:
     return web.Response()
+
+
+async def _metrics(request: web.Request) -> web.Response:
+    """Answers with the counter of vLLM's that says whether the engine computes."""
+    count = request.app[_ENGINE].iterations
+    return web.Response(text=f"vllm:iteration_tokens_total_count {count}\n")
 
 
 async def _models(request: web.Request) -> web.Response:

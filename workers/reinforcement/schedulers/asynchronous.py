@@ -33,8 +33,11 @@ class AsyncMode:
         self._context = context
         self._options = options
         self._reading = StepReading(context.sampler_clock)
-        self._groups: dict[tuple[int, int], PreparedGroup] = {}
-        """Groups that are finished and not trained, by step of the curriculum and row in it."""
+        self._groups: dict[tuple[int, int], tuple[PreparedGroup, float]] = {}
+        """Groups that are finished and not trained, with the seconds they lasted, by step of the
+        curriculum and row in it."""
+        self._given_up_s: list[float] = []
+        """Seconds that the groups given up in this step had lasted."""
         self._steps_s: deque[float] = deque(maxlen=_MEASURED_STEPS)
         self._requeued = 0
         self._schedule: PromptSchedule
@@ -73,11 +76,16 @@ class AsyncMode:
     async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
         self._requeued = 0
+        self._given_up_s = []
         tickets = await self._take(step)
-        groups = [self._groups.pop((ticket.step, ticket.row_index)) for ticket in tickets]
+        taken = [self._groups.pop((ticket.step, ticket.row_index)) for ticket in tickets]
+        groups = [group for group, _ in taken]
         ages = [step - 1 - ticket.version for ticket in tickets]
         scheduler_state = self._queue.state()
         values = self._queue_values(len(groups))
+        values[names.GROUP_SECONDS] = fmean(seconds for _, seconds in taken)
+        if self._given_up_s:
+            values[names.GIVEN_UP_GROUP_SECONDS] = fmean(self._given_up_s)
         sampled = time.perf_counter()
         self._schedule.check(rollouts_of(groups))
         samples = step_samples(groups, self._context.group_config)
@@ -148,17 +156,21 @@ class AsyncMode:
 
     def _receive(self) -> None:
         """Moves the groups that finished since the last call into the queue."""
-        for ticket, group in self._running.arrivals():
+        for ticket, group, seconds in self._running.arrivals():
             rollouts = group.scored.rollouts
             turns = [turn for rollout in rollouts for turn in rollout.trajectory.turns]
             oldest = min((turn.policy_version for turn in turns), default=ticket.version)
             self._queue.finish(ticket, version=oldest)
-            self._groups[ticket.step, ticket.row_index] = group
+            self._groups[ticket.step, ticket.row_index] = group, seconds
 
     def _restart(self, requeued: Sequence[tuple[Ticket, Ticket]]) -> None:
         """Cancels the group of each old ticket and starts the one of the new ticket."""
         for old, new in requeued:
-            self._running.cancel(old)
-            self._groups.pop((old.step, old.row_index), None)
+            lasted_s = self._running.cancel(old)
+            finished = self._groups.pop((old.step, old.row_index), None)
+            if finished is not None:
+                lasted_s = finished[1]
+            if lasted_s is not None:
+                self._given_up_s.append(lasted_s)
             self._requeued += 1
             self._running.start(new)

@@ -6,6 +6,7 @@ which group may start or train.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ class _InFlight:
     task: asyncio.Task[PreparedGroup]
     unfinished: int
     """Rollouts that are not finished yet."""
+    started: float
+    """Monotonic seconds."""
 
 
 class GroupTasks:
@@ -51,7 +54,7 @@ class GroupTasks:
         self._on_capacity = on_capacity
         self._in_flight: dict[Ticket, _InFlight] = {}
         self._cancelled: set[asyncio.Task[PreparedGroup]] = set()
-        self._arrived: list[tuple[Ticket, PreparedGroup]] = []
+        self._arrived: list[tuple[Ticket, PreparedGroup, float]] = []
         self._fault: BaseException | None = None
         self._slots = context.slots()
         self.changed = asyncio.Event()
@@ -68,18 +71,25 @@ class GroupTasks:
 
     def start(self, ticket: Ticket) -> None:
         task = asyncio.create_task(self._run(ticket))
-        self._in_flight[ticket] = _InFlight(task, self._schedule.group_size)
+        self._in_flight[ticket] = _InFlight(
+            task, self._schedule.group_size, started=time.monotonic()
+        )
         task.add_done_callback(lambda done: self._on_done(ticket, done))
 
-    def cancel(self, ticket: Ticket) -> None:
+    def cancel(self, ticket: Ticket) -> float | None:
+        """Ends a group in flight; returns the seconds it had lasted, or `None` for any other."""
         group = self._in_flight.pop(ticket, None)
-        if group is not None:
-            group.task.cancel()
-            self._cancelled.add(group.task)
-            group.task.add_done_callback(self._cancelled.discard)
+        if group is None:
+            return None
+        group.task.cancel()
+        self._cancelled.add(group.task)
+        group.task.add_done_callback(self._cancelled.discard)
+        return time.monotonic() - group.started
 
-    def arrivals(self) -> list[tuple[Ticket, PreparedGroup]]:
-        """Returns the groups finished since the last call. Raises the first fault of a group."""
+    def arrivals(self) -> list[tuple[Ticket, PreparedGroup, float]]:
+        """Returns the groups finished since the last call, and the seconds they lasted. Raises the
+        first fault of a group.
+        """
         if self._fault is not None:
             raise self._fault
         arrived, self._arrived = self._arrived, []
@@ -101,7 +111,7 @@ class GroupTasks:
             return
         fault = task.exception()
         if fault is None:
-            self._arrived.append((ticket, task.result()))
+            self._arrived.append((ticket, task.result(), time.monotonic() - group.started))
         else:
             self._fault = self._fault or fault
         self.changed.set()

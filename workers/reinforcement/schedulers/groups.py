@@ -11,7 +11,7 @@ from statistics import fmean
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.learning.advantages import BATCH_STD, GroupStatus, RewardGroup, step_advantages
-from workers.learning.shaping import ShapedReward, ShapingConfig, shape
+from workers.learning.shaping import ShapedReward, ShapingConfig, order_equals, shape
 from workers.learning.training_samples import TrainingSample
 from workers.rollout.groups import ScoredGroup
 
@@ -42,7 +42,7 @@ def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
     """Computes the advantage of each rollout within its group."""
     # An estimator that divides by the step's deviation waits for the step: see `step_samples`.
     estimator = "centred" if config.estimator == BATCH_STD else config.estimator
-    shaped = [_shaped(rollout, config.shaping) for rollout in group.rollouts]
+    shaped = order_equals([_shaped(rollout, config.shaping) for rollout in group.rollouts])
     rewards = _rewards(group, shaped, config)
     (outcome,) = step_advantages([rewards], estimator=estimator)
     return PreparedGroup(group, _samples(group, outcome.advantages), outcome.status, shaped)

@@ -1,8 +1,8 @@
 from typing import Literal
 
-CurveSplit = Literal['test', 'train', 'valid', 'valid_base', 'valid_greedy']
+CurveSplit = Literal['report', 'test', 'train', 'valid', 'valid_base', 'valid_greedy']
 
-CURVE_SPLIT_VALUES: set[CurveSplit] = { 'test', 'train', 'valid', 'valid_base', 'valid_greedy',  }
+CURVE_SPLIT_VALUES: set[CurveSplit] = { 'report', 'test', 'train', 'valid', 'valid_base', 'valid_greedy',  }
 
 def check_curve_split(value: str) -> CurveSplit:
     if value in CURVE_SPLIT_VALUES:

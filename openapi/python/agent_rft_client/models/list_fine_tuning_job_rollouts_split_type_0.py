@@ -1,8 +1,8 @@
 from typing import Literal
 
-ListFineTuningJobRolloutsSplitType0 = Literal['test', 'train', 'valid', 'valid_base', 'valid_greedy']
+ListFineTuningJobRolloutsSplitType0 = Literal['report', 'test', 'train', 'valid', 'valid_base', 'valid_greedy']
 
-LIST_FINE_TUNING_JOB_ROLLOUTS_SPLIT_TYPE_0_VALUES: set[ListFineTuningJobRolloutsSplitType0] = { 'test', 'train', 'valid', 'valid_base', 'valid_greedy',  }
+LIST_FINE_TUNING_JOB_ROLLOUTS_SPLIT_TYPE_0_VALUES: set[ListFineTuningJobRolloutsSplitType0] = { 'report', 'test', 'train', 'valid', 'valid_base', 'valid_greedy',  }
 
 def check_list_fine_tuning_job_rollouts_split_type_0(value: str) -> ListFineTuningJobRolloutsSplitType0:
     if value in LIST_FINE_TUNING_JOB_ROLLOUTS_SPLIT_TYPE_0_VALUES:

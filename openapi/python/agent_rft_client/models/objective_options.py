@@ -30,7 +30,8 @@ class ObjectiveOptions:
 
         Attributes:
             token_penalty (float | Unset): Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion
-                below. Default: 0.02.
+                below; less where rewards of a group differ by less, so that no worse rollout becomes the better one. Default:
+                0.02.
             token_budget (int | Literal['auto'] | Unset): `auto` is the most tokens that the base model may write in one
                 turn, as the job's reasoning effort has it. Default: 'auto'.
             call_budget (int | None | Unset): Tool calls that cost nothing; `null` is no budget.

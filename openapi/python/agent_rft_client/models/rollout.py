@@ -34,7 +34,7 @@ class Rollout:
             object_ (Literal['fine_tuning.job.rollout']): Type of the object; each type has one constant value. Default:
                 'fine_tuning.job.rollout'.
             fine_tuning_job_id (str): Id of the job.
-            split (RolloutSplit): `train`, `valid`, `valid_greedy` (temperature 0) or `valid_base`.
+            split (RolloutSplit): `train`, `valid`, `valid_greedy` (temperature 0), `valid_base` or `report`.
             step (int): The step that it belongs to; 0 is before training.
             prompt_index (int): Row number in the split's file, from 0.
             sample_index (int): Number of the rollout in its group, from 0.

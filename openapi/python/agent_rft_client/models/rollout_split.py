@@ -1,8 +1,8 @@
 from typing import Literal
 
-RolloutSplit = Literal['test', 'train', 'valid', 'valid_base', 'valid_greedy']
+RolloutSplit = Literal['report', 'test', 'train', 'valid', 'valid_base', 'valid_greedy']
 
-ROLLOUT_SPLIT_VALUES: set[RolloutSplit] = { 'test', 'train', 'valid', 'valid_base', 'valid_greedy',  }
+ROLLOUT_SPLIT_VALUES: set[RolloutSplit] = { 'report', 'test', 'train', 'valid', 'valid_base', 'valid_greedy',  }
 
 def check_rollout_split(value: str) -> RolloutSplit:
     if value in ROLLOUT_SPLIT_VALUES:

@@ -104,6 +104,13 @@ async def test_a_group_that_hangs_is_requeued_and_the_others_go_on() -> None:
     shares = [outcome.values[names.STALE_DISCARDED_SHARE] for outcome in outcomes]
     assert max(shares) == pytest.approx(1 / 5)
     assert sum(share > 0 for share in shares) == 1
+    for outcome, share in zip(outcomes, shares, strict=True):
+        assert outcome.values[names.GROUP_SECONDS] > 0
+        if share:
+            lasted = outcome.values[names.GIVEN_UP_GROUP_SECONDS]
+            assert lasted > outcome.values[names.GROUP_SECONDS], "the slow one was given up"
+        else:
+            assert names.GIVEN_UP_GROUP_SECONDS not in outcome.values
     hung = [
         (outcome.step, rollout.key.attempt)
         for outcome in outcomes

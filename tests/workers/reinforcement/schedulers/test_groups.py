@@ -63,6 +63,23 @@ def test_a_longer_answer_of_equal_reward_is_worth_a_little_less() -> None:
     assert [s.advantage for s in samples] == pytest.approx([value - mean for value in values])
 
 
+@pytest.mark.parametrize("estimator", ["centred", "std", "leave_one_out", "batch_std"])
+@pytest.mark.parametrize("better", [0.91, 0.900001])
+def test_a_longer_answer_of_better_reward_stays_the_better_one(
+    estimator: str, better: float
+) -> None:
+    """With every default of a job: a grader may have fine steps."""
+    rewards = [(0.9, 100), (better, 1024), (0.9, 300)]
+    group = [
+        scored(("train", 1, 0, n), reward, sampled=sampled)
+        for n, (reward, sampled) in enumerate(rewards)
+    ]
+    config = GroupConfig(min_group_share=0.75, shaping=ShapingConfig(), estimator=estimator)
+    samples = step_samples([prepare(scored_group(group), config)], config)
+    short, long, middle = (sample.advantage for sample in samples)
+    assert long > 0 > short > middle, "of equals the shorter one"
+
+
 ALL_RIGHT = [
     scored(("train", 1, 7, 0), 1.0, calls=(tool_call(), tool_call(repeated=True)), sampled=4),
     scored(("train", 1, 7, 1), 1.0, calls=(tool_call(),), sampled=8),

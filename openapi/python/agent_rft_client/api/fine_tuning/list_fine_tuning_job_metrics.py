@@ -252,6 +252,9 @@ def sync_detailed(
     - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
     - `staleness/max`: Largest number of such versions.
     - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+    - `staleness/group_s_mean`: Mean seconds from the dispatch of a trained group to its end.
+    - `staleness/given_up_group_s_mean`: Mean seconds that the groups given up had lasted. Far above the
+    line before, training prefers rollouts that are fast.
     - `queue/depth`: Finished rollouts that wait for a later step.
     - `queue/in_flight`: Rollouts that are dispatched and not finished.
     - `idle/trainer_share`: Share of the step's time in which the trainer waited.
@@ -399,6 +402,9 @@ def sync(
     - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
     - `staleness/max`: Largest number of such versions.
     - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+    - `staleness/group_s_mean`: Mean seconds from the dispatch of a trained group to its end.
+    - `staleness/given_up_group_s_mean`: Mean seconds that the groups given up had lasted. Far above the
+    line before, training prefers rollouts that are fast.
     - `queue/depth`: Finished rollouts that wait for a later step.
     - `queue/in_flight`: Rollouts that are dispatched and not finished.
     - `idle/trainer_share`: Share of the step's time in which the trainer waited.
@@ -541,6 +547,9 @@ async def asyncio_detailed(
     - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
     - `staleness/max`: Largest number of such versions.
     - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+    - `staleness/group_s_mean`: Mean seconds from the dispatch of a trained group to its end.
+    - `staleness/given_up_group_s_mean`: Mean seconds that the groups given up had lasted. Far above the
+    line before, training prefers rollouts that are fast.
     - `queue/depth`: Finished rollouts that wait for a later step.
     - `queue/in_flight`: Rollouts that are dispatched and not finished.
     - `idle/trainer_share`: Share of the step's time in which the trainer waited.
@@ -688,6 +697,9 @@ async def asyncio(
     - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
     - `staleness/max`: Largest number of such versions.
     - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+    - `staleness/group_s_mean`: Mean seconds from the dispatch of a trained group to its end.
+    - `staleness/given_up_group_s_mean`: Mean seconds that the groups given up had lasted. Far above the
+    line before, training prefers rollouts that are fast.
     - `queue/depth`: Finished rollouts that wait for a later step.
     - `queue/in_flight`: Rollouts that are dispatched and not finished.
     - `idle/trainer_share`: Share of the step's time in which the trainer waited.

@@ -1,0 +1,52 @@
+"""A rollout that is cancelled from within is a lost rollout, in every mode."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from app.domain.ids import SampleKey
+from app.domain.methods.mode import AsyncOptions
+from app.domain.rollouts.trajectory import FailureClass
+from tests.support.patience import PATIENCE_S
+from tests.support.scripted_modes import CountingTrainer, GatedGrader, Stage
+from workers.reinforcement.schedulers.asynchronous import AsyncMode
+from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
+from workers.reinforcement.schedulers.streaming import StreamingMode
+from workers.reinforcement.schedulers.sync import SyncMode
+
+MODES: dict[str, Callable[[SchedulerContext], Mode]] = {
+    "sync": SyncMode,
+    "streaming": lambda context: StreamingMode(context, minibatches=2),
+    "async": lambda context: AsyncMode(context, AsyncOptions(type="async", max_staleness=1)),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_grader_whose_scope_leaks_costs_its_own_rollout(mode: str) -> None:
+    async def gate(key: SampleKey) -> None:
+        if (key.prompt_index, key.sample_index) == (2, 1):
+            raise asyncio.CancelledError
+
+    stage = Stage(CountingTrainer(), steps=2, grader=GatedGrader(gate))
+    run = stage.run(MODES[mode](stage.context))
+    outcomes = await asyncio.wait_for(run, PATIENCE_S)
+    assert [len(outcome.rollouts) for outcome in outcomes] == [16, 16]
+    failures = [r.failure for outcome in outcomes for r in outcome.rollouts if r.failure]
+    assert [failure.failure_class for failure in failures] == [FailureClass.CANCELLED]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_run_that_is_cancelled_ends(mode: str) -> None:
+    begun, never = asyncio.Event(), asyncio.Event()
+
+    async def gate(_key: SampleKey) -> None:
+        begun.set()
+        await never.wait()
+
+    stage = Stage(CountingTrainer(), grader=GatedGrader(gate))
+    run = asyncio.create_task(stage.run(MODES[mode](stage.context)))
+    await asyncio.wait_for(begun.wait(), PATIENCE_S)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(run, PATIENCE_S)

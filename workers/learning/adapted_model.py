@@ -1,0 +1,135 @@
+"""A frozen base model with the adapter that is trained on it.
+
+Owns loading both, the precision, checkpointing and the size of micro-batches. Promises: weights
+that do not fit into the memory end the run with a reason. Must not know losses or optimizers.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import torch
+from peft import PeftModel
+from torch import nn
+from transformers import PreTrainedModel
+
+from app.domain.errors import OUT_OF_MEMORY, RunFailed
+from workers.learning.adapters import adapter_parameters, attach_lora, load_base, save_adapter
+from workers.learning.fitting_batches import FittingBatches
+from workers.learning.lora_forward import install_fast_lora_forward
+from workers.learning.memory.batch_tokens import CudaMemory, measured_batch_tokens
+from workers.learning.processor import default_device
+from workers.learning.starting_weights import StartingWeights
+from workers.learning.token_scores import TokenScorer
+from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training_samples import TrainingSample
+
+CPU_BATCH_TOKENS: Final = 4096
+_DIGEST_VALUES: Final = 4096
+"""Values of each weight matrix that are hashed: any other training of a model changes all of them,
+and a digest of whole files would take seconds for each billion parameters."""
+
+
+class AdaptedModel:
+    def __init__(
+        self,
+        base_path: str,
+        *,
+        base_name: str,
+        rank: int,
+        alpha: float,
+        seed: int,
+        temperature: float,
+        options: TrainerOptions,
+    ) -> None:
+        """See `LoraTrainer`. Raises `ValueError` if the base's output layer computes more than a
+        matrix product, and `RunFailed` if the model does not fit into the memory.
+        """
+        self.device = _device(options)
+        self._options = options
+        with _naming_the_model(base_name, self.device):
+            base = load_base(base_path, device=self.device, dtype=self._dtype)
+            self.base_digest = weights_digest(base)
+            self.scorer = TokenScorer(
+                base, temperature=temperature, checkpointing=self._checkpointing
+            )
+            self.peft = attach_lora(base, rank=rank, alpha=alpha, base_name=base_name, seed=seed)
+            install_fast_lora_forward(self.peft)
+            self.parameters: Mapping[str, nn.Parameter] = adapter_parameters(self.peft)
+            self._start = StartingWeights(self.peft, options.start)
+            self.batches = FittingBatches(max_tokens=self._max_tokens(), device=self.device)
+
+    @property
+    def on_cpu(self) -> bool:
+        return self.device.type == "cpu"
+
+    @property
+    def _dtype(self) -> torch.dtype:
+        return self._options.dtype or (torch.float32 if self.on_cpu else torch.bfloat16)
+
+    @property
+    def _checkpointing(self) -> bool:
+        chosen = self._options.checkpointing
+        return not self.on_cpu if chosen is None else chosen
+
+    def _max_tokens(self) -> int:
+        """Returns the size of the first micro-batches."""
+        if self._options.max_batch_tokens is not None:
+            return self._options.max_batch_tokens
+        if self.on_cpu:
+            return CPU_BATCH_TOKENS
+        memory = CudaMemory(self.device)
+        return measured_batch_tokens(memory, self.scorer, list(self.parameters.values()))
+
+    @contextmanager
+    def with_adapter(self, wanted: bool) -> Iterator[None]:
+        if wanted:
+            yield
+            return
+        with self.peft.disable_adapter():
+            yield
+
+    def logprobs(self, token_ids: Sequence[int], *, adapter: bool) -> list[float]:
+        with self.with_adapter(adapter):
+            return self.scorer.of_row(token_ids)
+
+    def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
+        with self._start.in_place():
+            return self.scorer.of_samples(samples, self.batches)
+
+    def save_adapter(self, directory: Path) -> None:
+        save_adapter(self.peft, directory)
+
+
+def weights_digest(base: PreTrainedModel | PeftModel) -> str:
+    """Returns a digest of the names, shapes and values of a model's weights, which does not depend
+    on the precision in which they were loaded.
+    """
+    digest = hashlib.sha256()
+    for name, weight in sorted(base.named_parameters()):
+        flat = weight.detach().flatten()
+        picked = flat[:: max(1, flat.numel() // _DIGEST_VALUES)]
+        values = picked.to(torch.bfloat16).cpu().view(torch.int16).numpy().tobytes()
+        digest.update(f"{name}{tuple(weight.shape)}".encode())
+        digest.update(values)
+    return digest.hexdigest()
+
+
+def _device(options: TrainerOptions) -> torch.device:
+    return torch.device(options.device) if options.device else default_device()
+
+
+@contextmanager
+def _naming_the_model(base_name: str, device: torch.device) -> Iterator[None]:
+    """Turns an allocation that failed into the reason of a failed run."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise RunFailed(
+            f"The memory of {device.type} does not suffice for the weights of {base_name} and its "
+            "adapter. Give the engine on this GPU a smaller share of the memory, or set `dtype` of "
+            "the base model to bfloat16; `agent-rft plan` says what fits.",
+            code=OUT_OF_MEMORY,
+        ) from error

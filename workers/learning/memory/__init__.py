@@ -1,0 +1,1 @@
+"""Memory of training: counted, measured and planned."""

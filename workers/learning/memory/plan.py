@@ -1,0 +1,140 @@
+"""Plans the memory of one GPU that a trainer has, alone or beside an engine.
+
+Pure: takes counted bytes, returns the parts of the plan, what does not fit, and the setting that
+helps. Must not know models or devices.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from workers.learning.memory.batch_tokens import ADAPTER_COPIES, MOST_TOKENS, USED_SHARE
+from workers.learning.memory.counting import Counts
+
+GIB: Final = 2**30
+PROCESS_BYTES: Final = 600 * 2**20
+"""Memory of a process on a GPU before its first tensor: context and libraries."""
+ENGINE_WORK_BYTES: Final = 2 * GIB
+"""Activations and captured graphs of an engine; an estimate for batches of 8,192 tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    gpu_bytes: int
+    context_length: int
+    engine_share: float = 0.0
+    """Share of the GPU that the engine takes; 0 if it runs elsewhere."""
+    micro_batch_tokens: int | None = None
+    """`None` takes as many as fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    owner: str
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    parts: tuple[Part, ...]
+    micro_batch_tokens: int
+    """Tokens of a micro-batch; 0 if none fits."""
+    kv_tokens: int | None
+    """Tokens in the engine's cache; `None` without an engine on this GPU."""
+    free_bytes: int
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def fits(self) -> bool:
+        return not self.problems
+
+
+def plan_memory(given: Given, counts: Counts, *, checkpointed: Counts | None = None) -> MemoryPlan:
+    """Plans a GPU. `counts` are those of the trainer as it is set up, `checkpointed` those with
+    checkpointing where it is off, for the advice.
+    """
+    engine = _engine(given, counts) if given.engine_share else ()
+    kv_tokens = engine[-1].bytes // counts.kv_a_token if engine else None
+    fixed = (
+        Part("trainer", "process", PROCESS_BYTES),
+        Part("trainer", "weights", counts.weights),
+        Part("trainer", "adapter, gradients, moments", (1 + ADAPTER_COPIES) * counts.adapter),
+        Part("trainer", "chunk of logits", counts.head),
+    )
+    room = given.gpu_bytes - _total((*engine, *fixed))
+    tokens = given.micro_batch_tokens or _tokens(room, counts)
+    batch = Part("trainer", f"micro-batch of {tokens:,} tokens", _batch_bytes(tokens, counts))
+    parts = (*engine, *fixed, batch)
+    problems = [
+        *_engine_problems(given, engine, kv_tokens),
+        *_trainer_problems(given, counts, checkpointed, room=room, tokens=tokens),
+    ]
+    return MemoryPlan(
+        parts, tokens, kv_tokens, given.gpu_bytes - _total(parts), problems=tuple(problems)
+    )
+
+
+def _engine(given: Given, counts: Counts) -> tuple[Part, ...]:
+    share = int(given.engine_share * given.gpu_bytes)
+    work = PROCESS_BYTES + ENGINE_WORK_BYTES
+    return (
+        Part("engine", "process, activations, graphs", work),
+        Part("engine", "weights", counts.weights),
+        Part("engine", "KV cache", max(0, share - work - counts.weights)),
+    )
+
+
+def _total(parts: tuple[Part, ...]) -> int:
+    return sum(part.bytes for part in parts)
+
+
+def _tokens(room: int, counts: Counts) -> int:
+    usable = USED_SHARE * room - counts.a_batch
+    return max(0, min(MOST_TOKENS, int(usable / counts.a_token)))
+
+
+def _batch_bytes(tokens: int, counts: Counts) -> int:
+    return counts.a_batch + int(counts.a_token * tokens) if tokens else 0
+
+
+def _engine_problems(
+    given: Given, engine: tuple[Part, ...], kv_tokens: int | None
+) -> Iterator[str]:
+    if kv_tokens is not None and kv_tokens < given.context_length:
+        needed = _total(engine[:-1]) / given.gpu_bytes
+        yield (
+            f"The engine's share of {given.engine_share:.0%} leaves {kv_tokens:,} tokens of KV "
+            f"cache, less than one context of {given.context_length:,}. Its process and weights "
+            f"take {needed:.0%} of the GPU: raise --engine-share, lower --context-length, or run "
+            "the engine on a GPU of its own."
+        )
+
+
+def _trainer_problems(
+    given: Given, counts: Counts, checkpointed: Counts | None, *, room: int, tokens: int
+) -> Iterator[str]:
+    if room <= 0:
+        yield (
+            f"The trainer's weights and adapter need {-room / GIB:.1f} GiB more than the GPU has: "
+            "lower --engine-share, run the engine on a GPU of its own, or take a smaller model."
+        )
+        return
+    if given.micro_batch_tokens is not None and _batch_bytes(tokens, counts) > room:
+        yield (
+            f"A micro-batch of {tokens:,} tokens needs {_batch_bytes(tokens, counts) / GIB:.1f} "
+            f"GiB and {room / GIB:.1f} GiB are free: lower --micro-batch to "
+            f"{_tokens(room, counts):,}, or leave it out."
+        )
+    longest = _tokens(room, counts)
+    if longest >= given.context_length:
+        return
+    if checkpointed is not None and _tokens(room, checkpointed) >= given.context_length:
+        cure = "turn on checkpointing, with which it fits"
+    else:
+        cure = f"lower --engine-share, or lower --context-length to {longest:,}"
+    yield (
+        f"A rollout of {given.context_length:,} tokens, which no micro-batch can divide, needs "
+        f"{_batch_bytes(given.context_length, counts) / GIB:.1f} GiB, and {room / GIB:.1f} GiB "
+        f"are free: {cure}."
+    )
