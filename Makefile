@@ -7,7 +7,7 @@ ARGS ?=
 # Two processes: one runs the end-to-end tests, the other all the rest.
 TEST_PROCESSES ?= -n 2 --dist loadscope --no-loadscope-reorder
 
-.PHONY: setup peers vllm-env constraints upgrade demo test test-numeric test-gpu test-vllm check bench bench-peers up down chaos openapi sdk fuzz
+.PHONY: setup peers vllm-env constraints upgrade demo test test-numeric test-gpu test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -38,6 +38,10 @@ test: setup
 # The numeric tests, as processors with fewer instructions compute them.
 test-numeric: setup
 	@$(BIN)/python -m tests.numeric $(ARGS)
+
+# The table of model families in docs/models.md, measured anew.
+families: setup
+	@$(BIN)/python -m tests.support.learning.family_matrix
 
 # Parity of the trainer on a GPU with the CPU; fails where there is no GPU.
 test-gpu: setup

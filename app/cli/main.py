@@ -169,11 +169,20 @@ def restore(
 
 
 @app.command("base-models")
-def base_models() -> None:
+def base_models(
+    *,
+    check: Annotated[
+        bool, typer.Option(help="Check what each model can do here; 1 if one is refused.")
+    ] = False,
+) -> None:
     """Print the configured base models in the format of an engine's --models-json file."""
-    from app.settings.models import ModelSettings, to_models_json  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.base_models import check_base_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.settings.models import ModelSettings, to_models_json  # noqa: PLC0415 - as above
 
-    print(to_models_json(ModelSettings().base_models))
+    models = to_models_json(ModelSettings().base_models)
+    if check:
+        raise typer.Exit(check_base_models(models))
+    print(models)
 
 
 @app.command()

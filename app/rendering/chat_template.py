@@ -7,6 +7,7 @@ Must not know token ids.
 """
 
 import copy
+import hashlib
 import json
 from datetime import UTC, datetime
 from typing import Any, Final, Self
@@ -24,6 +25,15 @@ from app.domain.methods.reasoning_efforts import template_variables
 Message = dict[str, Any]
 
 _PROBE: Final = '{"probe": 1}'
+_PROBE_TEXTS: Final = (_PROBE, '{"probe":1}', "{'probe': 1}")
+"""The probe as JSON and as Python writes it."""
+_SHORT_ID: Final = 9
+"""Letters and digits of a call's id that the templates of Mistral demand."""
+_TEMPLATE_FAULTS: Final = (
+    *(jinja2.TemplateError, TypeError, ValueError, LookupError),
+    *(AttributeError, ArithmeticError, RecursionError),
+)
+"""Errors that an untrusted template raises for messages that it does not expect."""
 
 
 class _GenerationBlock(Extension):
@@ -50,10 +60,13 @@ class ChatTemplate:
         environment.filters["tojson"] = _to_json
         environment.globals["raise_exception"] = _refuse
         environment.globals["strftime_now"] = _now
+        self.source = source
         self._template = environment.from_string(source)
         self._names = special_tokens
         self._variables = {**special_tokens, **template_variables(reasoning_effort)}
+        self._short_ids = False
         self._arguments_as_text = self._takes_argument_text()
+        self._short_ids = self._refuses_long_ids()
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
         """Returns the template with these variables in place of those of a reasoning effort."""
@@ -68,15 +81,16 @@ class ChatTemplate:
 
         Raises `InvalidRequest` with the template's own message if it refuses the messages.
         """
+        prepared = [self._prepared(message) for message in messages]
         try:
             return self._template.render(
-                messages=[self._prepared(message) for message in messages],
+                messages=prepared,
                 tools=tools or None,
                 documents=None,
                 add_generation_prompt=generate,
                 **self._variables,
             )
-        except (jinja2.TemplateError, TypeError) as error:
+        except _TEMPLATE_FAULTS as error:
             raise InvalidRequest(
                 f"The model's chat template refused the messages: {error}", param="messages"
             ) from error
@@ -93,22 +107,44 @@ class ChatTemplate:
             prepared.pop("tool_calls", None)
         elif not self._arguments_as_text:
             prepared["tool_calls"] = [_with_object_arguments(call) for call in calls]
-        return prepared
+        return _with_short_ids(prepared) if self._short_ids else prepared
 
-    def _takes_argument_text(self) -> bool:
-        """Returns true if the template prints argument strings unchanged; other templates expect
-        objects and would quote a string again.
-        """
-        self._arguments_as_text = True
-        call = {"type": "function", "function": {"name": "probe", "arguments": _PROBE}}
+    def _refuses_long_ids(self) -> bool:
+        return not self._shows_call_id("call_" + "0" * 24) and self._shows_call_id("0" * _SHORT_ID)
+
+    def _shows_call_id(self, call_id: str) -> bool:
+        function = {"name": "probe", "arguments": "{}"}
+        call = {"id": call_id, "type": "function", "function": function}
         messages: list[Message] = [
             {"role": "user", "content": "a"},
-            {"role": "assistant", "content": "", "tool_calls": [{"id": "call00000", **call}]},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call_id, "name": "probe", "content": "b"},
         ]
         try:
-            return _PROBE in self.render(messages, None, generate=False)
+            self.render(messages, None, generate=True)
         except InvalidRequest:
             return False
+        return True
+
+    def _takes_argument_text(self) -> bool:
+        """Returns true if the template prints argument strings unchanged where it prints JSON;
+        other templates expect objects, and would quote a string again or take it for a value.
+        """
+        self._arguments_as_text = True
+        if _PROBE not in self._shown_arguments(_PROBE):
+            return False
+        of_object = self._shown_arguments(json.loads(_PROBE))
+        return not of_object or any(text in of_object for text in _PROBE_TEXTS)
+
+    def _shown_arguments(self, arguments: Any) -> str:
+        """Renders a call; returns an empty text if the template refuses it."""
+        function = {"name": "probe", "arguments": arguments}
+        call = {"id": "call00000", "type": "function", "function": function}
+        turn = {"role": "assistant", "content": "", "tool_calls": [call]}
+        try:
+            return self.render([{"role": "user", "content": "a"}, turn], None, generate=False)
+        except InvalidRequest:
+            return ""
 
 
 def flat_content(content: Any) -> str:
@@ -136,6 +172,25 @@ def _with_object_arguments(call: Any) -> Any:
     except ValueError:
         return call
     return {**call, "function": {**function, "arguments": arguments}}
+
+
+def _with_short_ids(message: Message) -> Message:
+    """Returns a prepared message with the ids of its calls in a short form of the same identity."""
+    short = dict(message)
+    if isinstance(short.get("tool_call_id"), str):
+        short["tool_call_id"] = _short_id(short["tool_call_id"])
+    if short.get("tool_calls"):
+        short["tool_calls"] = [
+            {**call, "id": _short_id(str(call.get("id")))} if isinstance(call, dict) else call
+            for call in short["tool_calls"]
+        ]
+    return short
+
+
+def _short_id(call_id: str) -> str:
+    if len(call_id) == _SHORT_ID and call_id.isalnum():
+        return call_id
+    return hashlib.sha256(call_id.encode()).hexdigest()[:_SHORT_ID]
 
 
 def _to_json(

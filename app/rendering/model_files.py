@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from huggingface_hub import hf_hub_download
-from huggingface_hub.errors import EntryNotFoundError
+from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
 
 
 class ModelFiles:
     """Files of a model directory, or of a hub id, which are downloaded to the hub cache."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, download: bool = True) -> None:
+        """Without `download` a hub id has the files of the hub cache only."""
         self._path = path
+        self._download = download
+        self._cached_only = False
         self._directory = Path(path) if Path(path).is_dir() else None
 
     def find(self, name: str) -> Path | None:
@@ -23,14 +26,18 @@ class ModelFiles:
             file = self._directory / name
             return file if file.is_file() else None
         try:
-            return Path(hf_hub_download(self._path, name))
+            return Path(hf_hub_download(self._path, name, local_files_only=not self._download))
+        except LocalEntryNotFoundError:  # no network, or no download wanted
+            self._cached_only = True
+            return None
         except EntryNotFoundError:
             return None
 
     def required(self, name: str) -> Path:
         file = self.find(name)
         if file is None:
-            raise ValueError(f"model {self._path!r} has no {name}")
+            where = " in the hub cache, and it was not downloaded" if self._cached_only else ""
+            raise ValueError(f"model {self._path!r} has no {name}{where}")
         return file
 
     def json(self, name: str) -> dict[str, Any]:

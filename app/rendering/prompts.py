@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from app.domain.models.context_size import check_characters, check_messages, check_tokens
 from app.rendering.chat_template import Message
-from app.rendering.renderer import THREAD_FROM, Renderer
+from app.rendering.renderer import Renderer
+from app.rendering.tokens import THREAD_FROM
 
 Result = TypeVar("Result")
 

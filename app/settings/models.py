@@ -28,6 +28,7 @@ def shipped_models() -> tuple[BaseModelSpec, ...]:
             aliases=("tiny-agent",),
             path=str(shipped_model_dir()),
             context_length=1024,
+            tool_parser="hermes",
             lora_rank=16,
             lora_alpha=16,
             # At 2e-3 with alpha 32 one seed in ten permanently unlearns a whole kind of question.

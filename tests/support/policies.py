@@ -24,7 +24,7 @@ class Writer:
     def __post_init__(self) -> None:
         file = shipped_model_dir() / "tokenizer.json"
         self._tokenizer: Tokenizer = Tokenizer.from_file(str(file))
-        self.end = self.renderer._end_of_turn_id
+        self.end = self.renderer.end_of_turn_id
         self.vocab_size = self._tokenizer.get_vocab_size()
 
     def ids(self, text: str) -> list[int]:

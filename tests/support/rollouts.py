@@ -10,7 +10,7 @@ from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
-from app.rendering.hermes import ParsedToolCall
+from app.rendering.formats.tool_format import ParsedToolCall
 from tests.support.endpoints import EndpointServer
 from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment

@@ -16,6 +16,8 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from app.domain.models.models import BaseModelSpec
+from app.domain.models.tool_parsers import ToolParser
+from app.rendering.tool_use import tool_use
 from app.settings.environment import inherited_environment
 from app.settings.host import HostSettings
 
@@ -74,7 +76,7 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
         *("--enable-prefix-caching", "--block-size", str(options.block_size)),
         *("--enable-lora", "--max-lora-rank", str(_lora_rank(spec.lora_rank))),
         *("--max-loras", str(options.max_loras), "--max-cpu-loras", str(options.max_cpu_loras)),
-        *("--enable-auto-tool-choice", "--tool-call-parser", spec.tool_parser),
+        *("--enable-auto-tool-choice", "--tool-call-parser", _tool_parser(spec)),
         *("--tensor-parallel-size", str(options.tensor_parallel)),
         *("--middleware", "agent_rft_access.AccessControl"),
         "--disable-uvicorn-access-log",
@@ -91,6 +93,10 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
     if options.cpu:
         arguments.append("--no-enable-chunked-prefill")
     return tuple(arguments)
+
+
+def _tool_parser(spec: BaseModelSpec) -> ToolParser:
+    return tool_use(spec, download=True).parser if spec.tool_parser == "auto" else spec.tool_parser
 
 
 def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.rendering.hermes import ParsedToolCall
+from app.rendering.formats.tool_format import ParsedToolCall
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),

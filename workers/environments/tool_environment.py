@@ -13,7 +13,7 @@ from app.domain.first_fault import first_fault
 from app.domain.ids import SampleKey
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
-from app.rendering.hermes import ParsedToolCall
+from app.rendering.formats.tool_format import ParsedToolCall
 from workers.environments.arguments import check_arguments
 from workers.journal.journal import Journal
 from workers.rollout.environment import AssistantTurn, Observation, StepResult, ToolReply

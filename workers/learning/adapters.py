@@ -1,9 +1,9 @@
 """LoRA adapters through peft, as stock files.
 
-Owns creating, writing and reading an adapter. Promises: every linear layer except the output layer
-is adapted, in fp32; initial weights are a pure function of the seed; a published adapter loads with
-stock `peft.PeftModel.from_pretrained`, contains safetensors and JSON only, and names the base by
-its public name. Must not know gradients or optimizers.
+Owns creating, writing and reading an adapter. Promises: the layers of `lora_targets` are adapted,
+in fp32; initial weights are a pure function of the seed; a published adapter loads with stock
+`peft.PeftModel.from_pretrained`, contains safetensors and JSON only, and names the base by its
+public name. Must not know gradients or optimizers.
 """
 
 import json
@@ -21,6 +21,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from workers.learning.committed import commit_directory
+from workers.learning.lora_targets import lora_targets
 
 WEIGHTS_FILE: Final = "adapter_model.safetensors"
 CONFIG_FILE: Final = "adapter_config.json"
@@ -58,7 +59,7 @@ def attach_lora(
     config = LoraConfig(
         r=rank,
         lora_alpha=int(alpha) if float(alpha).is_integer() else alpha,  # type: ignore[arg-type]  # peft declares int, and takes and saves a float
-        target_modules="all-linear",
+        target_modules=lora_targets(base),
         task_type="CAUSAL_LM",
     )
     with torch.random.fork_rng([base.device] if base.device.type == "cuda" else []):

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from typing_extensions import override
 
+from workers.learning.output_scaling import OutputScaling
 from workers.learning.product import linear, wide_linear
 
 LOGITS_PER_CHUNK: Final = {"cpu": 1 << 20, "cuda": 1 << 26}
@@ -48,6 +49,7 @@ class LogProbHead:
         output_layer: nn.Module,
         *,
         temperature: float = 1.0,
+        scaling: OutputScaling | None = None,
         chunk: int | None = None,
     ) -> None:
         """`chunk`: tokens whose logits are in memory at once; the default depends on the device."""
@@ -60,7 +62,11 @@ class LogProbHead:
             raise ValueError("temperature must be positive")
         self._weight_VD = weight_VD
         self._bias_V: Tensor | None = getattr(output_layer, "bias", None)
-        self._temperature = temperature
+        scaling = scaling or OutputScaling()
+        # A constant scale is a reciprocal temperature, of what is capped as well:
+        # cap · tanh(scale · z / cap) / T = c · tanh(z / c) / (T / scale) with c = cap / scale.
+        self._temperature = temperature / scaling.scale
+        self._cap = None if scaling.cap is None else scaling.cap / scaling.scale
         logits = LOGITS_PER_CHUNK.get(weight_VD.device.type, LOGITS_PER_CHUNK["cuda"])
         self._chunk = chunk or max(MIN_CHUNK, logits // weight_VD.shape[0])
 
@@ -85,6 +91,7 @@ class LogProbHead:
                 self._bias_V,
                 targets_N,
                 self._temperature,
+                self._cap,
                 self._chunk,
                 mean,
             )
@@ -102,12 +109,25 @@ def _softmax(logits_CV: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return largest_C1, probs_CV, largest_C1 - probs_CV.amax(dim=-1, keepdim=True).log_()
 
 
-def _slope(probs_CV: Tensor, targets_C1: Tensor, weight_VD: Tensor) -> Tensor:
-    """Returns (softmax - onehot) W, subtracted before rounding to a lower precision. Overwrites the
-    softmax.
+def _slope(
+    probs_CV: Tensor, targets_C1: Tensor, weight_VD: Tensor, capping_CV: Tensor | None
+) -> Tensor:
+    """Returns (softmax - onehot) · capping · W, subtracted before rounding to a lower precision.
+    `capping_CV` is the derivative of the cap. Overwrites the softmax.
     """
     probs_CV.scatter_add_(1, targets_C1, probs_CV.new_full(targets_C1.shape, -1.0))
+    if capping_CV is not None:
+        probs_CV.mul_(capping_CV)
     return linear(probs_CV.to(weight_VD.dtype), weight_VD.T)
+
+
+def _exchange(targets_C1: Tensor, weight_VD: Tensor, capping_CV: Tensor) -> Tensor:
+    """Returns the derivative of (mean logit - target's logit) under a cap: mean_v c_v W_v - c_y
+    W_y.
+    """
+    weights_CV = capping_CV / capping_CV.shape[1]
+    weights_CV.scatter_add_(1, targets_C1, -capping_CV.gather(1, targets_C1))
+    return linear(weights_CV.to(weight_VD.dtype), weight_VD.T)
 
 
 class _ChunkedLogProbs(torch.autograd.Function):
@@ -120,6 +140,7 @@ class _ChunkedLogProbs(torch.autograd.Function):
         bias_V: Tensor | None,
         targets_N: Tensor,
         temperature: float,
+        cap: float | None,
         chunk: int,
         mean: bool,
     ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
@@ -130,9 +151,14 @@ class _ChunkedLogProbs(torch.autograd.Function):
         mean_N = torch.empty_like(logprobs_N) if mean else None
         top_N = torch.empty(count, dtype=torch.bool, device=hidden_ND.device)
         slope_ND = torch.empty_like(hidden_ND) if ctx.needs_input_grad[0] else None
+        exchange_ND = torch.empty_like(hidden_ND) if mean and cap and slope_ND is not None else None
         for start in range(0, count, chunk):
             part = slice(start, start + chunk)
             logits_CV = wide_linear(hidden_ND[part], weight_VD, bias_V, precision)
+            capping_CV = None
+            if cap is not None:
+                capping_CV = 1 - logits_CV.div_(cap).tanh_().square()
+                logits_CV.mul_(cap)
             if temperature != 1.0:
                 logits_CV.div_(temperature)
             targets_C1 = targets_N[part, None]
@@ -144,8 +170,12 @@ class _ChunkedLogProbs(torch.autograd.Function):
             if mean_N is not None:
                 mean_N[part] = logits_CV.mean(dim=-1) - lse_C1.squeeze(1)
             if slope_ND is not None:
-                slope_ND[part] = _slope(probs_CV, targets_C1, weight_VD).div_(-temperature)
-        ctx.save_for_backward(slope_ND, weight_VD, targets_N)
+                slope_CD = _slope(probs_CV, targets_C1, weight_VD, capping_CV)
+                slope_ND[part] = slope_CD.div_(-temperature)
+            if exchange_ND is not None and capping_CV is not None:
+                exchange_CD = _exchange(targets_C1, weight_VD, capping_CV)
+                exchange_ND[part] = exchange_CD.div_(temperature)
+        ctx.save_for_backward(slope_ND, weight_VD, targets_N, exchange_ND)
         ctx.temperature = temperature
         ctx.mark_non_differentiable(entropy_N, top_N)
         # The gradient of an unused output is then `None` instead of zeros and costs no computation.
@@ -157,15 +187,16 @@ class _ChunkedLogProbs(torch.autograd.Function):
     @override
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
         """Uses ∂mean_v lp/∂h = (mean_v W - softmax·W) / temperature: the stored slope with the
-        target's row of W replaced by the mean row.
+        target's row of W replaced by the mean row. Under a cap the difference is stored too.
         """
-        slope_ND, weight_VD, targets_N = ctx.saved_tensors
+        slope_ND, weight_VD, targets_N, exchange_ND = ctx.saved_tensors
         target_N, _, mean_N, _ = grads
         total_N1 = sum(g for g in (target_N, mean_N) if g is not None)
         if isinstance(total_N1, int):
-            return (None,) * 7
+            return (None,) * 8
         grad_ND = slope_ND * total_N1.unsqueeze(1).to(slope_ND.dtype)
         if mean_N is not None:
-            exchange_ND = (weight_VD.mean(dim=0) - weight_VD[targets_N]) / ctx.temperature
+            if exchange_ND is None:
+                exchange_ND = (weight_VD.mean(dim=0) - weight_VD[targets_N]) / ctx.temperature
             grad_ND += exchange_ND * mean_N.unsqueeze(1).to(slope_ND.dtype)
-        return grad_ND, *(None,) * 6
+        return grad_ND, *(None,) * 7

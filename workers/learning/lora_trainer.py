@@ -110,6 +110,11 @@ class LoraTrainer:
         return self._settings
 
     @property
+    def packs(self) -> bool:
+        """True if rows of one prompt share its computation."""
+        return self._adapted.scorer.shares
+
+    @property
     def steps(self) -> int:
         return self._steps
 

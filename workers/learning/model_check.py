@@ -1,7 +1,7 @@
 """Checks that backbone and head compute the log-probs of a base model correctly.
 
-Some models cap or scale their logits after the output layer, or extend plain attention; for those
-the trained policy would differ from the sampled one.
+Some models change their logits after the output layer in ways that `OutputScaling` does not know,
+or extend plain attention; for those the trained policy would differ from the sampled one.
 """
 
 from collections.abc import Callable
@@ -11,8 +11,15 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from app.domain.errors import RunFailed
+from app.domain.models.models import BASE_MODEL_UNSUPPORTED
 from workers.learning.batches import MicroBatch, micro_batches
 from workers.learning.training_samples import TrainingSample
+
+
+class UnsupportedBase(RunFailed, ValueError):
+    """A base model that the trainer cannot train; it ends the run before anything is sampled."""
+
 
 TOLERANCE: Final = {torch.float64: 1e-6, torch.float32: 1e-3}
 LOW_PRECISION_TOLERANCE: Final = 0.25
@@ -27,7 +34,7 @@ def check_model(
     share: bool,
 ) -> None:
     """Compares the log-probs of two rows of one prompt with the model's full forward pass.
-    `logprobs` computes the log-probs of a micro-batch's targets. Raises `ValueError` if they
+    `logprobs` computes the log-probs of a micro-batch's targets. Raises `UnsupportedBase` if they
     differ.
     """
     rows_BT = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 7, 6, 5, 4]])
@@ -41,4 +48,9 @@ def check_model(
     reference_N = reference_BTV.gather(-1, rows_BT[:, 4:, None]).flatten().to(packed_N.dtype)
     tolerance = TOLERANCE.get(logits_BTV.dtype, LOW_PRECISION_TOLERANCE)
     if not torch.allclose(reference_N, packed_N, rtol=0, atol=tolerance):
-        raise ValueError("this base model's log-probs differ from those of its output layer")
+        raise UnsupportedBase(
+            "The trainer cannot train this base model: its log-probs differ from those of its "
+            "output layer, so it changes its logits in a way that is not known here.",
+            code=BASE_MODEL_UNSUPPORTED,
+            param="model",
+        )

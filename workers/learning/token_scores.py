@@ -18,6 +18,7 @@ from workers.learning.fitting_batches import FittingBatches, Packing
 from workers.learning.head import LogProbHead, TokenScores
 from workers.learning.layout import alone
 from workers.learning.model_check import check_model
+from workers.learning.output_scaling import output_scaling
 from workers.learning.training_samples import TrainingSample
 from workers.progress import PROGRESS
 
@@ -33,7 +34,9 @@ class TokenScorer:
         """
         self._device = base.device
         self._backbone = Backbone(base, checkpointing=checkpointing)
-        self._head = LogProbHead(output_layer(base), temperature=temperature)
+        self._head = LogProbHead(
+            output_layer(base), temperature=temperature, scaling=output_scaling(base)
+        )
         try:
             self._check(base, temperature)
         except (ValueError, TypeError) as error:

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from functools import partial
 
+from app.domain.errors import RunFailed
 from app.domain.methods.learning import resolved_learning
 from app.domain.methods.mode import resolved_mode
 from app.domain.methods.reasoning_efforts import turn_tokens
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.models.models import BASE_MODEL_UNSUPPORTED
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.grading.build import GradingPorts
@@ -97,6 +99,10 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         chat_template=base.chat_template,
         reasoning_effort=None if effort == "default" else effort,
     )
+    if method.tools and renderer.tools_fault is not None:
+        raise RunFailed(
+            f"Model {base.name} {renderer.tools_fault}.", code=BASE_MODEL_UNSUPPORTED, param="model"
+        )
     tools = HttpTools(endpoints, signer, method.tools)
     return RolloutSetup(
         renderer=renderer,

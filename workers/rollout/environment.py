@@ -11,7 +11,7 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
-from app.rendering.hermes import ParsedToolCall
+from app.rendering.formats.tool_format import ParsedToolCall
 from workers.journal.journal import Journal
 from workers.rollout.tools import CallPosition
 

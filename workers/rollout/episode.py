@@ -26,7 +26,8 @@ from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, 
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.prompts import off_loop_if_long
-from app.rendering.renderer import ParsedTurn, Renderer
+from app.rendering.renderer import Renderer
+from app.rendering.turn_parser import ParsedTurn
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 from workers.rollout.environment import (
@@ -183,9 +184,12 @@ class _Episode:
         Returns the reason if the rollout ends here.
         """
         trajectory = self.trajectory
+        tools = self.observation.tools
+        parsed = self.renderer.parse(
+            sampled.token_ids, tools=tools, with_tools=bool(tools), after=trajectory.tokens
+        )
         trajectory.extend_sampled(list(sampled.token_ids), list(sampled.logprobs))
         self.steps += 1
-        parsed = self.renderer.parse(sampled.token_ids, with_tools=bool(self.observation.tools))
         index = len(trajectory.turns)
         trajectory.messages.append(self._message(parsed, index))
         trajectory.turns.append(_turn(sampled, parsed, ()))
@@ -237,8 +241,7 @@ class _Episode:
             trajectory.messages,
             replies,
             tools=self.observation.tools,
-            ended=sampled.token_ids[-1:] != ()
-            and sampled.token_ids[-1] in self.renderer.stop_token_ids,
+            sampled=sampled.token_ids,
             tokens_left=self._tokens_left,
         )
         trajectory.messages.extend(fitted.messages)

@@ -33,10 +33,12 @@ async def fit_replies(
     replies: Sequence[Reply],
     *,
     tools: list[dict[str, Any]],
-    ended: bool,
+    sampled: Sequence[int],
     tokens_left: int,
 ) -> FittedReplies:
-    """Returns messages and bridge ids of `replies`, at most `tokens_left` less a reserve."""
+    """Returns messages and bridge ids of `replies` to the turn `sampled`, at most `tokens_left`
+    less a reserve.
+    """
     budget = tokens_left - _RESERVE
     longest = max(len(reply.text) for reply in replies)
     high = min(longest, most_characters(budget))
@@ -45,7 +47,7 @@ async def fit_replies(
         messages = _messages(replies, length)
         return await off_loop_if_long(
             sum(len(message["content"]) for message in messages),
-            lambda: renderer.bridge_ids(conversation, messages, tools=tools, ended=ended),
+            lambda: renderer.bridge_ids(conversation, messages, tools=tools, sampled=sampled),
         )
 
     ids = await bridge(high)

@@ -11,6 +11,10 @@ from typing import Final, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.domain.models.tool_parsers import ToolParserChoice
+
+BASE_MODEL_UNSUPPORTED: Final = "base_model_unsupported"
+"""Error code of a base model that cannot do what a job needs."""
 _TUNED = "ft:"
 _SLUG = re.compile(r"[^a-z0-9-]+")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -29,7 +33,9 @@ class BaseModelSpec(BaseModel):
     """Local directory or hub id, as `from_pretrained` takes it."""
     context_length: int = Field(gt=0)
     """Tokens a whole rollout may hold, prompt included."""
-    tool_parser: Literal["hermes"] = "hermes"
+    tool_parser: ToolParserChoice = "auto"
+    """vLLM's name of the format of tool calls; `auto` finds the one that the chat template writes.
+    """
     reasoning_parser: str | None = None
     """vLLM's reasoning parser, e.g. `qwen3`. Only for models that always think: it takes an answer
     without any thinking for thinking. The CPU engine needs none.

@@ -27,11 +27,18 @@ from app.domain.methods.stored import (
     stored_method,
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
+from app.domain.models.models import (
+    BASE_MODEL_UNSUPPORTED,
+    BaseModelSpec,
+    base_of,
+    find_base_model,
+    is_tuned_name,
+)
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, put_bytes
 from app.gateways.secrets import SecretBox
+from app.rendering.tool_use import tool_use
 from app.services.jobs.creation_warnings import creation_warnings
 from app.services.jobs.file_validation import FileValidation
 from app.services.jobs.references import RegisteredReferences
@@ -92,6 +99,7 @@ class JobService:
         """Returns the model's name. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
         await self._check_method(new.method, f"method.{new.method.kind}")
+        await self._check_model(model, new.method)
         return model
 
     async def _create(self, new: NewJob) -> Job:
@@ -238,6 +246,19 @@ class JobService:
         await check_definition(
             method, path, egress=self._ports.egress, models=self._ports.judge_models
         )
+
+    async def _check_model(self, model: str, method: TuningMethod) -> None:
+        """Raises `InvalidRequest` for a model that cannot call the tools of the job."""
+        base = base_of(self._base_models, model)
+        if base is None or not isinstance(method, ReinforcementMethod) or not method.tools:
+            return
+        fault = (await asyncio.to_thread(tool_use, base)).fault
+        if fault is not None:
+            raise InvalidRequest(
+                f"Model {base.name} {fault}. Use another model, or a job without tools.",
+                param="model",
+                code=BASE_MODEL_UNSUPPORTED,
+            )
 
     def _job(self, new: NewJob, model: str, method: StoredMethod) -> Job:
         return Job(

@@ -12,7 +12,8 @@ from typing import Any, Final
 from uuid import uuid4
 
 from app.domain.chat.messages import BROKEN_CALL
-from app.rendering.renderer import call_fault
+from app.domain.models.tool_parsers import ToolParser
+from app.rendering.turn_parser import call_fault
 
 _TYPE: Final = "unparsable_tool_call"
 _DATA: Final = b"data: "
@@ -25,13 +26,12 @@ def offers_tools(body: Json) -> bool:
     return bool(body.get("tools")) and body.get("tool_choice") != "none"
 
 
-def mark_reply(reply: Json) -> None:
-    """Marks each message of a whole reply to a body that offers tools."""
+def mark_reply(reply: Json, parser: ToolParser) -> None:
+    """Marks each message of a whole reply to a body that offers tools. `parser` is the model's."""
     for choice in reply.get("choices") or ():
         message = choice.get("message") or {}
-        mark = _mark(
-            message.get("content"), bool(message.get("tool_calls")), choice.get("finish_reason")
-        )
+        called = bool(message.get("tool_calls"))
+        mark = _mark(parser, message.get("content"), called, choice.get("finish_reason"))
         if mark is not None:
             message[BROKEN_CALL] = mark
 
@@ -39,7 +39,8 @@ def mark_reply(reply: Json) -> None:
 class StreamMarker:
     """Marks the last delta of each choice of a stream, event by event."""
 
-    def __init__(self) -> None:
+    def __init__(self, parser: ToolParser) -> None:
+        self._parser = parser
         self._content: dict[int, str] = defaultdict(str)
         self._called: set[int] = set()
 
@@ -54,17 +55,18 @@ class StreamMarker:
         self._content[index] += delta.get("content") or ""
         if delta.get("tool_calls"):
             self._called.add(index)
-        mark = _mark(self._content[index], index in self._called, choice.get("finish_reason"))
+        called = index in self._called
+        mark = _mark(self._parser, self._content[index], called, choice.get("finish_reason"))
         if mark is not None:
             choice["delta"] = {**delta, BROKEN_CALL: mark}
         return mark is not None
 
 
-def _mark(content: Any, called: bool, finish_reason: str | None) -> Json | None:
+def _mark(parser: ToolParser, content: Any, called: bool, finish_reason: str | None) -> Json | None:
     """Returns `None` for a turn that training takes as it is: calls, an answer, a cut text."""
     if called or finish_reason != "stop" or not isinstance(content, str):
         return None
-    fault = call_fault(content)
+    fault = call_fault(content, parser)
     if fault is None:
         return None
     return {"type": _TYPE, "message": fault, "tool_call_id": f"call_{uuid4().hex[:24]}"}

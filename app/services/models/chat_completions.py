@@ -6,6 +6,7 @@ reasoning effort it was trained with unless the call names another, and that a b
 rules of `app.domain.chat` never reaches an engine.
 """
 
+import asyncio
 import json
 import weakref
 from collections.abc import AsyncIterator
@@ -18,8 +19,10 @@ from app.domain.chat.parameters import check_parameters, engine_options
 from app.domain.errors import RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import with_trained_effort
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED, check_messages
+from app.domain.models.tool_parsers import ToolParser
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import AdapterMissing, Inference
+from app.rendering.tool_use import tool_use
 from app.services.models.broken_calls import (
     StreamMarker,
     mark_reply,
@@ -60,12 +63,13 @@ class ChatCompletionService:
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
         if offers_tools(body):
-            mark_reply(reply)
+            mark_reply(reply, await _parser_of(model))
         return {**reply, "model": model.name}
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
         """Server-sent events. The first chunk is awaited, so that errors still have a status."""
         model, forwarded = await self._prepare(body)
+        parser = await _parser_of(model)
         with ExitStack() as stack:
             stack.enter_context(self._slots.taken(self._project_id))
             try:
@@ -78,7 +82,9 @@ class ChatCompletionService:
                 raise _in_tenants_words(error, model) from error
             slot = stack.pop_all()
         events = _renamed(first, rest, model)
-        chunks = _holding(slot, _marked(events) if offers_tools(body) else events)
+        if offers_tools(body):
+            events = _marked(events, parser)
+        chunks = _holding(slot, events)
         # A stream that its client never begins to read has no end of its own.
         weakref.finalize(chunks, slot.close)
         return chunks
@@ -103,6 +109,13 @@ class ChatCompletionService:
 
 def chat_slots(limit: int) -> ProjectSlots:
     return ProjectSlots(limit, noun="chat completions")
+
+
+async def _parser_of(model: CallableModel) -> ToolParser:
+    """Returns the parser of the model's tool calls; finding it may read the model's files."""
+    if model.base is None:
+        return "hermes"
+    return (await asyncio.to_thread(tool_use, model.base)).parser
 
 
 async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -152,9 +165,9 @@ async def _renamed(
         yield pending.replace(old, new)
 
 
-async def _marked(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _marked(events: AsyncIterator[bytes], parser: ToolParser) -> AsyncIterator[bytes]:
     """Yields the events of a stream with broken tool calls marked."""
-    marker = StreamMarker()
+    marker = StreamMarker(parser)
     async for chunk in events:
         whole = [marker.feed(event) for event in chunk.split(_EVENT_END)]
         yield _EVENT_END.join(whole)

@@ -30,8 +30,13 @@ class CallableModel:
     """The tuned model itself; `None` for a base model."""
     reasoning_effort: str | None
     """The effort that a tuned model was trained with; `None` for the model's own default."""
-    context_length: int | None
-    """Tokens of prompt and answer; `None` if the base model is no longer offered."""
+    base: BaseModelSpec | None
+    """The base model; `None` if it is no longer offered."""
+
+    @property
+    def context_length(self) -> int | None:
+        """Tokens of prompt and answer; `None` if the base model is no longer offered."""
+        return None if self.base is None else self.base.context_length
 
     @property
     def object_key(self) -> str | None:
@@ -92,7 +97,7 @@ class ModelService:
             engine_name=model.engine_name,
             tuned=model,
             reasoning_effort=model.reasoning_effort,
-            context_length=None if base is None else base.context_length,
+            base=base,
         )
 
 
@@ -104,5 +109,5 @@ def _base(model: BaseModelSpec) -> CallableModel:
         engine_name=model.name,
         tuned=None,
         reasoning_effort=None,
-        context_length=model.context_length,
+        base=model,
     )

@@ -12,8 +12,9 @@ from transformers import AutoTokenizer
 from app.domain.errors import InvalidRequest
 from app.domain.methods.reasoning_efforts import template_variables
 from app.rendering.chat_template import ChatTemplate
-from app.rendering.hermes import ParsedToolCall
-from app.rendering.renderer import Renderer, call_fault
+from app.rendering.formats.tool_format import ParsedToolCall
+from app.rendering.renderer import Renderer
+from app.rendering.turn_parser import call_fault
 from app.settings.models import shipped_model_dir
 from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
 
@@ -58,6 +59,11 @@ def _renderer(directory: Path, template: str) -> Renderer:
     return Renderer(str(directory), tool_parser="hermes", chat_template=None)
 
 
+def whole_text(renderer: Renderer, ids: list[int]) -> str:
+    """The text of ids, control tokens included."""
+    return renderer._tokens.showing(["<|im_start|>", "<|im_end|>", "<|endoftext|>"]).decode(ids)
+
+
 def _id(renderer: Renderer, token: str) -> int:
     (found,) = _ids(renderer, token)
     return found
@@ -100,8 +106,8 @@ def test_bridge_after_an_ended_turn_is_the_rest_of_the_conversation(chatml: Rend
         {"role": "tool", "tool_call_id": "a", "content": "42"},
         {"role": "tool", "tool_call_id": "b", "content": "43"},
     ]
-    bridge = chatml.bridge_ids([USER], replies, tools=[TOOL], ended=True)
-    text = chatml._tokenizer.decode(prompt + sampled + bridge, skip_special_tokens=False)
+    bridge = chatml.bridge_ids([USER], replies, tools=[TOOL], sampled=sampled)
+    text = whole_text(chatml, prompt + sampled + bridge)
     assert text.endswith(
         "P017?<|im_end|>\n<|im_start|>assistant\n"
         '<tool_call>{"name":"lookup","arguments":{}}</tool_call><|im_end|>\n'
@@ -112,23 +118,25 @@ def test_bridge_after_an_ended_turn_is_the_rest_of_the_conversation(chatml: Rend
 
 def test_a_turn_cut_by_length_is_ended_by_the_bridge(renderer: Renderer) -> None:
     replies = [{"role": "tool", "content": "42"}]
-    ended = renderer.bridge_ids([USER], replies, tools=[TOOL], ended=True)
-    cut = renderer.bridge_ids([USER], replies, tools=[TOOL], ended=False)
-    assert cut == [renderer._tokenizer.token_to_id("<|im_end|>"), *ended]
+    ended = renderer.bridge_ids([USER], replies, tools=[TOOL])
+    cut = renderer.bridge_ids([USER], replies, tools=[TOOL], sampled=_ids(renderer, "It is"))
+    assert cut == [_id(renderer, "<|im_end|>"), *ended]
     assert cut[0] in renderer.stop_token_ids
 
 
 @settings(max_examples=40, deadline=None)
-@given(content=st.text(max_size=20), reply=st.text(max_size=20), shown=st.booleans())
+@given(
+    content=st.text(max_size=20),
+    reply=st.text(max_size=20) | st.sampled_from(["Qx7sentinelZ", "Qx7sentinelZQx7sentinelZ1"]),
+    shown=st.booleans(),
+)
 def test_bridge_equals_the_template_where_the_template_is_prefix_stable(
     chatml: Renderer, content: str, reply: str, shown: bool
 ) -> None:
-    if any(mark in content + reply for mark in ("<|", "|>", "Qx7")):
-        return
     assistant = {"role": "assistant", "content": content}
     tool = {"role": "tool", "content": reply}
     prompt = chatml.prompt_ids([USER], [TOOL])
-    sampled = _ids(chatml, content + "<|im_end|>")
+    sampled = chatml.turn_ids([USER, assistant], [TOOL])
     history = [USER, assistant] if shown else [USER]
     bridge = chatml.bridge_ids(history, [tool], tools=[TOOL])
     assert prompt + sampled + bridge == chatml.prompt_ids([USER, assistant, tool], [TOOL])
@@ -140,7 +148,7 @@ def test_bridge_works_where_the_template_rewrites_earlier_turns(tmp_path: Path) 
     assert "hm" in drops.prompt_text([USER, thought], None)
     assert "hm" not in drops.prompt_text([USER, thought, USER], None)
     bridge = drops.bridge_ids([USER, thought], [USER], tools=None)
-    assert drops._tokenizer.decode(bridge, skip_special_tokens=False) == (
+    assert whole_text(drops, bridge) == (
         f"\n<|im_start|>user\n{USER['content']}<|im_end|>\n<|im_start|>assistant\n"
     )
 
@@ -257,7 +265,7 @@ def test_text_parts_are_joined(chatml: Renderer) -> None:
 
 def test_what_the_model_files_say(chatml: Renderer) -> None:
     assert chatml.context_length == 512
-    assert chatml.stop_token_ids == (chatml._tokenizer.token_to_id("<|im_end|>"),)
+    assert chatml.stop_token_ids == (_id(chatml, "<|im_end|>"),)
     assert chatml.count_tokens("<|im_end|>") == 1
 
 

@@ -11,17 +11,31 @@ import yaml
 
 from app.domain.models.models import BaseModelSpec
 from app.settings.models import to_models_json
+from tests.support.family_templates import FAMILIES, save_family
 from tests.support.installation import REPOSITORY
 from workers.engines.vllm import VllmOptions, vllm_arguments, vllm_command, vllm_environment
 
 
 def _spec(**changes: object) -> BaseModelSpec:
-    fields = {"name": "qwen3-4b-2026-01-01", "path": "Qwen/Qwen3-4B", "context_length": 8192}
+    fields = {
+        "name": "qwen3-4b-2026-01-01",
+        "path": "Qwen/Qwen3-4B",
+        "context_length": 8192,
+        "tool_parser": "hermes",
+    }
     return BaseModelSpec.model_validate({**fields, **changes})
 
 
 def _value(command: tuple[str, ...], flag: str) -> str:
     return command[command.index(flag) + 1]
+
+
+def test_the_parser_of_calls_is_the_one_that_the_template_needs(tmp_path: Path) -> None:
+    path = save_family(tmp_path, FAMILIES["glm45"])
+    command = vllm_command(
+        _spec(path=str(path), tool_parser="auto"), VllmOptions(), python="python"
+    )
+    assert _value(command, "--tool-call-parser") == "glm45"
 
 
 def test_command_keeps_the_contract() -> None:

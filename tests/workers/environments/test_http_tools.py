@@ -11,7 +11,7 @@ from app.domain.rollouts.trajectory import FailureClass
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.pool import retry_after
 from app.gateways.endpoints.signing import signing_secret
-from app.rendering.hermes import ParsedToolCall
+from app.rendering.formats.tool_format import ParsedToolCall
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, call_once, caller, egress_to, pool, schema
 from workers.journal.journal import InMemoryJournal

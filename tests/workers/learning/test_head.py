@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from workers.learning.head import LogProbHead
+from workers.learning.output_scaling import OutputScaling
 
 PRECISIONS = [(torch.float64, 1e-12), (torch.float32, 1e-5)]
 
@@ -138,3 +139,35 @@ def test_logits_of_a_bf16_model_are_not_rounded_to_bf16() -> None:
     expected_N, _ = plain(wide, hidden_ND.double(), targets_N, 1.0)
     found_N = LogProbHead(linear)(hidden_ND, targets_N).logprobs_N
     torch.testing.assert_close(found_N.double(), expected_N, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("cap", [None, 5.0])
+@pytest.mark.parametrize("scale", [1.0, 0.25])
+@pytest.mark.parametrize("bias", [False, True])
+def test_scaled_and_capped_logits_equal_the_full_softmax(
+    cap: float | None, scale: float, bias: bool
+) -> None:
+    linear = layer(50, 16, bias=bias, dtype=torch.float64)
+    linear.weight.data.mul_(0.05)  # a cap leaves no gradient of logits far above it
+    hidden_ND = torch.randn(23, 16, dtype=torch.float64, requires_grad=True)
+    targets_N = torch.randint(0, 50, (23,))
+    head = LogProbHead(linear, temperature=0.7, scaling=OutputScaling(scale, cap), chunk=5)
+    mine = head(hidden_ND, targets_N, mean=True)
+    logits_NV = linear(hidden_ND) * scale
+    if cap is not None:
+        logits_NV = cap * torch.tanh(logits_NV / cap)
+    logp_NV = (logits_NV / 0.7).log_softmax(-1)
+    mean_N, logprobs_N = logp_NV.mean(-1), logp_NV.gather(1, targets_N[:, None])[:, 0]
+    entropy_N = -(logp_NV.exp() * logp_NV).sum(-1)
+    assert mine.mean_logprobs_N is not None
+    torch.testing.assert_close(mine.logprobs_N, logprobs_N, rtol=0, atol=1e-11)
+    torch.testing.assert_close(mine.mean_logprobs_N, mean_N, rtol=0, atol=1e-11)
+    torch.testing.assert_close(mine.entropy_N, entropy_N, rtol=0, atol=1e-11)
+    weights_N = torch.randn(23, dtype=torch.float64)
+    for weighted, plain_sum in (
+        (mine.logprobs_N * weights_N, logprobs_N * weights_N),
+        (mine.mean_logprobs_N - mine.logprobs_N * weights_N, mean_N - logprobs_N * weights_N),
+    ):
+        (got,) = torch.autograd.grad(weighted.sum(), hidden_ND, retain_graph=True)
+        (expected,) = torch.autograd.grad(plain_sum.sum(), hidden_ND, retain_graph=True)
+        torch.testing.assert_close(got, expected, rtol=1e-11, atol=1e-11)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
+from app.domain.errors import RunFailed
 from tests.support.learning.samples import VOCAB
 from workers.learning.adapters import load_base
 from workers.learning.fitting_batches import FittingBatches
@@ -72,5 +73,6 @@ def test_a_base_that_computes_more_than_its_output_layer_is_still_refused(model_
         return out
 
     base.forward = scaled
-    with pytest.raises(ValueError, match="differ from those of its output layer"):
+    with pytest.raises(RunFailed, match="differ from those of its output layer") as refused:
         TokenScorer(base, temperature=1.0)
+    assert (refused.value.code, refused.value.param) == ("base_model_unsupported", "model")

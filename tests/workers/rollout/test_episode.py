@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.rollouts.trajectory import FailureClass, StopReason
-from app.rendering.renderer import call_fault
+from app.rendering.turn_parser import call_fault
 from tests.support.endpoints import Received, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import uuid4
 
+from app.domain.errors import InvalidRequest
 from app.rendering.prompts import fitting_prompt_ids
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.bodies import ChatBody
@@ -21,6 +22,10 @@ async def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatT
     """Creates the turn of a request. Raises `AdapterMissing` or `InvalidRequest`."""
     version = engine.versions.get(body.model)
     renderer, context_length = _renderer(version.base.renderer, body), version.base.context_length
+    if body.tools and renderer.tools_fault is not None:
+        raise InvalidRequest(
+            f"The model `{version.base.spec.name}` {renderer.tools_fault}.", param="tools"
+        )
     prompt = await fitting_prompt_ids(
         renderer, body.messages, body.tools, context_length=context_length
     )

@@ -6,18 +6,15 @@ tokens up to the one that completes a stop string, and final content is a prefix
 Must not know response shapes or chunks.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from app.rendering.hermes import CALL_START, ParsedToolCall
+from app.rendering.formats.tool_format import ParsedToolCall, partial_mark_length
 from app.rendering.renderer import Renderer
+from app.rendering.turn_parser import OPENING
 from workers.engines.cpu.bodies import ChatBody
 from workers.engines.cpu.sequence import Sequence
 
-_THINK: Final = "<think>"
-_THINK_END: Final = "</think>"
-_MARKS: Final = (CALL_START, _THINK, _THINK_END)
 _UNFINISHED_CHARACTER: Final = "\ufffd"
 
 
@@ -59,51 +56,36 @@ class ChatTurn:
         """Returns the prefix of the content that no later token can change. Valid only while `cut`
         is `None`.
         """
-        text = self.text.rstrip(_UNFINISHED_CHARACTER)
-        text = text[: len(text) - _partial_mark_length(text, (*_MARKS, *(self.body.stop or ())))]
-        content = self._after_reasoning(text).lstrip()
+        text, parser = self.text.rstrip(_UNFINISHED_CHARACTER), self.renderer.parser
+        marks = (*parser.reasoning.marks, *(self.body.stop or ()))
+        text = text[: len(text) - partial_mark_length(text, marks)]
+        content = parser.split(text, after=self._prompt).answer
         if self._parses_calls:
-            content = content.partition(CALL_START)[0]
-        return content.rstrip()
+            content = content[: parser.tool_format.final_length(content)]
+        return content.strip()
 
     def answer(self) -> Answer:
         """Parses all tokens. A malformed tool call is content, as in vLLM."""
-        text = self.text[: self.cut]
-        parsed = self.renderer.parse(self.token_ids, until=self.cut)
-        content = self._after_reasoning(text)
-        calls = parsed.tool_calls if self._parses_calls and self.cut is None else []
-        if calls:
-            content = content.partition(CALL_START)[0]
-        has_reasoning = self._starts_with_reasoning(text)
+        parsed = self.renderer.parse(
+            self.token_ids,
+            tools=self.body.tools or (),
+            with_tools=self._parses_calls and self.cut is None,
+            after=self._prompt,
+            until=self.cut,
+        )
         return Answer(
-            content=content.strip(),
-            reasoning=parsed.reasoning if has_reasoning else "",
-            reasoning_tokens=parsed.reasoning_tokens if has_reasoning else 0,
-            tool_calls=calls[: 1 if self.body.parallel_tool_calls is False else None],
+            content=parsed.content,
+            reasoning=parsed.reasoning,
+            reasoning_tokens=parsed.reasoning_tokens,
+            tool_calls=parsed.tool_calls[: 1 if self.body.parallel_tool_calls is False else None],
         )
 
     @property
     def _parses_calls(self) -> bool:
         return bool(self.body.tools) and self.body.tool_choice != "none"
 
-    def _starts_with_reasoning(self, text: str) -> bool:
-        """Returns true if the turn begins with reasoning. An end marker without a start marker
-        stays content, because the content before it may already be streamed.
-        """
-        return self.renderer.starts_thinking or text.lstrip().startswith(_THINK)
-
-    def _after_reasoning(self, text: str) -> str:
-        return text.partition(_THINK_END)[2] if self._starts_with_reasoning(text) else text
-
-
-def _partial_mark_length(text: str, marks: Iterable[str]) -> int:
-    """Returns the length of the longest text suffix that is a proper prefix of a mark."""
-    return max(
-        (
-            length
-            for mark in marks
-            for length in range(1, len(mark))
-            if text.endswith(mark[:length])
-        ),
-        default=0,
-    )
+    @property
+    def _prompt(self) -> list[int]:
+        """The end of the prompt, which may open reasoning."""
+        length = self.sequence.prompt_length
+        return self.sequence.tokens[max(0, length - OPENING) : length]

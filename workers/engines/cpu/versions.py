@@ -33,6 +33,7 @@ from workers.engines.cpu.adapters import (
 )
 from workers.engines.cpu.decoder import fuse_decoder
 from workers.engines.cpu.kv_pool import KvShape
+from workers.engines.cpu.support import engine_fault
 from workers.engines.cpu.weights import PlainWeights, Weights
 
 MERGED_BYTES: Final = 1 << 30
@@ -98,11 +99,12 @@ def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
     """Converts a model for packed steps; afterwards it runs nothing else. Runs it once to determine
     the shape of its keys and values.
     """
+    fault = engine_fault(model)
+    if fault is not None:
+        raise ValueError(f"{spec.name}: the CPU engine cannot serve this model: {fault}")
     with torch.inference_mode():
         layers = model(torch.tensor([[0, 1]]), use_cache=True).past_key_values.layers
     shapes = {tuple(t.shape) for layer in layers for t in (layer.keys, layer.values)}
-    if len(shapes) != 1:
-        raise ValueError(f"{spec.name}: layers differ in their key and value shapes: {shapes}")
     _, heads, _, head_size = shapes.pop()
     length = min(spec.context_length, renderer.context_length)
     return BaseModel(

@@ -14,6 +14,7 @@ from openai import (
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from tests.support.engine_server import running_engine
+from tests.support.family_templates import NO_TOOLS
 from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
 
 KEY = "sk-engine"
@@ -52,7 +53,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     root = tmp_path_factory.mktemp("parrot")
     save_parrot(root, [TOOL_TURNS, THINKING, BROKEN, LONE_END])
     spec = BaseModelSpec(name="parrot", path=str(root), context_length=CONTEXT_LENGTH)
-    with running_engine([spec], api_key=KEY) as url:
+    template = root / "no_tools.jinja"
+    template.write_text(NO_TOOLS.template)
+    plain = spec.model_copy(update={"name": "plain", "chat_template": template})
+    with running_engine([spec, plain], api_key=KEY) as url:
         yield url, root
 
 
@@ -65,6 +69,15 @@ def client(engine: tuple[str, Path]) -> Iterator[OpenAI]:
 def _ask(client: OpenAI, messages: list[Any], **options: Any) -> Any:
     settings = {"temperature": 0, "max_completion_tokens": 100, **options}
     return client.chat.completions.create(model="parrot", messages=messages, **settings)
+
+
+def test_tools_are_refused_where_the_template_shows_none(client: OpenAI) -> None:
+    chat: Any = client.chat.completions.create
+    with pytest.raises(BadRequestError, match="`plain` cannot be used with tools") as refused:
+        chat(model="plain", messages=TOOL_TURNS[:1], tools=[LOOKUP])
+    assert refused.value.param == "tools"
+    answer = chat(model="plain", messages=TOOL_TURNS[:1], max_completion_tokens=2)
+    assert answer.usage.completion_tokens == 2
 
 
 def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:

@@ -1,0 +1,1 @@
+"""The texts in which model families write tool calls and reasoning, one file per format."""

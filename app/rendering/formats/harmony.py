@@ -1,0 +1,84 @@
+"""OpenAI's harmony format of gpt-oss, `openai` in vLLM: messages in channels.
+
+    <|channel|>analysis<|message|>reasoning<|end|>
+    <|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{…}<|call|>
+    <|start|>assistant<|channel|>final<|message|>answer<|return|>
+
+OpenAI's own library reads ids of its own vocabulary, which it downloads; this reads the text of
+any tokenizer.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from typing_extensions import override
+
+from app.rendering.formats.tool_format import (
+    BrokenCall,
+    MarkedCalls,
+    ParsedToolCall,
+    Tools,
+    arguments_json,
+    loads,
+)
+
+START: Final = "<|start|>"
+MESSAGE: Final = "<|message|>"
+CHANNEL: Final = "<|channel|>"
+ENDS: Final = ("<|end|>", "<|return|>", "<|call|>")
+MARKS: Final = (START, CHANNEL, MESSAGE, "<|constrain|>", *ENDS)
+_RECIPIENT: Final = re.compile(r"to=(?:functions\.)?([^\s<]+)")
+_CHANNEL: Final = re.compile(r"<\|channel\|>\s*(\w+)")
+_END: Final = re.compile("|".join(map(re.escape, ENDS)))
+
+
+@dataclass(frozen=True, slots=True)
+class HarmonyMessage:
+    channel: str
+    recipient: str | None
+    """The function that is called."""
+    body: str
+    closed: bool
+
+    @property
+    def text(self) -> str:
+        """The message as the model writes it."""
+        to = "" if self.recipient is None else f" to=functions.{self.recipient}"
+        end = "<|call|>" if self.closed else ""
+        return f"{START}assistant{CHANNEL}{self.channel}{to}{MESSAGE}{self.body}{end}"
+
+
+def harmony_messages(text: str) -> Iterator[HarmonyMessage]:
+    """Yields the messages of a sampled turn; a header without a body yet is none."""
+    for part in text.split(START):
+        header, begun, rest = part.partition(MESSAGE)
+        if not begun:
+            continue
+        end = _END.search(rest)
+        channel, recipient = _CHANNEL.search(header), _RECIPIENT.search(header)
+        yield HarmonyMessage(
+            channel="final" if channel is None else channel[1],
+            recipient=None if recipient is None else recipient[1],
+            body=rest if end is None else rest[: end.start()],
+            closed=end is not None,
+        )
+
+
+class Harmony(MarkedCalls):
+    """Reads the calls that `HarmonyChannels` leaves in an answer."""
+
+    def __init__(self) -> None:
+        super().__init__("openai", starts=(START,), others=MARKS)
+
+    @override
+    def read(self, text: str, tools: Tools) -> list[ParsedToolCall]:
+        calls = []
+        for message in harmony_messages(text):
+            if message.recipient is None:
+                continue
+            if not message.closed:
+                raise BrokenCall("it does not end with <|call|>")
+            calls.append(ParsedToolCall(message.recipient, arguments_json(loads(message.body))))
+        return calls

@@ -1,0 +1,164 @@
+"""The protocol of a tool-call format, and what its implementations share.
+
+Promises of every format: it never raises on a model's text and never evaluates it; a malformed call
+becomes a sentence for the model, and its whole turn content. Must not know tokens or templates.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from app.domain.models.tool_parsers import ToolParser
+from app.domain.strict_json import strict_loads
+
+Tools = Sequence[dict[str, Any]]
+"""The functions that a conversation offers, in Chat Completions form."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedToolCall:
+    name: str
+    arguments_json: str
+    """The arguments: a JSON object as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedCalls:
+    content: str
+    """The text before the first call; all of it if a call is malformed."""
+    tool_calls: list[ParsedToolCall]
+    """In their order in the text; none if one of them is malformed."""
+    parse_error: str | None
+    """The first fault, as a sentence for the model."""
+
+
+class ToolFormat(Protocol):
+    """A format under vLLM's name for it."""
+
+    @property
+    def name(self) -> ToolParser: ...
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The texts that the parser needs: a decoder must show them even if they are control
+        tokens.
+        """
+        ...
+
+    def parse(self, text: str, tools: Tools) -> ParsedCalls:
+        """Returns content and calls of an answer, whose reasoning must be removed before. Values
+        that the format writes as plain text get the types of the schemas in `tools`.
+        """
+        ...
+
+    def final_length(self, text: str) -> int:
+        """Returns the number of characters of an unfinished answer that are content whatever
+        follows.
+        """
+        ...
+
+
+class BrokenCall(ValueError):
+    """A call that cannot be parsed; the text is the reason."""
+
+
+class MarkedCalls:
+    """A format whose calls begin with a mark: content is the text before the first one."""
+
+    def __init__(
+        self, name: ToolParser, *, starts: tuple[str, ...], others: tuple[str, ...] = ()
+    ) -> None:
+        self.name = name
+        self.starts = starts
+        self.marks = (*starts, *others)
+
+    def read(self, text: str, tools: Tools) -> list[ParsedToolCall]:
+        """Returns the calls of a text that begins with a mark. Raises `BrokenCall`."""
+        raise NotImplementedError
+
+    def parse(self, text: str, tools: Tools) -> ParsedCalls:
+        first = first_index(text, self.starts)
+        if first is None:
+            return content_only(text)
+        try:
+            calls = self.read(text[first:], tools)
+        except BrokenCall as broken:
+            return broken_turn(text, broken)
+        return ParsedCalls(text[:first].strip(), calls, None)
+
+    def final_length(self, text: str) -> int:
+        first = first_index(text, self.starts)
+        return len(text) - partial_mark_length(text, self.starts) if first is None else first
+
+
+def content_only(text: str) -> ParsedCalls:
+    return ParsedCalls(text.strip(), [], None)
+
+
+def broken_turn(text: str, reason: object) -> ParsedCalls:
+    sentence = f"Error: the tool call could not be parsed: {reason}."
+    return ParsedCalls(text.strip(), [], sentence)
+
+
+def first_index(text: str, marks: Iterable[str]) -> int | None:
+    """Returns the index of the first mark in a text."""
+    found = [index for mark in marks if (index := text.find(mark)) >= 0]
+    return min(found, default=None)
+
+
+def partial_mark_length(text: str, marks: Iterable[str]) -> int:
+    """Returns the length of the longest text suffix that is a proper prefix of a mark."""
+    return max(
+        (
+            length
+            for mark in marks
+            for length in range(1, len(mark))
+            if text.endswith(mark[:length])
+        ),
+        default=0,
+    )
+
+
+def loads(text: str) -> Any:
+    """Returns the value of JSON text. Raises `BrokenCall`."""
+    try:
+        return strict_loads(text)
+    except RecursionError:
+        raise BrokenCall("it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise BrokenCall(f"it is not valid JSON ({error.msg} at character {error.pos})") from None
+    except ValueError as error:
+        raise BrokenCall(f"it is not valid JSON ({error})") from None
+
+
+def call_of(value: Any, *, keys: tuple[str, ...] = ("arguments",)) -> ParsedToolCall:
+    """Returns the call of an object with a `name` and its arguments under one of `keys`. Raises
+    `BrokenCall`.
+    """
+    name = value.get("name") if isinstance(value, dict) else None
+    if not isinstance(name, str) or not name:
+        raise BrokenCall('it is not an object with a "name"')
+    return ParsedToolCall(name, arguments_json(next((value[k] for k in keys if k in value), None)))
+
+
+def arguments_json(arguments: Any) -> str:
+    """Returns arguments as JSON text. Raises `BrokenCall` for all but objects of JSON values."""
+    if not isinstance(arguments, dict):
+        raise BrokenCall('its "arguments" are not a JSON object')
+    try:
+        text = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, TypeError, RecursionError):
+        raise BrokenCall("its arguments cannot be written as JSON") from None
+    return text
+
+
+def parameter_schema(tools: Tools, function: str, parameter: str) -> Any:
+    """Returns the schema of one parameter; `None` if the tools do not describe it."""
+    for tool in tools:
+        described = tool.get("function", tool)
+        if described.get("name") == function:
+            properties = (described.get("parameters") or {}).get("properties")
+            return properties.get(parameter) if isinstance(properties, dict) else None
+    return None

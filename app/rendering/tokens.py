@@ -1,0 +1,52 @@
+"""A model's tokenizer: text to ids, and ids to the text that parsers and users read.
+
+Owns the choice of the control tokens that decoded text hides. Must not know messages.
+"""
+
+import copy
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Self
+
+from tokenizers import AddedToken, Tokenizer
+
+THREAD_FROM: Final = 65_536
+"""Characters from which a caller with an event loop encodes on a thread."""
+
+
+class ModelTokens:
+    def __init__(self, file: Path) -> None:
+        self._tokenizer = Tokenizer.from_file(str(file))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.added: Mapping[int, AddedToken] = self._tokenizer.get_added_tokens_decoder()
+        self.control_ids = frozenset(n for n, token in self.added.items() if token.special)
+        self._hidden_ids = self.control_ids
+
+    def showing(self, marks: Collection[str]) -> Self:
+        """Returns the tokenizer with these control tokens visible in decoded text."""
+        other = copy.copy(self)
+        other._hidden_ids = frozenset(  # noqa: SLF001 - its own class
+            number for number in self.control_ids if self.added[number].content not in marks
+        )
+        return other
+
+    def encode(self, text: str) -> list[int]:
+        """Returns the ids of a text, about 2 MB a second. A long one leaves the interpreter lock
+        to other threads meanwhile, which the tokenizer's method for single texts does not.
+        """
+        if len(text) < THREAD_FROM:
+            ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+            return ids
+        [encoding] = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        return list(encoding.ids)
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """Returns the text without hidden control tokens."""
+        visible = [number for number in token_ids if number not in self._hidden_ids]
+        text: str = self._tokenizer.decode(visible, skip_special_tokens=False)
+        return text
+
+    def id_of(self, token: str) -> int | None:
+        number: int | None = self._tokenizer.token_to_id(token)
+        return number

@@ -1,0 +1,39 @@
+"""Tells how a base model uses tools, without keeping its tokenizer in memory."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import structlog
+
+from app.domain.models.models import BaseModelSpec
+from app.domain.models.tool_parsers import ToolParser
+from app.rendering.renderer import Renderer
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    parser: ToolParser
+    """vLLM's name of the format of its calls."""
+    fault: str | None
+    """The reason why the model works without tools only; `None` if it works with them."""
+
+
+@lru_cache(maxsize=64)
+def tool_use(spec: BaseModelSpec, *, download: bool = False) -> ToolUse:
+    """Reads the model's tokenizer and chat template, which is slow the first time. A model whose
+    files cannot be read here is taken to work with tools; its first run says otherwise. A request
+    must not wait for a download.
+    """
+    try:
+        renderer = Renderer(
+            spec.path,
+            tool_parser=spec.tool_parser,
+            chat_template=spec.chat_template,
+            download=download,
+        )
+    except (OSError, ValueError) as error:
+        log.warning("the model's use of tools is not known", model=spec.name, error=str(error))
+        return ToolUse("hermes" if spec.tool_parser == "auto" else spec.tool_parser, None)
+    return ToolUse(renderer.tool_parser, renderer.tools_fault)

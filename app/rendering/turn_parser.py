@@ -1,0 +1,195 @@
+"""Parses sampled turns into reasoning, content and tool calls, by the formats of a model's family.
+
+Owns the choice of these formats: a tool-call format must read back the calls that the model's own
+chat template writes. Must not know conversations.
+"""
+
+import copy
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+from app.domain.errors import InvalidRequest
+from app.domain.models.tool_parsers import ToolParser, ToolParserChoice
+from app.rendering.bridge import common_length
+from app.rendering.chat_template import ChatTemplate, Message
+from app.rendering.formats.build import BY_TEMPLATE, build_tool_format
+from app.rendering.formats.reasoning import Reasoning, SplitTurn, reasoning_of
+from app.rendering.formats.tool_format import ParsedToolCall, ToolFormat, Tools, content_only
+from app.rendering.tokens import ModelTokens
+
+OPENING: Final = 16
+"""Tokens at the end of a prompt among which reasoning may be opened."""
+_PROBE_TOOL: Final[Message] = {
+    "type": "function",
+    "function": {
+        "name": "probe_tool",
+        "description": "Looks a place up.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "place": {"type": "string", "description": "The place."},
+                "number": {"type": "integer", "description": "A number."},
+            },
+            "required": ["place"],
+        },
+    },
+}
+_PROBE_ARGUMENTS: Final[Message] = {"place": "New York", "number": 3}
+_QUESTION: Final[Message] = {"role": "user", "content": "a"}
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTurn:
+    """An assistant turn, parsed."""
+
+    content: str
+    reasoning: str
+    reasoning_tokens: int
+    tool_calls: list[ParsedToolCall]
+    parse_error: str | None
+    """A sentence for the model if a call is malformed; the turn has no calls then, and its whole
+    text is content.
+    """
+
+
+class TurnParser:
+    def __init__(self, tokens: ModelTokens, tool_format: ToolFormat, reasoning: Reasoning) -> None:
+        self.tool_format = tool_format
+        self.reasoning = reasoning
+        self.marks = frozenset((*tool_format.marks, *reasoning.marks))
+        self.tokens = tokens.showing(self.marks)
+        self.opened = False
+        """True if prompts of the model open reasoning."""
+
+    def parse(
+        self,
+        token_ids: Sequence[int],
+        *,
+        tools: Tools = (),
+        with_tools: bool = True,
+        after: Sequence[int] | None = None,
+        until: int | None = None,
+    ) -> ParsedTurn:
+        """Parses a sampled turn, or the first `until` characters of its text. Never raises on a
+        model's text. `tools` give the arguments their types; without tools nothing in the text is a
+        call: all of it is content. `after` are the ids that precede the turn, which may open
+        reasoning; `None` stands for the prompt of a first turn.
+        """
+        split = self.split(self.tokens.decode(token_ids)[:until], after=after)
+        answer = split.answer
+        parsed = self.tool_format.parse(answer, tools) if with_tools else content_only(answer)
+        return ParsedTurn(
+            content=parsed.content,
+            reasoning=split.reasoning,
+            reasoning_tokens=self._reasoning_tokens(token_ids, split),
+            tool_calls=parsed.tool_calls,
+            parse_error=parsed.parse_error,
+        )
+
+    def after_prompt(self, prompt: Sequence[int]) -> Self:
+        """Returns the parser for turns that follow prompts which end as this one."""
+        other = copy.copy(self)
+        other.opened = self.opens(prompt)
+        return other
+
+    def split(self, text: str, *, after: Sequence[int] | None) -> SplitTurn:
+        """Splits a turn's text, whole or unfinished, into reasoning and answer."""
+        return self.reasoning.split(text, opened=self.opens(after))
+
+    def opens(self, after: Sequence[int] | None) -> bool:
+        """Returns whether a prompt opens reasoning."""
+        if after is None:
+            return self.opened
+        return self.tokens.decode(after[-OPENING:]).rstrip().endswith(self.reasoning.start)
+
+    def _reasoning_tokens(self, token_ids: Sequence[int], split: SplitTurn) -> int:
+        if not split.cut:
+            return 0
+        end = self.tokens.id_of(self.reasoning.marks[-1])
+        if split.cut.endswith(self.reasoning.marks[-1]) and end in token_ids:
+            return token_ids.index(end) + 1
+        return min(len(token_ids), len(self.tokens.encode(split.cut)))
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenFormats:
+    parser: TurnParser
+    fault: str | None
+    """The reason why the model's calls cannot be read; `None` if they can."""
+
+
+def choose_formats(
+    template: ChatTemplate, tokens: ModelTokens, choice: ToolParserChoice
+) -> ChosenFormats:
+    """Returns a model's formats; `auto` becomes the one that reads what the template writes."""
+    found = next(
+        (name for name in BY_TEMPLATE if _reads_back(template, _parser(template, tokens, name))),
+        None,
+    )
+    if choice == "auto":
+        fault = None if found else "writes no tool calls that a known format reads back"
+        return ChosenFormats(_parser(template, tokens, found or "hermes"), _sentence(fault))
+    parser = _parser(template, tokens, choice)
+    if _reads_back(template, parser):
+        return ChosenFormats(parser, None)
+    fault = f"writes tool calls that the parser {choice!r} does not read back"
+    if found is not None:
+        fault += f"; {found!r} does"
+    return ChosenFormats(parser, _sentence(fault))
+
+
+def _sentence(fault: str | None) -> str | None:
+    return None if fault is None else f"cannot be used with tools: its chat template {fault}"
+
+
+def written_calls(
+    template: ChatTemplate,
+    parser: TurnParser,
+    messages: list[Message],
+    tools: list[Message],
+    *,
+    name: str,
+    arguments: Message,
+) -> list[ParsedToolCall]:
+    """Renders a turn that calls one tool, and returns the calls that the parser reads from it."""
+    function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
+    call = {"id": "call00000", "type": "function", "function": function}
+    turn: Message = {"role": "assistant", "content": "", "tool_calls": [call]}
+    opening = parser.tokens.encode(template.render(messages, tools, generate=True))
+    whole = parser.tokens.encode(template.render([*messages, turn], tools, generate=False))
+    start = common_length(opening, whole)
+    return parser.parse(whole[start:], tools=tools, after=whole[:start]).tool_calls
+
+
+def call_fault(content: str, tool_parser: ToolParser = "hermes") -> str | None:
+    """Returns the sentence for the model about the malformed tool call in an answer's content;
+    `None` if there is none. Reasoning in front of the answer is skipped.
+    """
+    tool_format = build_tool_format(tool_parser)
+    split = reasoning_of("", tool_parser).split(content, opened=False)
+    return tool_format.parse(split.answer, ()).parse_error
+
+
+def _parser(template: ChatTemplate, tokens: ModelTokens, name: ToolParser) -> TurnParser:
+    tool_format = build_tool_format(name)
+    reasoning = reasoning_of(template.source, tool_format.name)
+    prompt = tokens.encode(template.render([_QUESTION], None, generate=True))
+    return TurnParser(tokens, tool_format, reasoning).after_prompt(prompt)
+
+
+def _reads_back(template: ChatTemplate, parser: TurnParser) -> bool:
+    try:
+        calls = written_calls(
+            template,
+            parser,
+            [_QUESTION],
+            [_PROBE_TOOL],
+            name="probe_tool",
+            arguments=_PROBE_ARGUMENTS,
+        )
+    except InvalidRequest:
+        return False
+    read = [(call.name, json.loads(call.arguments_json)) for call in calls]
+    return read == [("probe_tool", _PROBE_ARGUMENTS)]

@@ -1,0 +1,72 @@
+"""A job with tools is refused for a base model that cannot use them, before it exists."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.domain.models.models import BaseModelSpec
+from tests.support.api.application import ENDPOINT, Api, running
+from tests.support.family_templates import FAMILIES, NO_TOOLS, save_family
+from tests.support.stack import Database
+
+JOBS = "/v1/fine_tuning/jobs"
+GRADER = {
+    "type": "string_check",
+    "input": "{{sample.output_text}}",
+    "reference": "{{item.answer}}",
+    "operation": "eq",
+    "name": "same",
+}
+TOOLS = [{"name": "lookup", "server_url": f"{ENDPOINT}/lookup"}]
+
+
+@pytest.fixture
+async def api(database: Database, tmp_path: Path) -> AsyncIterator[Api]:
+    models = []
+    for name, family in (("plain", NO_TOOLS), ("llama", FAMILIES["llama3_json"])):
+        path = save_family(tmp_path / name, family)
+        models.append(BaseModelSpec(name=name, path=str(path), context_length=512))
+    wrong = models[1].model_copy(update={"name": "wrong", "tool_parser": "hermes"})
+    settings = database.settings.model_copy(update={"base_models": (*models, wrong)})
+    async with running(replace(database, settings=settings), "127.0.0.1:9") as api:
+        yield api
+
+
+async def create(api: Api, model: str, **options: Any) -> Any:
+    content = "\n".join(
+        f'{{"messages": [{{"role": "user", "content": "q{n}"}}], "answer": "a"}}' for n in range(10)
+    ).encode()
+    file = (await api.upload(content)).json()["id"]
+    method = {"type": "reinforcement", "reinforcement": {"grader": GRADER, **options}}
+    body = {"model": model, "training_file": file, "validation_file": file, "method": method}
+    return await api.call("POST", JOBS, json=body)
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        ("plain", "Model plain cannot be used with tools: its chat template writes no tool calls"),
+        ("wrong", "the parser 'hermes' does not read back; 'llama3_json' does"),
+    ],
+)
+async def test_a_job_with_tools_is_refused_with_the_reason(
+    api: Api, model: str, reason: str
+) -> None:
+    refused = await create(api, model, tools=TOOLS)
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], error["param"]) == (
+        400,
+        "base_model_unsupported",
+        "model",
+    )
+    assert reason in error["message"]
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+async def test_jobs_without_tools_and_models_with_a_known_format_are_accepted(api: Api) -> None:
+    for model, options in (("plain", {}), ("llama", {"tools": TOOLS})):
+        made = await create(api, model, **options)
+        assert (made.status_code, made.json().get("model")) == (200, model), made.text

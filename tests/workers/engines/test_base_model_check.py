@@ -1,0 +1,55 @@
+"""One check says what a base model can do, from its small files."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from transformers import GPT2Config
+
+from app.domain.models.models import BaseModelSpec
+from app.settings.models import shipped_models, to_models_json
+from tests.support.family_templates import NO_TOOLS, save_family
+from tests.support.learning.architectures import build_architecture
+from workers.engines.base_model_check import check_base_model
+
+
+def saved(directory: Path, family: str) -> BaseModelSpec:
+    save_family(directory, NO_TOOLS)
+    build_architecture(family, device="meta").config.save_pretrained(directory)
+    return BaseModelSpec(name=family, path=str(directory), context_length=64)
+
+
+def test_the_shipped_model_works() -> None:
+    (spec,) = shipped_models()
+    report = check_base_model(spec)
+    assert (report.verdict, report.reasons, report.tool_parser) == ("works", (), "hermes")
+    assert (report.targets, report.packs, report.cpu_engine) == ("all-linear", True, True)
+
+
+def test_a_model_without_calls_works_without_tools(tmp_path: Path) -> None:
+    report = check_base_model(saved(tmp_path, "gpt-oss"))
+    assert report.verdict == "works without tools"
+    engine, tools = report.reasons
+    assert engine == "the CPU engine cannot serve it: its attention has sinks; use vLLM"
+    assert tools.startswith("it cannot be used with tools: its chat template writes no tool calls")
+    assert (report.tool_parser, report.cpu_engine) == (None, False)
+
+
+def test_a_refused_model_has_its_reason_and_fails_the_command(tmp_path: Path) -> None:
+    save_family(tmp_path, NO_TOOLS)
+    GPT2Config(n_layer=1, n_embd=8, n_head=1, vocab_size=20).save_pretrained(tmp_path)
+    specs = (
+        *shipped_models(),
+        BaseModelSpec(name="old", path=str(tmp_path), context_length=64),
+        BaseModelSpec(name="lost", path=str(tmp_path / "nothing"), context_length=64),
+    )
+    command = (sys.executable, "-m", "workers.engines.base_model_check", "--models-json", "-")
+    done = subprocess.run(
+        command, input=to_models_json(specs), capture_output=True, text=True, check=False
+    )
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    verdicts = [(report["model"], report["verdict"]) for report in reports]
+    shipped = (shipped_models()[0].name, "works")
+    assert (done.returncode, verdicts) == (1, [shipped, ("old", "refused"), ("lost", "refused")])
+    assert "none of its layers is a linear layer that LoRA can adapt" in reports[1]["reasons"][0]

@@ -1,0 +1,97 @@
+"""Checks a base model from its small files: what trains, serves and calls tools, or the reason not.
+
+Owns the verdict, and `python -m workers.engines.base_model_check --models-json FILE`, which prints
+a line of JSON for each model and exits with 1 if one is refused. No weights are read: the model is
+built on the meta device. Must not know jobs.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from pydantic import TypeAdapter
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from app.domain.models.models import BaseModelSpec
+from app.rendering.renderer import Renderer
+from workers.engines.cpu.support import engine_fault
+from workers.learning.attention import can_share
+from workers.learning.lora_targets import lora_targets
+
+_LOADING: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError)
+"""Errors that transformers raises for a configuration that it cannot build."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseModelReport:
+    model: str
+    verdict: str
+    """`works`, `works without tools` or `refused`."""
+    reasons: tuple[str, ...] = ()
+    """The reasons for a verdict other than `works`, and what else does not work."""
+    targets: str | list[str] | None = None
+    """The layers that LoRA adapts."""
+    packs: bool = False
+    """True if the trainer computes rows of one prompt together."""
+    cpu_engine: bool = False
+    tool_parser: str | None = None
+    reasoning: str | None = None
+    """vLLM's name of the parser for the model's reasoning."""
+
+
+def check_base_model(spec: BaseModelSpec) -> BaseModelReport:
+    """Returns what a base model can do here. Downloads its small files if it is a hub id."""
+    try:
+        renderer = Renderer(
+            spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template
+        )
+        model = _on_meta(spec.path)
+        targets = lora_targets(model)
+    except _LOADING as error:
+        return BaseModelReport(spec.name, "refused", (f"{spec.name}: {error}",))
+    fault = engine_fault(model)
+    reasons = [] if fault is None else [f"the CPU engine cannot serve it: {fault}; use vLLM"]
+    if renderer.tools_fault is not None:
+        reasons.append(f"it {renderer.tools_fault}")
+    return BaseModelReport(
+        spec.name,
+        "works" if renderer.tools_fault is None else "works without tools",
+        tuple(reasons),
+        targets=targets,
+        packs=can_share(model),
+        cpu_engine=fault is None,
+        tool_parser=renderer.tool_parser if renderer.tools_fault is None else None,
+        reasoning=renderer.parser.reasoning.name,
+    )
+
+
+def _on_meta(path: str) -> Any:
+    config = AutoConfig.from_pretrained(path)
+    with torch.device("meta"):
+        # Products of experts are defined for bf16 only on the meta device.
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    return model.eval()
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m workers.engines.base_model_check", description=__doc__
+    )
+    parser.add_argument("--models-json", type=Path, required=True, help="'-' reads standard input")
+    path = parser.parse_args(argv).models_json
+    text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    reports = [
+        check_base_model(spec) for spec in TypeAdapter(list[BaseModelSpec]).validate_json(text)
+    ]
+    for report in reports:
+        print(json.dumps(asdict(report)))  # noqa: T201 - the output of a command
+    sys.exit(any(report.verdict == "refused" for report in reports))
+
+
+if __name__ == "__main__":
+    main()
