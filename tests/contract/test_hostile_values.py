@@ -33,6 +33,7 @@ CHAT: dict[str, Any] = {
                 {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
             ],
         },
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
     ],
     "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
     "stream": False,
