@@ -14,7 +14,9 @@ from app.domain.errors import RunFailed
 from app.domain.ids import ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.services.models.permissions import PermissionService
+from tests.support import stack
 from tests.support.runs.real_run import Script
+from tests.support.store.leased_kinds import connect
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])
@@ -33,6 +35,16 @@ def _config(adapter: Path) -> dict[str, Any]:
 
 def _distance(adapter: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
     return max(float((adapter[name] - other[name]).abs().max()) for name in adapter)
+
+
+def _delete(database: stack.Database, job: Job) -> None:
+    """Deletes a job's model as a request does that was decided before the next job began; one that
+    comes later is refused.
+    """
+    with connect(database) as connection:
+        connection.execute(
+            "UPDATE tuned_models SET deleted_at = now() WHERE name = %s", (job.fine_tuned_model,)
+        )
 
 
 async def _tuned(runs: SupervisedRuns) -> Job:
@@ -99,12 +111,13 @@ async def test_reinforcement_goes_on_from_a_supervised_model(runs: SupervisedRun
     ]
 
 
-async def test_preferences_compare_with_the_model_they_start_from(runs: SupervisedRuns) -> None:
+async def test_preferences_compare_with_the_model_they_start_from(
+    runs: SupervisedRuns, database: stack.Database
+) -> None:
     first = await _tuned(runs)
     job = await runs.job("dpo", *PAIRS, model=first.fine_tuned_model, hyperparameters=FAST)
     await runs.killed_at(job, 1)
-    async with runs.world.app.tenant(runs.world.tenant) as unit:
-        await unit.models.mark_deleted(str(first.fine_tuned_model))
+    _delete(database, first)
     ended = await runs.run(job)
     assert ended.status is JobStatus.SUCCEEDED, "a run that has begun has a copy of its start"
     curve = await runs.read.curve(job, "train/loss", "valid")
@@ -126,11 +139,12 @@ async def test_preferences_compare_with_the_model_they_start_from(runs: Supervis
     assert report["loss"]["start_mean"] != pytest.approx(report["loss"]["base_mean"], abs=0.1)
 
 
-async def test_a_start_that_is_gone_ends_the_job_with_the_reason(runs: SupervisedRuns) -> None:
+async def test_a_start_that_is_gone_ends_the_job_with_the_reason(
+    runs: SupervisedRuns, database: stack.Database
+) -> None:
     first = await _tuned(runs)
     job = await runs.job("supervised", *CHATS, model=first.fine_tuned_model)
-    async with runs.world.app.tenant(runs.world.tenant) as unit:
-        await unit.models.mark_deleted(str(first.fine_tuned_model))
+    _delete(database, first)
     with pytest.raises(RunFailed) as caught:
         await runs.run(job)
     assert (caught.value.code, caught.value.param) == ("model_not_available", "model")
