@@ -23,12 +23,15 @@ SELECT model.object_key FROM tuned_models AS model JOIN fine_tuning_jobs AS job
 WHERE model.deleted_at IS NULL AND NOT (model.name ~ '{CHECKPOINT_NAMES}'
     AND job.kept_checkpoints IS NOT NULL AND NOT job.kept_checkpoints @> to_jsonb(model.step))
 UNION
-SELECT object_key FROM model_exports
-WHERE status = 'completed' AND deleted_at IS NULL AND expires_at > now()
-UNION
 SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {_UNFINISHED};
 """  # noqa: S608 - constants
 """Keys of all objects and directories of objects that rows name and somebody may still read."""
+EXPORTS: Final = "model_exports"
+"""A table that a database lacks which was not migrated since 0024."""
+NAMED_EXPORTS: Final = f"""
+SELECT object_key FROM {EXPORTS}
+WHERE status = 'completed' AND deleted_at IS NULL AND expires_at > now();
+"""  # noqa: S608 - constants
 UNFINISHED_JOBS: Final = f"""
 SELECT format('projects/%s/jobs/%s', project_id, id) FROM fine_tuning_jobs WHERE {_UNFINISHED};
 """  # noqa: S608 - constants

@@ -15,7 +15,7 @@ from app.embedded.commands import CommandFailed, run_once
 from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.provision import DATABASE
 from app.settings.environment import inherited_environment
-from app.store.named_objects import NAMED_OBJECTS, UNFINISHED_JOBS
+from app.store.named_objects import EXPORTS, NAMED_EXPORTS, NAMED_OBJECTS, UNFINISHED_JOBS
 
 _END: Final = "-- end of answer --"
 _DUMP_TIMEOUT_S: Final = 24 * 3600.0
@@ -43,6 +43,8 @@ class Snapshot:
 
     def named_objects(self) -> NamedObjects:
         needed = self._ask(NAMED_OBJECTS)
+        if self._ask(f"SELECT to_regclass('{EXPORTS}');") != [""]:
+            needed += self._ask(NAMED_EXPORTS)
         return NamedObjects(
             frozenset(key for key in needed if key), frozenset(self._ask(UNFINISHED_JOBS))
         )
