@@ -38,7 +38,7 @@ async def _other_tenant(world: World) -> World:
 
 async def _in_a_process(runs: RealRuns, job: Job) -> Job:
     """One claim, as the supervisor starts it."""
-    claimed = await runs.world.claim(job, lease_s=120)
+    claimed = await runs.world.claim(job, lease_s=3600)
     assert claimed is not None
     settings = runs.world.settings.model_copy(
         update={"engine_url": runs.engine.url, "base_models": (runs.engine.spec,)}
