@@ -124,4 +124,4 @@ def test_a_full_disk_ends_nothing_for_good(
         rows = live.rollouts(job_id)
         keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
         assert set(keys.values()) == {1}
-        assert len(rows) == TRAIN_ROWS * GROUP + 2 * 2 * VALID_ROWS
+        assert len(rows) == TRAIN_ROWS * GROUP + (2 * 2 + 2) * VALID_ROWS

@@ -44,7 +44,9 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
     keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
     assert set(keys.values()) == {1}
     steps = TRAIN_ROWS // BATCH
-    assert len(rows) == steps * BATCH * GROUP + 3 * 2 * VALID_ROWS  # sampled and greedy
+    assert (
+        len(rows) == steps * BATCH * GROUP + (3 * 2 + 2) * VALID_ROWS
+    )  # sampled and greedy, report
     usage = live.get(f"/fine_tuning/jobs/{job_id}")["usage_metrics"]
     assert usage["rollouts"] == len(rows)
     for name in ("prompt_tokens", "completion_tokens", "tool_calls"):

@@ -50,8 +50,9 @@ def check_ledger(live: Installation, job_id: str, *, max_staleness: int) -> None
     rows = live.rollouts(job_id)
     keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
     assert set(keys.values()) == {1}
-    # Two validations, each of them with a sampled and a greedy rollout of every row.
-    assert len(rows) == STEPS * BATCH * GROUP + 2 * 2 * VALID_ROWS
+    # Two validations, each of them with a sampled and a greedy rollout of every row, and the
+    # report's rollouts of the base and the published step.
+    assert len(rows) == STEPS * BATCH * GROUP + (2 * 2 + 2) * VALID_ROWS
     train = [row for row in rows if row["split"] == "train"]
     trained = Counter(row["trace"]["trained_step"] for row in train)
     assert trained == dict.fromkeys(range(1, STEPS + 1), BATCH * GROUP)

@@ -25,7 +25,11 @@ def test_each_task_that_starts_children_has_its_own_and_its_limit(database: Data
         [sys.executable, "-c", PROBE], env=environment, stdout=subprocess.PIPE, check=True
     )
     limits, lists, unregistered, heavy = json.loads(done.stdout)
-    assert limits == {"agent_rft.run_eval": 2, "agent_rft.deliver_webhooks": 1}
-    assert lists == 2
+    assert limits == {
+        "agent_rft.run_eval": 2,
+        "agent_rft.run_export": 1,
+        "agent_rft.deliver_webhooks": 1,
+    }
+    assert lists == 3
     assert unregistered == []
     assert heavy == []

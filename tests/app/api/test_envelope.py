@@ -90,7 +90,7 @@ async def test_no_content_type_leads_past_the_guard(
 async def test_a_nonsense_content_length_is_a_client_error(
     api: Api, length: str, status: int
 ) -> None:
-    reply = await api.call("POST", JOBS, content=b"{}", headers={"Content-Length": length})
+    reply = await api.call("POST", "/v1/evals", content=b"{}", headers={"Content-Length": length})
     assert reply.status_code == status
 
 

@@ -206,7 +206,7 @@ async def test_parts_that_go_together_are_taken(
             ".label_smoothing",
             WRONG,
         ),
-        ("dpo", {"type": "dpo", "beta": 0.1}, ".beta", WRONG),
+        ("dpo", {"type": "dpo", "beta": 0.1}, ".beta", "unknown_parameter"),
         ("dpo", {"type": "bradley_terry", "margin": -1}, ".margin", WRONG),
         ("dpo", {"margin": 1}, ".type", MISSING),
     ],
