@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-_FENCE: Final = "```"
+FENCE: Final = "```"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Block:
 
 def fenced_blocks(text: str) -> list[Block]:
     """Returns the blocks of Markdown between two fences; the label is the language."""
-    return list(blocks(text, _FENCE, "\n", _FENCE))
+    return list(blocks(text, FENCE, "\n", FENCE))
 
 
 def blocks(text: str, opening: str, opening_end: str, closing: str) -> Iterator[Block]:

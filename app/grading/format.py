@@ -34,7 +34,8 @@ class FormatScorer(TextScorer):
         found = _longest_rise(starts) if spec.ordered else len(starts)
         expected = len(names) + spec.only
         outside = spec.only and _text_outside(text, list(parts.values()))
-        share = (found + (spec.only and not outside)) / expected
+        alone = spec.only and found > 0 and not outside  # an empty answer has nothing outside
+        share = (found + alone) / expected
         missing = [name for name in names if name not in parts]
         return ScoreResult(
             share if spec.partial else float(share == 1),

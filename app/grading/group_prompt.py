@@ -17,6 +17,8 @@ Conversation = Sequence[Mapping[str, Any]]
 _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")
 _EXPLANATION_CHARACTERS: Final = 500
 _SHOWN_IDS: Final = 10
+_CLAMPED: Final = 0.05
+"""Distance from 0…1 of a score that is a slip, not another scale."""
 
 
 class UnusableAnswer(Exception):
@@ -93,9 +95,9 @@ def answer_format() -> AnswerFormat:
 
 
 def read_scores(text: str, count: int) -> list[tuple[float, str]]:
-    """Returns score, clamped to 0…1, and explanation of the ids "1" to `count`, in this order.
-
-    Raises `UnusableAnswer`.
+    """Returns score and explanation of the ids "1" to `count`, in this order. A score that misses
+    0…1 by a trifle is clamped. Raises `UnusableAnswer`, also for scores of another scale, which
+    clamping would make equal.
     """
     entries = read_answer(text).get("scores")
     if not isinstance(entries, list):
@@ -124,6 +126,10 @@ def _entry(entry: Any) -> tuple[str, float, str]:
     score = finite(entry.get("score"))
     if score is None:
         raise UnusableAnswer(f"the id {str(identifier)[:20]!r} has no finite number as its score")
+    if not -_CLAMPED <= score <= 1 + _CLAMPED:
+        raise UnusableAnswer(
+            f"the score {score:g} of the id {str(identifier)[:20]!r} is not between 0 and 1"
+        )
     text = explanation if isinstance(explanation, str) else ""
     return str(identifier).strip(), score, text[:_EXPLANATION_CHARACTERS]
 

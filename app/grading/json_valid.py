@@ -8,7 +8,7 @@ from app.domain.documents.pointers import pointer
 from app.domain.graders.json_schemas import compile_schema
 from app.domain.graders.kinds.json_valid import JsonValidGrader
 from app.domain.strict_json import strict_loads
-from app.grading.fences import fenced_blocks
+from app.grading.fences import FENCE, fenced_blocks
 from app.grading.scorer import ScoreResult
 from app.grading.text_scorer import TextScorer
 
@@ -24,9 +24,8 @@ class JsonValidScorer(TextScorer):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         (text,) = texts
-        blocks = fenced_blocks(text) if self._fenced else []
         try:
-            value = strict_loads(blocks[0].text if len(blocks) == 1 else text)
+            value = _fenced_loads(text) if self._fenced else strict_loads(text)
         except RecursionError:
             return _result(parsed=False, valid=False, reason="the JSON is nested too deeply")
         except ValueError as error:
@@ -44,6 +43,27 @@ class JsonValidScorer(TextScorer):
         if error is None:
             return None
         return f"at '{pointer(tuple(error.instance_path))}': {error.message}"
+
+
+def _fenced_loads(text: str) -> Any:
+    """Parses a text, or else its one Markdown block. Raises as `strict_loads` does.
+
+    Fences may stand in strings of the JSON: so the whole text comes first, and a block may reach to
+    the last fence.
+    """
+    try:
+        return strict_loads(text)
+    except ValueError:
+        first = next(iter(fenced_blocks(text)), None)
+        if first is None:
+            raise
+    end = text.rfind(FENCE)
+    try:
+        return strict_loads(text[text.index("\n", text.index(FENCE)) : end])
+    except ValueError:
+        if len(fenced_blocks(text)) > 1:
+            raise
+    return strict_loads(first.text)
 
 
 def _result(*, parsed: bool, valid: bool, reason: str) -> ScoreResult:

@@ -1,30 +1,33 @@
 """Scores the tool calls of a rollout against the calls that its row expects.
 
 Owns the rule. A call scores 0 against an expected one of another function; 0.3 for the function
-alone; 0.6 when at least one expected argument is right; 1 when all are and there is no other. Each
-call counts for one expected call at most, paired so that the sum is highest, in order where
-`ordered` is set. The score is the mean over the expected calls (and over the calls that are one too
-many, with `extra_calls: "count"`). Where no call is expected, no call scores 1 and any call 0.
+alone, also where its arguments cannot be read; 0.6 when at least one expected argument is right; 1
+when all are and there is no other. Each call counts for one expected call at most, paired so that
+the sum is highest, in order where `ordered` is set. The score is the mean over the expected calls
+(and over the calls that are one too many, with `extra_calls: "count"`). Where no call is expected,
+no call scores 1 and any call 0.
 """
 
 import asyncio
 import json
 from typing import Any, Final, assert_never
 
+from app.domain.graders.calls import ReferenceFault, WrittenCall, expected_calls
 from app.domain.graders.kinds.tool_call import Comparator, ToolCallGrader
 from app.domain.graders.templates import parse_template
+from app.domain.strict_json import strict_loads
 from app.gateways.endpoints.pool import FaultKind
 from app.grading.assignment import best_in_any_order, best_in_order
 from app.grading.exact_match import same_number
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.grading.templating import Unrenderable, render
-from app.grading.written_calls import RawText, WrittenCall, calls_of, read_calls
+from app.grading.written_calls import RawText, calls_of, read_calls
 
 RIGHT_FUNCTION: Final = 0.3
 SOME_ARGUMENTS: Final = 0.6
 EXACT: Final = 1.0
 MAX_COMPARED: Final = 64
-"""Calls, expected or made, that are compared; later ones count as wrong."""
+"""Calls of a rollout that are compared; later ones count as wrong."""
 _THREAD_FROM: Final = 64
 """Pairs from which calls are compared in a thread."""
 _SHOWN: Final = 10
@@ -68,20 +71,12 @@ class ToolCallScorer:
     def _expected(self, text: str) -> list[WrittenCall]:
         """Reads the expected calls. Raises `ScoreFault`: a wrong reference is no answer's fault."""
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
-        calls = calls_of(value)
-        if isinstance(value, dict | list) and len(calls) == (
-            len(value) if isinstance(value, list) else 1
-        ):
-            if len(calls) <= MAX_COMPARED:
-                return calls
-            message = f"'reference' has more than {MAX_COMPARED} calls"
-        else:
-            message = "'reference' is no JSON list of calls with a name and arguments"
-        errors = GraderErrors(other_error=True, details=message)
-        raise ScoreFault(FaultKind.BAD_REPLY.value, message, source=self._source, errors=errors)
+            return expected_calls(text)
+        except ReferenceFault as fault:
+            errors = GraderErrors(other_error=True, details=str(fault))
+            raise ScoreFault(
+                FaultKind.BAD_REPLY.value, str(fault), source=self._source, errors=errors
+            ) from None
 
     def _made(self, request: GradeRequest) -> list[WrittenCall]:
         sample = request.sample
@@ -102,6 +97,8 @@ class ToolCallScorer:
     def _compare(self, expected: WrittenCall, made: WrittenCall) -> float:
         if expected.name != made.name:
             return 0.0
+        if expected.arguments is None or made.arguments is None:
+            return RIGHT_FUNCTION
         rules = self._spec.comparators
         free = {name for name, rule in rules.items() if rule == "any"}
         wanted = [name for name in expected.arguments if name not in free]
@@ -117,23 +114,28 @@ class ToolCallScorer:
 
 
 def matches(comparator: Comparator, expected: Any, made: Any) -> bool:
-    """Compares the value of one argument."""
-    if isinstance(made, RawText) and not isinstance(expected, str):
-        try:
-            made = json.loads(made)
-        except (ValueError, RecursionError):
-            return False
+    """Compares the value of one argument. Values that are nested too deeply match nothing."""
+    try:
+        if isinstance(made, RawText) and not isinstance(expected, str):
+            made = strict_loads(made)
+        return _matches(comparator, expected, made)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _matches(comparator: Comparator, expected: Any, made: Any) -> bool:
     match comparator:
         case "exact":
-            found = _equal(expected, made)
+            found = bool(expected == made) and _shape(expected) == _shape(made)
         case "ignore_case":
             found = _text(expected).casefold() == _text(made).casefold()
         case "number":
             found = same_number(_text(expected), _text(made))
         case "contains":
-            found = _text(expected).casefold() in _text(made).casefold()
+            part = _text(expected).casefold()
+            found = part != "" and part in _text(made).casefold()
         case "unordered":
-            found = _canonical(expected) == _canonical(made)
+            found = _set(expected) == _set(made)
         case "any":
             found = True
         case _:
@@ -141,16 +143,8 @@ def matches(comparator: Comparator, expected: Any, made: Any) -> bool:
     return found
 
 
-def _equal(expected: Any, made: Any) -> bool:
-    """Compares JSON values: 1 and 1.0 are equal, 1 and true are not."""
-    try:
-        return bool(expected == made) and _shape(expected) == _shape(made)
-    except RecursionError:
-        return False
-
-
 def _shape(value: Any) -> Any:
-    """Returns the places of booleans in a value, which Python takes for numbers."""
+    """Returns the places of booleans in a value, for Python takes true and 1 for equal."""
     if isinstance(value, dict):
         return {key: _shape(below) for key, below in value.items()}
     if isinstance(value, list):
@@ -158,19 +152,26 @@ def _shape(value: Any) -> Any:
     return isinstance(value, bool)
 
 
-def _canonical(value: Any) -> list[str]:
-    entries = value if isinstance(value, list) else [value]
-    try:
-        return sorted({json.dumps(entry, sort_keys=True) for entry in entries})
-    except RecursionError:
-        return ["nested too deeply"]
+def _set(value: Any) -> set[str]:
+    return {_canonical(entry) for entry in (value if isinstance(value, list) else [value])}
 
 
 def _text(value: Any) -> str:
-    try:
-        return value if isinstance(value, str) else json.dumps(value)
-    except RecursionError:
-        return ""
+    return value if isinstance(value, str) else _canonical(value)
+
+
+def _canonical(value: Any) -> str:
+    """Returns a value as JSON that is equal for equal values."""
+    return json.dumps(_whole_numbers(value), ensure_ascii=False, sort_keys=True)
+
+
+def _whole_numbers(value: Any) -> Any:
+    """Writes 2.0 as 2, which is the same number in JSON."""
+    if isinstance(value, dict):
+        return {key: _whole_numbers(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers(below) for below in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _listed(value: Any) -> list[Any]:

@@ -210,6 +210,11 @@ WRONG: list[tuple[str, str]] = [
     ('{"scores": [{"id": "7", "score": 1}]}', "there is no rollout with the id '7'"),
     ('{"scores": [{"id": "1", "score": "high"}]}', "the id '1' has no finite number"),
     ('{"scores": [{"id": "1", "score": NaN}]}', "the id '1' has no finite number"),
+    (
+        '{"scores": [{"id": "1", "score": 7}, {"id": "2", "score": 9}]}',
+        "the score 7 of the id '1' is not between 0 and 1",
+    ),
+    ('{"scores": [{"id": "1", "score": -0.06}]}', "the score -0.06 of the id '1' is not"),
     ('{"scores": [7]}', 'an entry of "scores" is no object'),
     ("They are all good.", "the answer is no JSON object with a list"),
 ]
@@ -241,9 +246,13 @@ async def test_a_wrong_answer_is_asked_for_once_more_with_its_fault(
     assert caught.value.errors.raised == ("model_grader_parse_error",)
 
 
-async def test_scores_are_clamped(tmp_path: Path) -> None:
-    async with judging(honest, tmp_path) as (judge, _):
-        assert values(await judge.judge(request_of([1500, 20]))) == [1.0, 0.2]
+async def test_scores_that_miss_the_scale_by_a_trifle_are_clamped(tmp_path: Path) -> None:
+    def slipping(received: Received) -> Reply:
+        scores = {20: 1.05, 50: 0.5, 80: -0.05}
+        return reply([{"id": name, "score": scores[quality]} for name, quality in shown(received)])
+
+    async with judging(slipping, tmp_path) as (judge, _):
+        assert values(await judge.judge(request_of([20, 50, 80]))) == [1.0, 0.5, 0.0]
 
 
 async def test_a_judge_that_is_away_or_refuses_gives_no_score(tmp_path: Path) -> None:

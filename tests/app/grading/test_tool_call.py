@@ -6,8 +6,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from typing_extensions import override
 
+from app.domain.graders.graders import read_grader
 from app.grading.assignment import best_in_any_order, best_in_order
 from app.grading.scorer import ScoreFault
 from app.grading.tool_call import matches
@@ -116,10 +118,87 @@ async def test_the_source_of_calls_is_an_option() -> None:
     assert found == {"auto": 0.0, "rollout": 0.0, "last_turn": 1.0, "text": 0.0}
 
 
-@pytest.mark.parametrize("calls", ["x", [{"arguments": {}}], [1], [EXPECTED[0]] * 65])
+@pytest.mark.parametrize("arguments", ['{"a": ', "[1]", '{"a": NaN}', "{'a': 1}", [1], 7])
+async def test_arguments_that_cannot_be_read_are_not_the_same_as_none(arguments: Any) -> None:
+    made = {"tool_calls": [{"name": "forecast", "arguments": arguments}]}
+    for options in ({}, {"comparators": {"city": "any", "days": "any"}}):
+        for wanted in ({}, ARGUMENTS):
+            item = {"calls": [{"name": "forecast", "arguments": wanted}]}
+            assert (await scored({**GRADER, **options}, item=item, sample=made)).score == 0.3
+
+
+@pytest.mark.parametrize("form", ["<function=f>{}</function>", '<invoke name="f">{}</invoke>'])
+async def test_a_tag_holds_arguments_as_json_or_none_that_can_be_read(form: str) -> None:
+    for written, score in [('{"a": 1}', 1.0), ("", 0.3), ('{"a": NaN}', 0.3), ("[1]", 0.3)]:
+        item = {"calls": [{"name": "f", "arguments": {"a": 1}}]}
+        assert (await scored(GRADER, form.replace("{}", written), item=item)).score == score
+    nothing = {"calls": [{"name": "f", "arguments": {}}]}
+    for written, score in [("", 1.0), ("{}", 1.0), ('{"a": NaN}', 0.3), ("[1]", 0.3)]:
+        assert (await scored(GRADER, form.replace("{}", written), item=nothing)).score == score
+
+
+@pytest.mark.parametrize("arguments", [None, "", " "])
+async def test_null_and_blank_arguments_are_none(arguments: Any) -> None:
+    made = {"tool_calls": [{"name": "f", "arguments": arguments}]}
+    for reference in ({"name": "f", "arguments": {}}, {"name": "f"}):
+        assert (await scored(GRADER, item={"calls": reference}, sample=made)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"name": "Ulm", "population": 120000},
+        {"name": "Ulm"},
+        {"name": "Ulm", "input": "a form", "population": 120000},
+        {"function": {"name": "Ulm", "arguments": {}}, "population": 120000},
+        [{"name": "Ulm", "population": 120000}, {"tool": "saw", "weight": 2}],
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", "Here:\n```json\n{}\n```"])
+async def test_an_ordinary_json_answer_is_no_call(answer: Any, form: str) -> None:
+    text = form.replace("{}", json.dumps(answer))
+    assert read_calls(text) == []
+    assert (await scored(GRADER, text, item={"calls": []})).score == 1.0
+
+
+WRONG_REFERENCES: list[Any] = [
+    "x",
+    [{"arguments": {}}],
+    [1],
+    [EXPECTED[0]] * 65,
+    "[{'name': 'forecast', 'arguments': {}}]",
+    [{"name": "forecast", "arguments": "{'city': 'Ulm'}"}],
+    [{"name": "forecast", "arguments": '{"city": '}],
+    [{"name": "forecast", "arguments": [1]}],
+    [{"name": "forecast", "arguments": {"city": float("nan")}}],
+    [EXPECTED[0], {"name": "forecast", "argumnts": ARGUMENTS}],
+    [{"type": "function", "function": {"name": "forecast", "argumnts": "{}"}}],
+    [{"type": "function", "function": {"name": "forecast"}, "arguments": "{}"}],
+]
+
+
+@pytest.mark.parametrize("calls", WRONG_REFERENCES)
+def test_a_wrong_literal_reference_is_refused_when_the_grader_is_created(calls: Any) -> None:
+    literal = calls if isinstance(calls, str) else json.dumps(calls)
+    with pytest.raises(ValidationError, match="'reference'") as caught:
+        read_grader({**GRADER, "reference": literal})
+    assert caught.value.errors()[0]["loc"] == ("reference",)
+
+
+@pytest.mark.parametrize("calls", WRONG_REFERENCES)
 async def test_a_wrong_reference_is_a_fault_and_no_score(calls: Any) -> None:
     with pytest.raises(ScoreFault, match="'reference'"):
         await scored(GRADER, AS_JSON, item={"calls": calls})
+
+
+def _nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+NESTED = _nested(20_000)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +215,17 @@ async def test_a_wrong_reference_is_a_fault_and_no_score(calls: Any) -> None:
         ("unordered", [1, 2], [2, 1], True),
         ("unordered", [1, 2], [2], False),
         ("any", 1, None, True),
+        ("unordered", [1, 2.0], [2, 1.0], True),
+        ("unordered", [{"a": 1, "b": [2]}], [{"b": [2.0], "a": 1.0}], True),
+        ("unordered", [1], [True], False),
+        ("contains", "ü", ["München"], True),
+        ("contains", "", "anything", False),
+        ("contains", 2.0, [2, 3], True),
+        ("ignore_case", ["MÜNCHEN"], ["münchen"], True),
+        ("ignore_case", {"b": 1, "a": "Ü"}, {"a": "ü", "b": 1.0}, True),
+        ("ignore_case", NESTED, [NESTED], False),
+        ("unordered", NESTED, [NESTED], False),
+        ("exact", 3, RawText("NaN"), False),
         ("exact", 3, RawText("3"), True),
         ("exact", "3", RawText("3"), True),
         ("exact", 3, RawText("three"), False),
@@ -200,4 +290,4 @@ def test_openings_without_an_end_cost_no_second_search(text: str) -> None:
 
 def test_deep_and_broken_json_are_no_calls() -> None:
     for text in ("[" * 1_000_000, '{"name": "f", "arguments": "' + "[" * 100_000 + '"}', "\ud800"):
-        assert [call.arguments for call in read_calls(text)] in ([], [{}])
+        assert [call.arguments for call in read_calls(text)] in ([], [None])

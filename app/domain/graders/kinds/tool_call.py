@@ -2,10 +2,13 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
+from pydantic_core import PydanticCustomError
 
+from app.domain.graders.calls import ReferenceFault, expected_calls
 from app.domain.graders.grader_model import ANSWER, MAX_PARTS, Flag, UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
+from app.domain.graders.templates import Placeholder, parse_template
 
 Comparator = Literal["exact", "ignore_case", "number", "contains", "unordered", "any"]
 ArgumentName = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -37,3 +40,16 @@ class ToolCallGrader(UnitGrader):
     `contains` looks for the expected text, `unordered` compares lists as sets, `any` takes every
     value, a missing one included.
     """
+
+    @field_validator("reference")
+    @classmethod
+    def _literal_holds_calls(cls, reference: str) -> str:
+        """Refuses a reference without placeholders that could score no answer."""
+        if not any(isinstance(part, Placeholder) for part in parse_template(reference).parts):
+            try:
+                expected_calls(reference)
+            except ReferenceFault as fault:
+                raise PydanticCustomError(
+                    "reference_error", "{fault}", {"fault": str(fault)}
+                ) from None
+        return reference
