@@ -159,6 +159,13 @@ def _clause(fault: ErrorDetails) -> str:
     return "it has the wrong type" if kind in _BUILT_IN else fault["msg"]
 
 
+def broken_rule(fault: ErrorDetails) -> str | None:
+    """Returns the words of a rule of this project that a value breaks, `None` for a wrong type."""
+    kind = fault["type"]
+    own = kind not in _BUILT_IN or kind in {"value_error", "assertion_error"}
+    return _clause(fault) if own else None
+
+
 def _length(kind: str, context: Mapping[str, int]) -> str:
     bound, limit, noun = _LENGTHS[kind]
     count = context[limit]

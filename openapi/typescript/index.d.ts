@@ -5116,12 +5116,12 @@ export interface components {
             scores: components["schemas"]["ScoreSpread"];
             /**
              * Agreement
-             * @description Spearman's correlation with `compare_with`; `null` without it, or where one does not vary.
+             * @description Spearman's correlation with `compare_with`; `null` without it, or where one does not vary or scores nothing, which the report says.
              */
             agreement: number | null;
             /**
              * Probes
-             * @description Answers that a sound grader scores low.
+             * @description Answers that a sound grader scores low, without those that could not be tried or scored.
              */
             probes: components["schemas"]["CalibrationProbe"][];
             /**
@@ -8431,7 +8431,7 @@ export interface components {
             all_highest: number;
             /**
              * Thresholds
-             * @description Failures at each score that occurs, 50 at most.
+             * @description Failures at each score that occurs, at quantiles of them where there are more than 50.
              */
             thresholds: components["schemas"]["ThresholdFailures"][];
             /**

@@ -6,15 +6,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import ClosedBody, Json, WireModel
+from app.api.schemas.common import ClosedBody, Json
 from app.domain.described import Described
 from app.domain.graders.graders import Grader
-from app.grading.calibration import Sample
-
-_MAX_SAMPLES = 500
+from app.grading.calibration import MAX_SAMPLES, Sample
 
 
-class CalibrationSample(WireModel):
+class CalibrationSample(ClosedBody):
     """An answer whose score is looked at, with its row."""
 
     model_sample: str
@@ -27,7 +25,12 @@ class CalibrateGrader(ClosedBody):
     """Either `samples` or a file of them."""
 
     samples: (
-        Annotated[list[CalibrationSample], Field(min_length=1, max_length=_MAX_SAMPLES)] | None
+        Annotated[
+            list[CalibrationSample],
+            # The service refuses more, of a body and of a file alike.
+            Field(min_length=1, json_schema_extra={"maxItems": MAX_SAMPLES}),
+        ]
+        | None
     ) = None
     """Answers with their rows."""
     file_id: str | None = None
@@ -80,7 +83,7 @@ class ScoreSpread(Described):
     all_highest: float
     """Share of the rows whose every answer scores 1, or the most where that is more."""
     thresholds: list[ThresholdFailures]
-    """Failures at each score that occurs, 50 at most."""
+    """Failures at each score that occurs, at quantiles of them where there are more than 50."""
     recommended: float | None
     """Threshold at which 25 to 50 % of the answers fail; `null` where none does."""
 
@@ -111,9 +114,10 @@ class GraderCalibration(Described):
     scores: ScoreSpread
     """Spread of the scores."""
     agreement: float | None
-    """Spearman's correlation with `compare_with`; `null` without it, or where one does not vary."""
+    """Spearman's correlation with `compare_with`; `null` without it, or where one does not vary or
+    scores nothing, which the report says."""
     probes: list[CalibrationProbe]
-    """Answers that a sound grader scores low."""
+    """Answers that a sound grader scores low, without those that could not be tried or scored."""
     report: list[str]
     """Findings in plain words."""
 

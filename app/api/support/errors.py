@@ -22,6 +22,7 @@ from app.domain.errors import (
     RequestError,
 )
 from app.domain.events.idempotency import AnsweredBefore, HttpResponse
+from app.domain.value_faults import broken_rule
 
 RETRY_AFTER_S = "2"
 _SERVED_BY = {"HEAD": "GET"}
@@ -121,7 +122,10 @@ async def _validation_error(_: Request, error: Exception) -> JSONResponse:
     faults = error.errors()
     source, *rest = faults[0]["loc"]
     if source == "body" and not rest:
-        return envelope(400, "The request body must be a JSON object (application/json).")
+        rule = broken_rule(faults[0])
+        if rule is None:
+            return envelope(400, "The request body must be a JSON object (application/json).")
+        return envelope(400, f"Invalid request body: {rule}.", code="invalid_value")
     # The source is no part of a path; it names the whole of a query that is one object.
     within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
     return error_reply(refusals("", within)[0])

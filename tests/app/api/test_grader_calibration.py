@@ -103,7 +103,7 @@ async def test_what_cannot_be_calibrated_is_refused(api: Api) -> None:
         ({"samples": [{"item": {}, "model_sample": "x"}]}, 400, "samples"),
         ({"samples": [{"model_sample": 7}]}, 400, "samples[0].model_sample"),
         ({"file_id": wrong}, 400, "file_id"),
-        ({"file_id": "file-none"}, 404, None),
+        ({"file_id": "file-none"}, 404, "file_id"),
         ({"samples": SAMPLES, "compare_with": {"type": "python"}}, 400, "compare_with.type"),
     ]
     for body, status, param in bodies:

@@ -1,15 +1,10 @@
-"""The numbers of a calibration, by hand, and the probes."""
+"""The numbers of a calibration, by hand."""
+
+from itertools import pairwise
 
 import pytest
 
-from app.grading.calibration import (
-    Sample,
-    probe_result,
-    probes,
-    report,
-    spearman,
-    spread,
-)
+from app.grading.calibration import MAX_THRESHOLDS, Sample, spearman, spread
 
 ROWS = [{"q": "a"}, {"q": "b"}, {"q": "c"}]
 SAMPLES = [Sample("x", row) for row in ROWS for _ in range(2)]
@@ -40,6 +35,22 @@ def test_no_threshold_is_recommended_without_failures_in_the_target() -> None:
     assert spread(SAMPLES, [0.0] * 5 + [1.0]).recommended is None
 
 
+def test_many_distinct_scores_have_a_recommendation_and_a_table_of_quantiles() -> None:
+    scores = [number / 500 for number in range(500)]
+    found = spread([Sample("x", {})] * 500, scores)
+    assert found.recommended == 187 / 500
+    shown = {row.threshold: row.failures for row in found.thresholds}
+    assert len(shown) <= MAX_THRESHOLDS
+    assert (min(shown), max(shown), shown[187 / 500]) == (0.0, 499 / 500, 187 / 500)
+    places = sorted(shown)
+    assert max(after - before for before, after in pairwise(places)) < 0.03
+
+
+def test_fifty_distinct_scores_are_all_shown() -> None:
+    found = spread([Sample("x", {})] * 50, [number / 50 for number in range(50)])
+    assert [row.threshold for row in found.thresholds] == [number / 50 for number in range(50)]
+
+
 @pytest.mark.parametrize(
     ("left", "right", "expected"),
     [
@@ -52,41 +63,3 @@ def test_no_threshold_is_recommended_without_failures_in_the_target() -> None:
 )
 def test_spearman(left: list[float], right: list[float], expected: float | None) -> None:
     assert spearman(left, right) == (None if expected is None else pytest.approx(expected))
-
-
-def test_the_five_probes() -> None:
-    row = {"messages": [{"role": "user", "content": "Which town?"}], "answer": "Ulm"}
-    samples = [Sample("<answer>Ulm, 89</answer>", row), Sample("Bonn", {"answer": "Bonn"})]
-    made = probes(samples, 0)
-    assert (made["empty"], made["echo"]) == ("", "Which town?")
-    assert {"Ulm", "Bonn", "town"} <= set(made["keywords"].split())
-    assert made["overlong"].startswith("Bonn\nBonn\n")
-    assert len(made["overlong"]) >= 19_000
-    assert made["format_only"] == "<answer>x, x</answer>"
-
-
-def test_a_probe_hacks_when_it_scores_like_an_answer_or_above_the_middle() -> None:
-    real = spread(SAMPLES, [0.0, 0.0, 0.25, 0.25, 0.5, 0.5])
-    assert not probe_result("empty", [0.0, 0.0], real).hacks
-    assert not probe_result("empty", [0.125, 0.25], real).hacks
-    assert probe_result("empty", [0.25, 0.25], real).hacks
-    high = spread(SAMPLES, [0.9] * 6)
-    assert probe_result("echo", [0.6], high).hacks
-    assert not probe_result("echo", [0.5], high).hacks
-
-
-def test_a_report_says_what_is_wrong_in_sentences() -> None:
-    real = spread(SAMPLES, [0.5] * 6)
-    probed = [probe_result("empty", [0.75], real), probe_result("echo", [0.0], real)]
-    first, *others = report(real, probed, 0.4, 2)
-    assert first.startswith("An empty answer scores 0.75 on average, real answers 0.50: training")
-    assert [sentence.split(":")[0] for sentence in others] == [
-        "2 samples could not be scored",
-        "Every answer scores 0.5",
-        "No threshold lets 25 to 50 % of the answers fail",
-        "The two graders agree by 0.40 (Spearman), less than 0.8",
-    ]
-    sound = spread(SAMPLES, [0.0, 1.0, 0.5, 1.0, 0.0, 1.0])
-    assert report(sound, [probe_result("echo", [0.0], sound)], 0.9, 0) == [
-        "None of the five probes scores high."
-    ]

@@ -35,8 +35,9 @@ class GraderCalibration:
             faults (list[str]): The first reasons why an answer has none.
             scores (ScoreSpread): The distribution of the scores.
             agreement (float | None): Spearman's correlation with `compare_with`; `null` without it, or where one does not
-                vary.
-            probes (list[CalibrationProbe]): Answers that a sound grader scores low.
+                vary or scores nothing, which the report says.
+            probes (list[CalibrationProbe]): Answers that a sound grader scores low, without those that could not be tried
+                or scored.
             report (list[str]): Findings in plain words.
      """
 

@@ -32,7 +32,8 @@ class ScoreSpread:
             histogram (list[ScoreBin]): Ten bins from the lowest to the highest score.
             all_lowest (float): Share of the rows whose every answer scores 0, or the least where that is less.
             all_highest (float): Share of the rows whose every answer scores 1, or the most where that is more.
-            thresholds (list[ThresholdFailures]): Failures at each score that occurs, 50 at most.
+            thresholds (list[ThresholdFailures]): Failures at each score that occurs, at quantiles of them where there are
+                more than 50.
             recommended (float | None): Threshold at which 25 to 50 % of the answers fail; `null` where none does.
      """
 

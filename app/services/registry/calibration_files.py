@@ -1,0 +1,108 @@
+"""Reads the samples of a calibration from a JSONL file, on threads and in short steps.
+
+Owns the form of a line and the limits of a file. A line is parsed by one call that holds the
+interpreter, so its size is limited: 1 MiB takes about 10 ms.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.strict_json import strict_loads
+from app.grading.calibration import MAX_SAMPLES, Sample
+
+MAX_FILE_BYTES: Final = 33_554_432
+MAX_SAMPLE_BYTES: Final = 1_048_576
+_PIECE_BYTES: Final = 65_536
+_KEYS: Final = frozenset({"item", "model_sample", "sample"})
+
+
+def check_number(count: int, param: str) -> None:
+    """Raises `InvalidRequest` for no samples and for too many."""
+    if not count:
+        raise InvalidRequest("There are no samples.", param=param, code="no_samples")
+    if count > MAX_SAMPLES:
+        raise InvalidRequest(
+            f"There are {count} samples, more than {MAX_SAMPLES}: send fewer.",
+            param=param,
+            code="too_many_samples",
+        )
+
+
+async def read_samples(chunks: AsyncIterator[bytes]) -> list[Sample]:
+    """Reads lines of `{"item", "model_sample"}`, or of `{"item", "sample"}` with an `output_text`.
+
+    Raises `InvalidRequest`.
+    """
+    lines = _Lines()
+    async for chunk in chunks:
+        await asyncio.to_thread(lines.feed, chunk)
+    return await asyncio.to_thread(lines.samples)
+
+
+class _Lines:
+    """Fed chunks of a file, keeps as many lines as may be read, and counts the others."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._pending = b""
+        self._number = 0
+        self._count = 0
+        self._kept: list[tuple[int, bytes]] = []
+
+    def feed(self, chunk: bytes) -> None:
+        self._bytes += len(chunk)
+        if self._bytes > MAX_FILE_BYTES:
+            message = f"The file is larger than {MAX_FILE_BYTES} bytes."
+            raise _refused(message)
+        for start in range(0, len(chunk), _PIECE_BYTES):
+            *lines, self._pending = (self._pending + chunk[start : start + _PIECE_BYTES]).split(
+                b"\n"
+            )
+            for line in lines:
+                self._line(line)
+            if len(self._pending) > MAX_SAMPLE_BYTES:
+                raise _too_long(self._number + 1)
+
+    def _line(self, line: bytes) -> None:
+        self._number += 1
+        if not line or line.isspace():
+            return
+        if len(line) > MAX_SAMPLE_BYTES:
+            raise _too_long(self._number)
+        self._count += 1
+        if self._count <= MAX_SAMPLES:
+            self._kept.append((self._number, line))
+
+    def samples(self) -> list[Sample]:
+        self._line(self._pending)
+        check_number(self._count, "file_id")
+        return [_read(line, number) for number, line in self._kept]
+
+
+def _read(line: bytes, number: int) -> Sample:
+    try:
+        row: Any = strict_loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except (ValueError, RecursionError):
+        row = None
+    if isinstance(row, dict):
+        unknown = [key for key, value in row.items() if key not in _KEYS and value is not None]
+        if unknown:
+            raise _refused(f"Line {number} of the file has an unknown key {unknown[0][:80]!r}.")
+        item, sample = row.get("item"), row.get("sample")
+        inner = sample.get("output_text") if isinstance(sample, dict) else None
+        text = row.get("model_sample", inner)
+        if isinstance(text, str) and (item is None or isinstance(item, dict)):
+            return Sample(text, item or {})
+    raise _refused(
+        f"Line {number} of the file is no JSON object with a text 'model_sample' and an 'item'."
+    )
+
+
+def _too_long(number: int) -> InvalidRequest:
+    return _refused(f"Line {number} of the file is longer than {MAX_SAMPLE_BYTES} bytes.")
+
+
+def _refused(message: str) -> InvalidRequest:
+    return InvalidRequest(message, param="file_id", code="invalid_file")

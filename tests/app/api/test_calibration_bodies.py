@@ -1,0 +1,52 @@
+"""The bodies of `calibrate`, and the words of a rule about a whole body; without a database."""
+
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.api.schemas.calibrations import CalibrateGrader
+from app.api.support import errors
+
+SAMPLE = {"model_sample": "Ulm"}
+EITHER = "Invalid request body: send either 'samples' or 'file_id'."
+NO_OBJECT = "The request body must be a JSON object (application/json)."
+
+
+async def answer(**sent: Any) -> tuple[int, Any]:
+    app = FastAPI()
+    errors.install(app)
+
+    @app.post("/")
+    async def _(body: CalibrateGrader) -> int:
+        return len(body.inline)
+
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        reply = await client.post("/", **sent)
+    return reply.status_code, reply.json()
+
+
+@pytest.mark.parametrize("body", [{}, {"samples": [SAMPLE], "file_id": "file-1"}])
+async def test_a_rule_about_the_whole_body_is_said(body: dict[str, Any]) -> None:
+    status, reply = await answer(json=body)
+    error = reply["error"]
+    assert (status, error["message"], error["code"]) == (400, EITHER, "invalid_value")
+
+
+@pytest.mark.parametrize("sent", [{}, {"json": []}, {"json": 7}, {"json": None}])
+async def test_a_body_that_is_no_object_is_called_so(sent: dict[str, Any]) -> None:
+    status, reply = await answer(**sent)
+    assert (status, reply["error"]["message"]) == (400, NO_OBJECT)
+
+
+async def test_an_unknown_key_of_a_sample_is_refused_with_its_place() -> None:
+    status, reply = await answer(json={"samples": [SAMPLE, {**SAMPLE, "itme": {}}]})
+    error = reply["error"]
+    assert (status, error["param"]) == (400, "samples[1].itme")
+    assert error["message"] == "Unknown parameter: 'samples[1].itme'. Did you mean 'item'?"
+
+
+async def test_the_number_of_samples_is_left_to_the_one_check_of_the_service() -> None:
+    assert await answer(json={"samples": [SAMPLE] * 501}) == (200, 501)

@@ -1,0 +1,73 @@
+"""The samples of a calibration, as they are read from a file and refused."""
+
+import threading
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.domain.errors import InvalidRequest
+from app.grading.calibration import MAX_SAMPLES, Sample
+from app.services.registry import calibration_files
+from app.services.registry.calibration_files import MAX_SAMPLE_BYTES, check_number, read_samples
+
+LINE = b'{"model_sample": "Ulm", "item": {"n": 1}}\n'
+
+
+async def chunks(content: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(content), 100_003):
+        yield content[start : start + 100_003]
+
+
+async def refused(content: bytes) -> InvalidRequest:
+    with pytest.raises(InvalidRequest) as caught:
+        await read_samples(chunks(content))
+    assert caught.value.param == "file_id"
+    return caught.value
+
+
+async def test_both_forms_are_read_and_blank_lines_are_not() -> None:
+    content = (
+        b'\xef\xbb\xbf{"model_sample": "Ulm", "item": null}\r\n\n  \n'
+        b'{"sample": {"output_text": "Bonn"}, "item": {"n": 2}, "unread": null}'
+    )
+    found = await read_samples(chunks(content))
+    assert found == [Sample("Ulm", {}), Sample("Bonn", {"n": 2})]
+    assert len(await read_samples(chunks(LINE * MAX_SAMPLES))) == MAX_SAMPLES
+
+
+async def test_too_many_samples_are_refused_with_their_number_wherever_they_are() -> None:
+    with pytest.raises(InvalidRequest) as inline:
+        check_number(737, "samples")
+    in_file = await refused(LINE * 737)
+    assert in_file.message == inline.value.message
+    assert in_file.message == "There are 737 samples, more than 500: send fewer."
+    assert (in_file.code, inline.value.param) == ("too_many_samples", "samples")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\n \n", "There are no samples"),
+        (LINE + b"\n{", "Line 3 of the file is no JSON object"),
+        (LINE + b'{"model_sample": 7}', "Line 2 of the file is no JSON object"),
+        (b'{"model_sample": "x", "items": {}}', "Line 1 of the file has an unknown key 'items'"),
+        (LINE + b" " * 7 + b"x" * (MAX_SAMPLE_BYTES + 1), "Line 2 of the file is longer"),
+    ],
+)
+async def test_a_file_that_cannot_be_read_is_refused_with_its_line(
+    content: bytes, said: str
+) -> None:
+    assert (await refused(content)).message.startswith(said)
+
+
+async def test_lines_are_parsed_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def parsed(_: str) -> dict[str, str]:
+        threads.append(threading.get_ident())
+        return {"model_sample": "Ulm"}
+
+    monkeypatch.setattr(calibration_files, "strict_loads", parsed)
+    await read_samples(chunks(LINE * 3))
+    assert len(threads) == 3
+    assert threading.get_ident() not in threads

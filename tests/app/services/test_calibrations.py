@@ -1,0 +1,105 @@
+"""Calibration with a scorer of its own: what is computed, where, and how faults arrive."""
+
+import asyncio
+import threading
+from typing import Any, cast
+
+import pytest
+
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.graders.graders import read_grader
+from app.grading.calibration import Sample
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.services.files.files import FileService
+from app.services.registry import calibrations
+from app.services.registry.calibrations import CalibrationService
+from app.services.registry.trials import TrialService
+
+GRADER = read_grader({"type": "contains", "needles": ["x"]})
+SAMPLES = [Sample(text, {"n": number}) for number, text in enumerate("xyxyxy")]
+
+
+class _Scorer:
+    """Scores 1 for a text with an x, and never suspends. A scorer `away` scores nothing."""
+
+    def __init__(self, *, away: bool) -> None:
+        self._away = away
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        if self._away:
+            raise ScoreFault("unreachable", "it is away", source="judge", errors=GraderErrors())
+        return ScoreResult(float("x" in request.sample["output_text"]))
+
+
+class _Trials:
+    async def scorer(self, grader: object, param: str) -> _Scorer:
+        assert grader is GRADER
+        return _Scorer(away=param == "compare_with")
+
+
+class _Files:
+    async def content(self, file_id: str) -> Any:
+        raise NotFound(f"No such File object: {file_id}", param="id")
+
+
+def service() -> CalibrationService:
+    return CalibrationService(cast("TrialService", _Trials()), cast("FileService", _Files()))
+
+
+async def test_a_comparison_without_a_score_is_said() -> None:
+    found = await service().calibrate(GRADER, SAMPLES, file_id=None, other=GRADER)
+    assert found.agreement is None
+    assert any(
+        line.startswith("The grader of 'compare_with' scored no answer") for line in found.report
+    )
+
+
+async def test_an_echo_that_was_not_tried_is_said() -> None:
+    found = await service().calibrate(GRADER, SAMPLES, file_id=None, other=None)
+    assert "echo" not in {probe.name for probe in found.probes}
+    assert "An echo of the prompt was not tried: no row has a prompt in 'messages'." in found.report
+
+
+async def test_faults_of_the_samples_name_what_was_sent() -> None:
+    with pytest.raises(NotFound) as unknown:
+        await service().calibrate(GRADER, [], file_id="file-none", other=None)
+    assert unknown.value.param == "file_id"
+    with pytest.raises(InvalidRequest) as many:
+        await service().calibrate(GRADER, SAMPLES * 100, file_id=None, other=None)
+    assert (many.value.param, many.value.code) == ("samples", "too_many_samples")
+
+
+async def test_statistics_and_probes_are_computed_beside_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: dict[str, int] = {}
+
+    def watched(name: str) -> None:
+        function = getattr(calibrations, name)
+
+        def run(*args: Any) -> Any:
+            threads[name] = threading.get_ident()
+            return function(*args)
+
+        monkeypatch.setattr(calibrations, name, run)
+
+    for name in ("spread", "probes"):
+        watched(name)
+    await service().calibrate(GRADER, SAMPLES, file_id=None, other=None)
+    assert set(threads) == {"spread", "probes"}
+    assert threading.get_ident() not in threads.values()
+
+
+async def test_others_run_between_the_scores_of_a_scorer_that_never_suspends() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(other())
+    await calibrations._score_all(_Scorer(away=False), SAMPLES * 80)
+    beside.cancel()
+    assert turns >= 480 // 16
