@@ -166,11 +166,29 @@ def test_another_project_has_no_part_in_an_export(
     export = exported(service, model)
     one = f"{model}/exports/{export['id']}"
     for key in (sibling.key, service.api.other_key):
-        for method, path in (("GET", one), ("GET", f"{one}/content"), ("DELETE", one)):
-            assert error(call(service, method, path, key=key)) == (404, "export_not_found")
-        assert call(service, "GET", f"{model}/exports", key=key).json()["data"] == []
-    assert error(call(service, "GET", f"other/exports/{export['id']}")) == (404, "export_not_found")
+        for path in (one, f"{one}/content", f"{model}/exports"):
+            assert error(call(service, "GET", path, key=key)) == (404, "model_not_found")
+        assert error(call(service, "DELETE", one, key=key)) == (404, "export_not_found")
+    assert error(call(service, "GET", f"other/exports/{export['id']}")) == (404, "model_not_found")
     assert call(service, "GET", one).status_code == 200
+
+
+def test_an_export_ends_with_the_permission_and_with_the_model(
+    service: Service, model: str, sibling: Sibling
+) -> None:
+    permissions = service.client().fine_tuning.checkpoints.permissions
+    granted = permissions.create(model, project_ids=[sibling.project_id]).data[0]
+    made = call(service, "POST", f"{model}/exports", json={}, key=sibling.key).json()
+    own = exported(service, model)
+    theirs = f"{model}/exports/{made['id']}"
+    assert call(service, "GET", f"{theirs}/content", key=sibling.key).status_code == 200
+    permissions.delete(granted.id, fine_tuned_model_checkpoint=model)
+    for path in (theirs, f"{theirs}/content", f"{model}/exports"):
+        assert error(call(service, "GET", path, key=sibling.key)) == (404, "model_not_found")
+    assert call(service, "DELETE", theirs, key=sibling.key).status_code == 200
+    service.client().models.delete(model)
+    for path in (f"{model}/exports/{own['id']}/content", f"{model}/exports"):
+        assert error(call(service, "GET", path)) == (404, "model_not_found")
 
 
 def test_exports_count_toward_stored_bytes_until_they_are_deleted(

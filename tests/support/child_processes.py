@@ -19,8 +19,11 @@ from workers.processes.forks import ChildProcess, ForkServer
 FORKS: Final = ForkServer(
     [
         "workers.job_child",
+        "workers.reinforcement.training",
+        "workers.supervised.training",
         "workers.learning.lora_trainer",
         "workers.evals.child",
+        "workers.exports.child",
         "workers.webhooks.child",
     ]
 )

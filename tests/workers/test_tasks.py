@@ -8,14 +8,17 @@ from app.settings.environment import inherited_environment, to_environment
 from tests.support.stack import Database
 
 PROBE = """
-import json, sys
+import importlib.util, json, sys
+from workers import tasks
 from workers.celery_app import app
 app.loader.import_default_modules()
 limits = {name: task.child_limit for name, task in app.tasks.items() if hasattr(task, "children")}
 lists = {id(task.children) for task in app.tasks.values() if hasattr(task, "children")}
 beat = {entry["task"] for entry in app.conf.beat_schedule.values()}
 heavy = [name for name in ("torch", "sqlalchemy", "aiohttp") if name in sys.modules]
-print(json.dumps([limits, len(lists), sorted(beat - set(app.tasks)), heavy]))
+preloaded = (*tasks.JOB_CHILDREN.modules, *tasks.CONTROL_CHILDREN.modules)
+unknown = [name for name in preloaded if importlib.util.find_spec(name) is None]
+print(json.dumps([limits, len(lists), sorted(beat - set(app.tasks)), heavy, unknown]))
 """
 
 
@@ -24,7 +27,7 @@ def test_each_task_that_starts_children_has_its_own_and_its_limit(database: Data
     done = subprocess.run(
         [sys.executable, "-c", PROBE], env=environment, stdout=subprocess.PIPE, check=True
     )
-    limits, lists, unregistered, heavy = json.loads(done.stdout)
+    limits, lists, unregistered, heavy, unknown = json.loads(done.stdout)
     assert limits == {
         "agent_rft.run_eval": 2,
         "agent_rft.run_export": 1,
@@ -33,3 +36,4 @@ def test_each_task_that_starts_children_has_its_own_and_its_limit(database: Data
     assert lists == 3
     assert unregistered == []
     assert heavy == []
+    assert unknown == [], "a fork server that preloads it would not start"

@@ -40,7 +40,7 @@ class Request(NamedTuple):
     """`-m MODULE …` or `-c CODE …`."""
     environment: dict[str, str]
     status: socket.socket
-    """Gets a line with the child's pid, and one with its exit code as `subprocess` gives it."""
+    """Gets `pid N` once the child runs, and `exit CODE` after its end, as `subprocess` gives it."""
     streams: list[int]
 
 
@@ -110,7 +110,7 @@ def _report_ended(statuses: dict[int, socket.socket]) -> None:
         ended, code = os.waitpid(pid, os.WNOHANG)
         if ended:
             with statuses.pop(pid) as status, suppress(OSError):  # nobody waits for it any longer
-                status.send(f"{os.waitstatus_to_exitcode(code)}\n".encode())
+                status.send(f"exit {os.waitstatus_to_exitcode(code)}\n".encode())
 
 
 def _become_child(server: int, statuses: Iterable[socket.socket]) -> None:
@@ -136,7 +136,7 @@ def _run(request: Request) -> int:
         os.environ.clear()
         os.environ.update(request.environment)
         with suppress(OSError):  # the parent has ended, which the child will notice
-            status.send(f"{os.getpid()}\n".encode())
+            status.send(f"pid {os.getpid()}\n".encode())
     option, program, *rest = request.arguments
     sys.argv = [option, *rest]
     if option == "-c":

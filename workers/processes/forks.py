@@ -6,7 +6,6 @@ its own, which imports for itself.
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from signal import SIGKILL, Signals
 from typing import Final, NamedTuple, Protocol
 
 import structlog
@@ -24,7 +24,7 @@ from workers.processes.fork_server import HEADER
 log = structlog.get_logger()
 
 _STDOUT: Final = 1
-_KILLED: Final = -signal.SIGKILL
+_KILLED: Final = -SIGKILL
 
 
 class ChildProcess:
@@ -44,22 +44,27 @@ class ChildProcess:
     def pid(self) -> int | None:
         return self.started.result() if self.started.done() else None
 
-    def signal(self, number: signal.Signals) -> None:
-        """Sends a signal to the child and to all that it started in its session."""
+    def signal(self, number: Signals) -> None:
+        """Sends a signal to the child and to all that it started in its session; to a child that
+        has not started, once it has. SIGKILL ends the fork server that should start it, and all
+        that it has started.
+        """
         if self.ended.done():
             return
         if self.started.done():
             with suppress(ProcessLookupError):
                 os.killpg(self.started.result(), number)
         else:
-            self._give_up()
+            self._signal_later(number)
 
-    def _give_up(self) -> None:
-        """Makes sure that a child that has not started yet never does."""
+    def _signal_later(self, number: Signals) -> None:
         raise NotImplementedError
 
 
 class Starter(Protocol):
+    modules: tuple[str, ...]
+    """Modules that each child has imported when it starts."""
+
     def start(
         self,
         arguments: Sequence[str],
@@ -85,7 +90,7 @@ class ForkServer:
     """The fork server of this process. It starts with the first child, and again after it died."""
 
     def __init__(self, modules: Sequence[str]) -> None:
-        self._modules = tuple(modules)
+        self.modules = tuple(modules)
         self._lock = threading.Lock()
         self._server: _Server | None = None
 
@@ -97,14 +102,18 @@ class ForkServer:
         stderr: int = 2,
         environment: Mapping[str, str] | None = None,
     ) -> ChildProcess:
-        sent = {"arguments": list(arguments), "environment": dict(environment or os.environ)}
+        sent = {
+            "arguments": list(arguments),
+            "environment": dict(os.environ if environment is None else environment),
+        }
         body = json.dumps(sent).encode()
         ours, theirs = socket.socketpair()
         descriptors = [theirs.fileno(), stdin, _STDOUT, stderr]
         with theirs, self._lock:
             try:
                 server = self._send(body, descriptors)
-            except BrokenPipeError:  # it died in this moment
+            except ConnectionError:  # it died in this moment
+                self._end()
                 server = self._send(body, descriptors)
         return ForkedProcess(ours, server.process)
 
@@ -117,10 +126,13 @@ class ForkServer:
     def close(self) -> None:
         """Ends the server, and with it the children that run."""
         with self._lock:
-            if self._server is not None:
-                self._server.line.close()
-                self._server.process.wait()
-            self._server = None
+            self._end()
+
+    def _end(self) -> None:
+        if self._server is not None:
+            self._server.line.close()
+            self._server.process.wait()
+        self._server = None
 
     def _running(self) -> _Server:
         """Returns a server that runs; its imports may still go on."""
@@ -133,7 +145,7 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - our own program
-                (sys.executable, "-m", "workers.processes.fork_server", *self._modules),
+                (sys.executable, "-m", "workers.processes.fork_server", *self.modules),
                 stdin=theirs.fileno(),
                 start_new_session=True,
             )
@@ -148,22 +160,29 @@ class ForkedProcess(ChildProcess):
         _in_a_thread(self._follow, status)
 
     def _follow(self, status: socket.socket) -> None:
+        code = _KILLED  # a server that dies reports nothing, and takes its children along
         with status, status.makefile() as lines:
-            pid = lines.readline()
-            if pid:
-                self.started.set_result(int(pid))
-            code = lines.readline()
-        # A server that dies reports nothing, and takes its children along.
-        self.ended.set_result(int(code) if code else _KILLED)
+            for line in lines:
+                word, number = line.split()
+                if word == "pid":
+                    self.started.set_result(int(number))
+                else:
+                    code = int(number)
+        self.ended.set_result(code)
 
     @override
-    def _give_up(self) -> None:
-        # It still imports, or hangs: a server that works starts a child at once.
-        self._server.kill()
+    def _signal_later(self, number: Signals) -> None:
+        if number == SIGKILL:
+            # The caller has waited long enough: the server hangs.
+            self._server.kill()
+        else:  # it still imports, for other children too
+            self.started.add_done_callback(lambda _: self.signal(number))
 
 
 class Interpreters:
     """Starts each child as an interpreter of its own."""
+
+    modules: tuple[str, ...] = ()
 
     def start(
         self,

@@ -202,7 +202,8 @@ async def kill(child: ChildProcess) -> None:
 
 async def end(child: ChildProcess, *, grace_s: float) -> None:
     """Ends a child and everything it started; it may have exited already."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    started = child.pid is not None
+    for number in (signal.SIGTERM, signal.SIGKILL) if started else (signal.SIGKILL,):
         if child.returncode is not None:
             return
         child.signal(number)

@@ -1,7 +1,8 @@
 """Exports of tuned models: makes, lists, deletes and sends them. A worker does the merging.
 
-Promises that exactly the projects that may chat with a model may export it, and that an export
-which cannot succeed is refused before it waits.
+Promises that exactly the projects that may chat with a model may export it, see its exports and
+download them, and that an export which cannot succeed is refused before it waits. A project that
+may no longer chat with it can still delete its exports.
 """
 
 import asyncio
@@ -79,13 +80,18 @@ class ExportService:
         return await self.get(model, export.id)
 
     async def get(self, model: str, export_id: str) -> ModelExport:
+        """Raises `NotFound` for an unknown export, and for a model that is deleted or not shared
+        any more.
+        """
+        await self._ports.models.get(model)
         async with self._database.tenant(self._tenant) as unit:
             return await unit.model_exports.get(model, export_id)
 
     async def page(
         self, model: str, *, after: str | None, limit: int
     ) -> tuple[list[ModelExport], bool]:
-        """Returns a page, newest first."""
+        """Returns a page, newest first. Raises `NotFound` for a model as `get` does."""
+        await self._ports.models.get(model)
         async with self._database.tenant(self._tenant) as unit:
             return await unit.model_exports.page(model, after=after, limit=limit)
 

@@ -178,10 +178,24 @@ async def test_a_child_that_has_not_started_can_be_ended(server: ForkServer, lin
     pid = server.start(("-c", WAITS), stdin=line[1].fileno()).started.result(timeout=PATIENCE_S)
     os.kill(_parent(pid), signal.SIGSTOP)
     late = server.start(("-c", WAITS), stdin=line[1].fileno())
-    late.signal(signal.SIGTERM)
+    late.signal(signal.SIGKILL)
     assert await ended(late) == -signal.SIGKILL
     assert not late.started.done()
     assert await ended(server.start(("-c", ""), stdin=line[1].fileno())) == 0
+
+
+async def test_a_child_that_is_asked_to_end_before_it_started_leaves_the_others_alone(
+    server: ForkServer, line: Line
+) -> None:
+    other = server.start(("-c", WAITS), stdin=line[1].fileno())
+    parent = _parent(other.started.result(timeout=PATIENCE_S))
+    os.kill(parent, signal.SIGSTOP)
+    late = server.start(("-c", WAITS), stdin=line[1].fileno())
+    late.signal(signal.SIGTERM)
+    os.kill(parent, signal.SIGCONT)
+    assert await ended(late) == -signal.SIGTERM
+    assert other.returncode is None
+    killed(other)
 
 
 async def test_a_module_that_cannot_be_imported_ends_the_child_and_not_the_caller(
