@@ -5,12 +5,12 @@ from typing import Any, Final
 from typing_extensions import override
 
 from app.domain.documents.pointers import pointer
-from app.domain.graders.json_schemas import compile_schema
+from app.domain.graders.json_schemas import TooMuchWork, compile_schema
 from app.domain.graders.kinds.json_valid import JsonValidGrader
 from app.domain.strict_json import strict_loads
 from app.grading.fences import FENCE, fenced_blocks
 from app.grading.scorer import ScoreResult
-from app.grading.text_scorer import TextScorer
+from app.grading.text_scorer import TextScorer, unreadable
 
 _SHOWN: Final = 200
 
@@ -30,14 +30,23 @@ class JsonValidScorer(TextScorer):
             return _result(parsed=False, valid=False, reason="the JSON is nested too deeply")
         except ValueError as error:
             return _result(parsed=False, valid=False, reason=f"it is not JSON: {error}")
-        fault = self._fault(value)
+        try:
+            if self._schema is not None:
+                self._schema.check_work(text)
+        except TooMuchWork as much:
+            return unreadable(str(much))
+        fault = self._fault(value, text)
         return _result(parsed=True, valid=fault is None, reason=fault or "it is valid")
 
-    def _fault(self, value: Any) -> str | None:
+    def _fault(self, value: Any, text: str) -> str | None:
         if self._schema is None:
             return None
         try:
-            error = next(iter(self._schema.iter_errors(value)), None)
+            if self._schema.validator.is_valid(value):
+                return None
+            if not self._schema.may_explain(text):
+                return "it is not valid by the schema"
+            error = next(iter(self._schema.validator.iter_errors(value)), None)
         except ValueError as unusable:  # nested too deeply, or a number that the engine cannot hold
             return f"it cannot be compared with the schema: {unusable}"
         if error is None:

@@ -2,7 +2,7 @@
 
 from typing_extensions import override
 
-from app.domain.graders.json_schemas import compile_pattern
+from app.domain.graders.json_schemas import TooMuchWork, compile_pattern
 from app.domain.graders.kinds.regex import RegexGrader
 from app.grading.scorer import ScoreResult
 from app.grading.text_scorer import TextScorer, unreadable
@@ -19,8 +19,10 @@ class RegexScorer(TextScorer):
     def compute(self, texts: list[str]) -> ScoreResult:
         (text,) = texts
         try:
-            matches = self._pattern.is_valid(text)
+            matches = self._pattern.matches(text)
         except UnicodeEncodeError:
             return unreadable("the text has half of a surrogate pair")
+        except TooMuchWork as fault:
+            return unreadable(str(fault))
         reason = "the text matches" if matches else "the text does not match"
         return ScoreResult(float(matches), reason=reason)

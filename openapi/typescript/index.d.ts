@@ -7410,7 +7410,7 @@ export interface components {
             input: string;
             /**
              * Pattern
-             * @description The expression, in the syntax of Rust's `regex`: as Python's, without look-around and back-references. Not a template.
+             * @description The expression, in the syntax of Rust's `regex` without look-around and back-references; `\d` and `\w` are ASCII, as in JavaScript. Not a template.
              */
             pattern: string;
             /**

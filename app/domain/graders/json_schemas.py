@@ -1,20 +1,35 @@
 """JSON Schemas and regular expressions of customers, compiled for texts that a model wrote.
 
-Promises: nothing is fetched, whatever a `$ref` names; a pattern is matched in time proportional to
-the text, because the engine is Rust's `regex`, which does not back-track; and compiled sizes are
-bounded.
+Promises: nothing is fetched, whatever a `$ref` names; the engine of
+patterns is Rust's `regex`, which does not back-track; and compiled sizes, and their product with
+the length of the text, are bounded, because both engines keep other threads waiting.
 Both engines come with jsonschema-rs. Messages show no values, which may be secrets.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 import jsonschema_rs
 
-MAX_COMPILED_BYTES: Final = 2**21
-_OPTIONS: Final = jsonschema_rs.RegexOptions(
-    size_limit=MAX_COMPILED_BYTES, dfa_size_limit=MAX_COMPILED_BYTES
-)
+from app.domain.graders.schema_costs import SchemaCost, SchemaCostFault, schema_cost
+
+MAX_PATTERN: Final = 4_096
+MAX_COMPILED_BYTES: Final = 2**18
+_LEAST_COMPILED_BYTES: Final = 2**9
+MAX_PATTERN_WORK: Final = 2**31
+"""Bytes of the program times bytes of the text. Measured: up to 1e-10 seconds each where the cache
+of states helps no longer, so 0.2 seconds.
+"""
+MAX_CHECK_WORK: Final = 4_000_000
+"""Checks of the schema times values of the text. Measured: 4e-8 seconds each."""
+_MAX_EXPLAINED: Final = 10_000
+"""Checks times values up to which a fault is named. Measured: 2.5e-5 seconds each, since the engine
+describes every branch that does not fit.
+"""
+_MAX_COPIED: Final = 20_000_000
+"""Checks times characters up to which a fault is named; each description copies its value."""
+_CACHE_BYTES: Final = 2**21
 _SHOWN: Final = 300
 
 
@@ -22,36 +37,110 @@ class JsonSchemaFault(ValueError):
     """Not a schema or pattern. The text is for its author."""
 
 
-def compile_schema(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
+class TooMuchWork(Exception):
+    """The text is too long for the schema or pattern. The text says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    validator: jsonschema_rs.Draft202012Validator
+    size: int
+    """Bytes of the compiled program, rounded up to a power of two."""
+
+    def matches(self, text: str) -> bool:
+        """Raises `TooMuchWork`, and `UnicodeEncodeError` for half of a surrogate pair."""
+        _check_pattern_work(self.size, text)
+        return self.validator.is_valid(text)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSchema:
+    validator: jsonschema_rs.Draft202012Validator
+    cost: SchemaCost
+
+    def check_work(self, text: str) -> None:
+        """Raises `TooMuchWork` for a JSON text that asks too much."""
+        values = _values(text)
+        if values * self.cost.checks > MAX_CHECK_WORK:
+            raise TooMuchWork(f"{values} JSON values are too many for a schema of this size")
+        _check_pattern_work(self.cost.pattern_bytes, text)
+
+    def may_explain(self, text: str) -> bool:
+        """Says if describing what is wrong with a JSON text is cheap enough."""
+        checks = self.cost.checks
+        return _values(text) * checks <= _MAX_EXPLAINED and len(text) * checks <= _MAX_COPIED
+
+
+def _values(text: str) -> int:
+    """Returns the number of values of a JSON text, or more."""
+    return 1 + sum(map(text.count, ",[{"))
+
+
+def _check_pattern_work(size: int, text: str) -> None:
+    length = len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+    if size * length > MAX_PATTERN_WORK:
+        raise TooMuchWork(
+            f"the text is too long for a pattern of this size: {length} bytes, and at most "
+            f"{MAX_PATTERN_WORK // size} are compared"
+        )
+
+
+def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
     """Raises `JsonSchemaFault`."""
     try:
-        return jsonschema_rs.Draft202012Validator(
-            schema, offline=True, pattern_options=_OPTIONS, mask="the value"
+        cost = schema_cost(schema, pattern_size)
+    except SchemaCostFault as fault:
+        raise JsonSchemaFault(str(fault)) from None
+    try:
+        validator = jsonschema_rs.Draft202012Validator(
+            schema, offline=True, pattern_options=_options(MAX_COMPILED_BYTES), mask="the value"
         )
     except (ValueError, RecursionError) as error:
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         if "Retrieval is disabled" in text:
             raise JsonSchemaFault("a '$ref' leads out of it, and nothing is fetched") from None
         raise JsonSchemaFault(f"it is no JSON schema ({text[:_SHOWN]})") from None
+    return CompiledSchema(validator, cost)
 
 
 @lru_cache(maxsize=256)
-def compile_pattern(
-    pattern: str, *, whole: bool = False, ignore_case: bool = False
-) -> jsonschema_rs.Draft202012Validator:
-    """Returns a validator of texts that match. Raises `JsonSchemaFault`."""
+def compile_pattern(pattern: str, *, whole: bool = False, ignore_case: bool = False) -> Pattern:
+    """Returns a pattern of texts that match. Raises `JsonSchemaFault`."""
     _compiled(pattern)  # before it stands in a group, which another bracket could close
     flags = "(?i)" if ignore_case else ""
-    return _compiled(rf"{flags}\A(?:{pattern})\z" if whole else f"{flags}{pattern}")
-
-
-def _compiled(pattern: str) -> jsonschema_rs.Draft202012Validator:
+    if not whole:
+        return _compiled(f"{flags}{pattern}")
     try:
-        return jsonschema_rs.Draft202012Validator(
-            {"pattern": pattern}, offline=True, pattern_options=_OPTIONS
-        )
-    except ValueError:
-        raise JsonSchemaFault(
-            "it is no regular expression of Rust's `regex`, which has no look-around and no "
-            "back-references, or it is too large"
-        ) from None
+        return _compiled(rf"{flags}\A(?:{pattern})\z")
+    except JsonSchemaFault:  # such as `(?x)a # c`, whose comment would swallow the bracket
+        return _compiled(f"{flags}\\A(?:{pattern}\n)\\z")
+
+
+@lru_cache(maxsize=1024)
+def pattern_size(pattern: str) -> int:
+    """Returns the bytes of the compiled program; of none, those of the largest."""
+    try:
+        return _compiled(pattern).size
+    except JsonSchemaFault:
+        return MAX_COMPILED_BYTES  # compiling the schema says what is wrong
+
+
+def _compiled(pattern: str) -> Pattern:
+    size = _LEAST_COMPILED_BYTES
+    while size <= MAX_COMPILED_BYTES and len(pattern) <= 2 * MAX_PATTERN:
+        try:
+            validator = jsonschema_rs.Draft202012Validator(
+                {"pattern": pattern}, offline=True, pattern_options=_options(size)
+            )
+        except ValueError:
+            size *= 2
+        else:
+            return Pattern(validator, size)
+    raise JsonSchemaFault(
+        "it is no regular expression of Rust's `regex`, which has no look-around and no "
+        "back-references, or it is too large"
+    )
+
+
+def _options(size: int) -> jsonschema_rs.RegexOptions:
+    return jsonschema_rs.RegexOptions(size_limit=size, dfa_size_limit=_CACHE_BYTES)

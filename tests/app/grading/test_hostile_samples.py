@@ -1,11 +1,13 @@
 """Samples that a grader cannot use: too long, or no text. Their cost is bounded."""
 
 import tracemalloc
+import unicodedata
 from typing import Any
 
 import pytest
 
 from app.domain.graders.templates import MAX_RENDERED
+from app.grading.exact_match import MAX_MARKS, has_long_run_of_marks
 from tests.support.grading import scored
 
 LOCAL: list[dict[str, Any]] = [
@@ -50,3 +52,67 @@ async def test_ten_megabytes_score_0_with_a_flag_and_are_not_read(grader: dict[s
 @pytest.mark.parametrize("text", ["\ud800", "\x00", "x" * 30_000 + "\udfff", "\u202e", ""])
 async def test_what_is_no_text_has_a_score(grader: dict[str, Any], text: str) -> None:
     assert (await scored(grader, text)).score in {0.0, 1.0}
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@pytest.mark.parametrize(
+    "text",
+    ["a" + "\u0301" * 12_000 + "\u0316" * 12_000, "\u0f73" * 20_000, "\uff9e\u0316" * 10_000],
+    ids=["marks", "decomposed", "halfwidth"],
+)
+async def test_a_long_run_of_combining_marks_is_unreadable(form: str, text: str) -> None:
+    result = await scored({"type": "exact_match", "reference": "x", "unicode": form}, text)
+    assert (result.score, result.errors.raised) == (0.0, ("sample_parse_error",))
+    assert str(MAX_MARKS) in str(result.errors.details)
+
+
+async def test_texts_that_are_not_normalised_may_have_any_marks() -> None:
+    text = "a" + "\u0301" * 100
+    grader = {"type": "exact_match", "reference": "{{item.a}}", "unicode": "none"}
+    assert (await scored(grader, text, item={"a": text})).score == 1.0
+
+
+def test_a_run_of_marks_may_be_as_long_as_stream_safe_text_has_it() -> None:
+    assert not has_long_run_of_marks(("a" + "\u0301" * MAX_MARKS) * 3)
+    assert has_long_run_of_marks("a" + "\u0301" * (MAX_MARKS + 1))
+
+
+def test_every_combining_mark_counts() -> None:
+    marks = [
+        each
+        for each in map(chr, range(0x110000))
+        if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
+    ]
+    assert len(marks) > 900
+    assert all(has_long_run_of_marks(mark * (MAX_MARKS + 1)) for mark in marks)
+
+
+@pytest.mark.parametrize(
+    ("grader", "text"),
+    [
+        ({"type": "regex", "pattern": "[ab]{0,1000}c"}, "ab" * 10_000),
+        (
+            {"type": "json_valid", "json_schema": {"items": {"pattern": "[ab]{0,1000}c"}}},
+            '["' + "ab" * 10_000 + '"]',
+        ),
+        (
+            {"type": "json_valid", "json_schema": {"items": {"allOf": [{}] * 1_000}}},
+            "[" + "0," * 5_000 + "0]",
+        ),
+    ],
+    ids=["regex", "pattern", "values"],
+)
+async def test_a_sample_that_asks_too_much_of_an_engine_is_unreadable(
+    grader: dict[str, Any], text: str
+) -> None:
+    result = await scored(grader, text)
+    assert (result.score, result.errors.raised) == (0.0, ("sample_parse_error",))
+
+
+@pytest.mark.parametrize(("items", "explained"), [(2, True), (3_000, False)])
+async def test_only_a_cheap_fault_is_described(items: int, *, explained: bool) -> None:
+    schema = {"items": {"anyOf": [{"type": "string", "minLength": 3}] * 1_000}}
+    text = "[" + "0," * (items - 1) + "0]"
+    result = await scored({"type": "json_valid", "json_schema": schema}, text)
+    assert (result.score, result.errors.raised) == (0.0, ())
+    assert str(result.reason).startswith("at '") is explained

@@ -1,14 +1,12 @@
-"""`regex`: a regular expression that the text must match, in time proportional to its length."""
+"""`regex`: a regular expression that the text must match, in bounded time."""
 
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
-from app.domain.graders.json_schemas import JsonSchemaFault, compile_pattern
+from app.domain.graders.json_schemas import MAX_PATTERN, JsonSchemaFault, compile_pattern
 from app.domain.graders.judge_prompts import TemplateText
-
-MAX_PATTERN = 4_096
 
 
 class RegexGrader(UnitGrader):
@@ -19,8 +17,8 @@ class RegexGrader(UnitGrader):
     input: TemplateText = ANSWER
     """Template of the text."""
     pattern: str = Field(min_length=1, max_length=MAX_PATTERN)
-    """The expression, in the syntax of Rust's `regex`: as Python's, without look-around and
-    back-references. Not a template.
+    """The expression, in the syntax of Rust's `regex` without look-around and back-references;
+    `\\d` and `\\w` are ASCII, as in JavaScript. Not a template.
     """
     whole: Flag = False
     """True: the whole text must match, not a part of it."""

@@ -27,8 +27,8 @@ class RegexGrader:
 
         Attributes:
             type_ (Literal['regex']): Selects the kind of the object.
-            pattern (str): The expression, in the syntax of Rust's `regex`: as Python's, without look-around and back-
-                references. Not a template.
+            pattern (str): The expression, in the syntax of Rust's `regex` without look-around and back-references; `\\d`
+                and `\\w` are ASCII, as in JavaScript. Not a template.
             pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'regex'.
             input_ (str | Unset): Template of the text. Default: '{{sample.output_text}}'.
