@@ -114,10 +114,10 @@ def one_job(
 def print_table(rows: list[dict[str, Any]]) -> None:
     print("seed  base   tuned  difference (95 %)   wasted calls    steps  training s  job s")
     for row in rows:
-        low, high = row["ci95"]
+        interval = "none" if row["ci95"] is None else "({:+.2f}, {:+.2f})".format(*row["ci95"])
         print(
             f"{row['seed']:>4}  {row['base']:.3f}  {row['tuned']:.3f}  "
-            f"{row['tuned'] - row['base']:+.3f} ({low:+.2f}, {high:+.2f})  "
+            f"{row['tuned'] - row['base']:+.3f} {interval}  "
             f"{row['wasted_base']:.2f} -> {row['wasted_tuned']:.2f}   {row['steps']:>5}  "
             f"{row['training_s']:>10.1f}  {row['job_s']:>5}"
         )

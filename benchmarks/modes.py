@@ -156,12 +156,13 @@ def print_rewards(results: Results, samples: int) -> dict[str, Any]:
     for name, rows in results.items():
         tuned = [row["held_out"] for row in rows]
         differences = [figure - other for figure, other in zip(tuned, sync, strict=True)]
-        low, high = bootstrap_interval(differences, seed=0)
+        interval = bootstrap_interval(differences, seed=0)
+        of_means = "" if interval is None else f" (95 % {interval[0]:+.3f} to {interval[1]:+.3f})"
         within = abs(fmean(differences)) <= pstdev(sync)
         summary[name] = {"mean": fmean(tuned), "sd": pstdev(tuned), "within_noise": within}
         print(
             f"{name:<10}  {fmean(tuned):.3f} ± {pstdev(tuned):.3f}   less sync, paired: "
-            f"{fmean(differences):+.3f} (95 % {low:+.3f} to {high:+.3f})   "
+            f"{fmean(differences):+.3f}{of_means}   "
             f"{'within' if within else 'NOT within'} noise   "
             f"last quarter of training: {fmean(row['reward_last'] for row in rows):.3f}"
         )

@@ -128,11 +128,12 @@ def print_report(base_url: str, key: str, job_id: str) -> None:
         .json()
     )
     reward, calls = report["reward"], report["tool_calls"]
-    low, high = reward["difference_ci95"]
+    interval = reward["difference_ci95"]
     print(f"Paired report on {report['rows']} held-out rows, start against tuned:")
     print(f"  mean reward          {reward['start_mean']:.3f} -> {reward['tuned_mean']:.3f}")
     print(f"  mean difference      {reward['difference']:+.3f}")
-    print(f"  95 % interval        {low:+.3f} to {high:+.3f}")
+    if interval is not None:  # fewer than 6 rows have none
+        print(f"  95 % interval        {interval[0]:+.3f} to {interval[1]:+.3f}")
     print(f"  wins / ties / losses {report['wins']} / {report['ties']} / {report['losses']}")
     print(f"  tool calls a rollout {calls['start_mean']:.2f} -> {calls['tuned_mean']:.2f}")
     for name, values in report["components"].items():

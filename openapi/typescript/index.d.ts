@@ -2911,7 +2911,7 @@ export interface components {
             start_mean?: number | null;
             /**
              * Start Ci95
-             * @description 95 % interval of `start_mean` over rows (bootstrap).
+             * @description 95 % interval of `start_mean` over rows (bootstrap); `null` for fewer than 6 rows.
              */
             start_ci95?: number[] | null;
             /**
@@ -2921,7 +2921,7 @@ export interface components {
             tuned_mean?: number | null;
             /**
              * Tuned Ci95
-             * @description 95 % interval of `tuned_mean` over rows (bootstrap).
+             * @description 95 % interval of `tuned_mean` over rows (bootstrap); `null` for fewer than 6 rows.
              */
             tuned_ci95?: number[] | null;
             /**
@@ -2931,7 +2931,7 @@ export interface components {
             difference?: number | null;
             /**
              * Difference Ci95
-             * @description 95 % interval of `difference` (paired bootstrap).
+             * @description 95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows.
              */
             difference_ci95?: number[] | null;
         } & {

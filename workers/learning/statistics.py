@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 RESAMPLES: Final = 10_000
 TIE: Final = 1e-9
 """Difference of means up to which a row is a tie: smaller ones are rounding errors."""
-_FEWEST_ROWS: Final = 3
-"""With fewer rows the interval spans all resamples."""
+_FEWEST_ROWS: Final = 6
+"""Rows from which on resamples make an interval: of 1 row it would have no width, and of 2 it would
+leave out the truth in every second job.
+"""
 _ROWS_A_KIND: Final = 8
 """Rows to one kind of value from which on counting kinds is faster than drawing rows."""
 _BLOCK_NUMBERS: Final = 1 << 22
@@ -95,14 +97,17 @@ def _component(
     return Sides(start.components[name], tuned.components[name], of_base)
 
 
-def bootstrap_interval(differences: Sequence[float], *, seed: int) -> tuple[float, float]:
-    """Returns the 95 % interval of the mean over rows from 10,000 resamples.
+def bootstrap_interval(differences: Sequence[float], *, seed: int) -> tuple[float, float] | None:
+    """Returns the 95 % interval of the mean over rows from 10,000 resamples; `None` for fewer
+    than 6 rows.
 
     It is the percentile interval (Efron & Tibshirani, An Introduction to the Bootstrap, §13),
     expanded as Hesterberg, What Teachers Should Know About the Bootstrap (2015), §5.3, has it: the
     plain one is too narrow for few rows, at 20 by a tenth. It never leaves the range of the values.
     The same seed and values always give the same interval.
     """
+    if len(differences) < _FEWEST_ROWS:
+        return None
     values_R = np.asarray(differences, dtype=np.float64)
     tail = _expanded_tail(len(values_R))
     low, high = np.quantile(_resampled_means(values_R, seed), [tail, 1 - tail])
@@ -128,8 +133,6 @@ def _resampled_means(values_R: NDArray[np.float64], seed: int) -> NDArray[np.flo
 
 def _expanded_tail(rows: int) -> float:
     """Returns the share of resamples beyond each end, 0.025 for very many rows."""
-    if rows < _FEWEST_ROWS:
-        return 0.0
     normal, freedom = NormalDist(), rows - 1
     z = normal.inv_cdf(0.975)
     # Quantile of Student's t: Abramowitz & Stegun, 26.7.5.
@@ -147,9 +150,9 @@ def _shared_rows(base: Values, tuned: Values) -> list[int]:
 
 
 def comparison(sides: Sides, *, seed: int) -> dict[str, Any]:
-    """Returns the means over the shared rows with their 95 % intervals, and the paired difference
-    of tuned and start. `base_mean` is that of the rows that the base model has a value of, `None`
-    without one. Requires a shared row.
+    """Returns the means over the shared rows with their 95 % intervals (`None` for very few rows),
+    and the paired difference of tuned and start. `base_mean` is that of the rows that the base
+    model has a value of, `None` without one. Requires a shared row.
     """
     rows = sides.rows
     before = [fmean(sides.start[row]) for row in rows]
@@ -159,12 +162,17 @@ def comparison(sides: Sides, *, seed: int) -> dict[str, Any]:
     return {
         "base_mean": fmean(of_base) if of_base else None,
         "start_mean": fmean(before),
-        "start_ci95": list(bootstrap_interval(before, seed=seed)),
+        "start_ci95": _interval(before, seed=seed),
         "tuned_mean": fmean(after),
-        "tuned_ci95": list(bootstrap_interval(after, seed=seed)),
+        "tuned_ci95": _interval(after, seed=seed),
         "difference": fmean(differences),
-        "difference_ci95": list(bootstrap_interval(differences, seed=seed)),
+        "difference_ci95": _interval(differences, seed=seed),
     }
+
+
+def _interval(values: Sequence[float], *, seed: int) -> list[float] | None:
+    found = bootstrap_interval(values, seed=seed)
+    return None if found is None else list(found)
 
 
 def _means(values: Values, rows: Sequence[int]) -> list[float]:

@@ -125,13 +125,15 @@ async def build_report(
     ended_early: RuleTrigger | None = None,
 ) -> dict[str, Any]:
     """Builds the paired report of the run from the rollouts of its comparison: the model at the
-    start, as step 0, against the published step. Raises `NoReport`.
+    start, as step 0, against the published step. Raises `NoReport`, also where either of them lost
+    too many rollouts: the rows that are left are no sample of all.
     """
     start = await collect_held_out(context, REPORT, step=0, new=_Values)
     tuned = await collect_held_out(context, REPORT, step=step, new=_Values)
     limit = context.settings.runs.infrastructure_limit
-    if tuned.lost_share >= limit:
-        raise NoReport(f"{tuned.lost_share:.0%} of the rollouts of step {step} were lost")
+    for side, number in ((start, 0), (tuned, step)):
+        if side.lost_share >= limit:
+            raise NoReport(f"{side.lost_share:.0%} of the rollouts of step {number} were lost")
     base = None
     if context.start is not None:
         of_base = await collect_held_out(context, VALID_BASE, step=0, new=_Values)

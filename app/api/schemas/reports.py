@@ -27,15 +27,15 @@ class Comparison(_Part):
     start_mean: float | None = None
     """Mean of the model that training started from: the base model, or a tuned one."""
     start_ci95: Interval | None = None
-    """95 % interval of `start_mean` over rows (bootstrap)."""
+    """95 % interval of `start_mean` over rows (bootstrap); `null` for fewer than 6 rows."""
     tuned_mean: float | None = None
     """Mean of the published model."""
     tuned_ci95: Interval | None = None
-    """95 % interval of `tuned_mean` over rows (bootstrap)."""
+    """95 % interval of `tuned_mean` over rows (bootstrap); `null` for fewer than 6 rows."""
     difference: float | None = None
     """Mean over rows of tuned less start."""
     difference_ci95: Interval | None = None
-    """95 % interval of `difference` (paired bootstrap)."""
+    """95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows."""
 
 
 class Regression(_Part):

@@ -47,6 +47,15 @@ class Watched:
         deviation, count = (valid.get(name, 0.0) for name in self.curves_of_error or ("", ""))
         return deviation / sqrt(count) if count else 0.0
 
+    def error_at(self, bound: float, valid: Values) -> float:
+        """Returns the standard error of a sampled validation for a test against `bound`: at least
+        that of right and wrong answers whose true mean is the bound. Near the ends of 0…1 the
+        observed deviation is too small, and 0 where all answers are right.
+        """
+        count = valid.get(names.ROLLOUTS_VALID, 0.0) if self.curves_of_error else 0.0
+        under = sqrt(bound * (1 - bound) / count) if count and 0 < bound < 1 else 0.0
+        return max(under, self.error(valid))
+
 
 class _Plateau:
     fixed = False
@@ -114,7 +123,8 @@ class _Target:
         value = seen.valid.get(self._watched.valid) if seen.step else None
         if value is not None:
             self._looks += 1
-            margin = self._watched.error(seen.valid) * deviations_for(self._looks)
+            error = self._watched.error_at(self._rule.value, seen.valid)
+            margin = error * deviations_for(self._looks)
             reached = self._watched.gain(value, self._rule.value) >= margin - _ROUNDING
             self._reason = (
                 f"validation {self._watched.valid} of {value:.4g} has reached the target of "

@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.domain.jobs.detectors import Watched
@@ -176,12 +177,49 @@ def test_a_target_is_not_reached_by_luck_however_often_it_is_looked_at() -> None
 
 def test_a_target_is_reached_where_there_is_no_doubt() -> None:
     watch = _watch(target={"value": 0.8})
-    seen = _noisy([0.82, 0.84, 0.99], deviation=0.2, count=25)
+    seen = _noisy([0.82, 0.84, 0.99], deviation=0.2, count=50)
     assert [bool(watch.feed(step, {}, valid)) for step, valid in enumerate(seen, 1)] == [
         False,
         False,
         True,
     ]
+
+
+def _share_ended(*, target: float, mean: float, rows: int, jobs: int = 2_000) -> float:
+    """Plays jobs that never change, with rewards of 0 and 1 and ten validations each."""
+    generator = np.random.default_rng(rows)
+    ended = 0
+    for right_K in generator.binomial(rows, mean, size=(jobs, 10)):
+        watch = _watch(target={"value": target})
+        for step, share in enumerate((right_K / rows).tolist(), 1):
+            (valid,) = _noisy([share], deviation=(share * (1 - share)) ** 0.5, count=rows)
+            if watch.feed(step, {}, valid):
+                ended += 1
+                break
+    return ended / jobs
+
+
+@pytest.mark.parametrize("rows", [8, 20, 50])
+@pytest.mark.parametrize("target", [0.1, 0.5, 0.8, 0.95])
+def test_chance_rarely_ends_a_job_just_below_its_target(rows: int, target: float) -> None:
+    """All right or all wrong has no deviation, and is common near the ends of 0…1."""
+    assert _share_ended(target=target, mean=target - 0.001, rows=rows) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("rows", "target", "mean"), [(8, 0.3, 0.95), (20, 0.5, 0.9), (50, 0.8, 0.99)]
+)
+def test_a_job_clearly_above_its_target_ends(rows: int, target: float, mean: float) -> None:
+    assert _share_ended(target=target, mean=mean, rows=rows, jobs=200) >= 0.95
+
+
+def test_the_error_of_a_target_is_of_sampled_rewards_between_0_and_1() -> None:
+    (alike,) = _noisy([1.0], deviation=0.0, count=25)
+    assert REWARD.error_at(0.8, alike) == pytest.approx(0.08)
+    assert [REWARD.error_at(bound, alike) for bound in (-2.0, 0.0, 1.0, 7.0)] == [0.0] * 4
+    assert LOSSES.error_at(0.8, alike) == 0.0
+    (spread,) = _noisy([0.6], deviation=1.5, count=25)
+    assert REWARD.error_at(0.8, spread) == pytest.approx(0.3), "the observed one is larger"
 
 
 def test_one_lucky_validation_makes_no_plateau_of_a_curve_that_rises() -> None:

@@ -22,13 +22,20 @@ TUNED = PairedValues(
 )
 
 
+def interval(values: list[float]) -> tuple[float, float]:
+    found = bootstrap_interval(values, seed=0)
+    assert found is not None
+    return found
+
+
 def test_report_by_hand() -> None:
     report = paired_report(BASE, TUNED)
     assert report["rows"] == 4  # row 9 has no value after, row 4 none before: neither counts as 0
     assert report["reward"]["start_mean"] == pytest.approx((0.5 + 1 + 0 + 0.5) / 4)
     assert report["reward"]["base_mean"] == report["reward"]["start_mean"], "training began there"
-    low, high = report["reward"]["tuned_ci95"]
-    assert 0 <= low < report["reward"]["tuned_mean"] < high <= 1
+    assert [report["reward"][f"{name}_ci95"] for name in ("start", "tuned", "difference")] == [
+        None
+    ] * 3, "4 rows have no interval"
     assert report["reward"]["tuned_mean"] == pytest.approx((1 + 0.25 + 0 + 0.25) / 4)
     assert report["reward"]["difference"] == pytest.approx(-0.125)
     assert (report["wins"], report["ties"], report["losses"]) == (1, 1, 2)
@@ -59,21 +66,21 @@ def test_another_start_has_the_base_beside_it() -> None:
 
 def test_the_interval_is_that_of_the_mean() -> None:
     values = np.random.default_rng(1).normal(0.3, 0.5, size=400)
-    low, high = bootstrap_interval(values.tolist(), seed=0)
+    low, high = interval(values.tolist())
     half_width = 1.96 * values.std() / 20
     assert low == pytest.approx(values.mean() - half_width, abs=0.1 * half_width)
     assert high == pytest.approx(values.mean() + half_width, abs=0.1 * half_width)
 
 
 def test_the_interval_repeats_and_follows_its_seed() -> None:
-    values = [0.0, 1.0, -1.0, 0.5, 0.25]
+    values = [0.0, 1.0, -1.0, 0.5, 0.25, 0.75]
     assert bootstrap_interval(values, seed=3) == bootstrap_interval(values, seed=3)
     assert bootstrap_interval([0.5] * 7, seed=3) == (0.5, 0.5)
 
 
 def test_many_rows_are_resampled_in_blocks() -> None:
     values = [float(n % 2) for n in range(2_000)]
-    low, high = bootstrap_interval(values, seed=0)
+    low, high = interval(values)
     assert low == pytest.approx(0.5 - 1.96 * 0.5 / 2_000**0.5, abs=2e-3)
     assert high == pytest.approx(0.5 + 1.96 * 0.5 / 2_000**0.5, abs=2e-3)
 
@@ -111,9 +118,32 @@ def test_a_job_that_learned_nothing_is_reported_as_better_by_chance_alone(rows: 
 
 def test_few_rows_have_an_interval_as_wide_as_student_s() -> None:
     values = np.random.default_rng(4).normal(0.3, 0.5, size=20)
-    low, high = bootstrap_interval(values.tolist(), seed=0)
+    low, high = interval(values.tolist())
     half_width = 2.093 * values.std(ddof=1) / 20**0.5
     assert high - low == pytest.approx(2 * half_width, rel=0.03)
+
+
+def test_too_few_rows_for_resamples_have_no_interval() -> None:
+    values = [0.25, -0.5, 1.0, 0.5, 0.75]
+    for rows in range(1, 6):
+        assert bootstrap_interval(values[:rows], seed=0) is None, rows
+    low, high = interval([*values, 0.0])
+    assert low < 2 / 6 < high
+    enough = {row: [float(row % 2)] for row in range(6)}
+    compared = comparison(Sides(enough, enough), seed=0)
+    low, high = compared["tuned_ci95"]
+    assert 0 <= low < compared["tuned_mean"] < high <= 1
+
+
+@pytest.mark.parametrize("rows", [6, 8, 12])
+def test_an_interval_of_few_rows_rarely_leaves_out_what_is_true(rows: int) -> None:
+    """In 1,000 jobs that learned nothing, rewards without ties."""
+    generator = np.random.default_rng(rows)
+    left_out = 0
+    for _ in range(1_000):
+        low, high = interval(generator.normal(0, 0.3, size=rows).tolist())
+        left_out += not low <= 0 <= high
+    assert left_out <= 0.1 * 1_000
 
 
 def test_nothing_in_common_is_no_report() -> None:

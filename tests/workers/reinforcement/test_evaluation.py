@@ -71,3 +71,15 @@ async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> N
     await _write(context, _side(context, 10, 1.0, calls=1)[most + 1 :])
     with pytest.raises(NoReport, match="75% of the rollouts of step 10 were lost"):
         await build_report(context, SAMPLED, 10)
+
+
+async def test_a_start_that_lost_its_rollouts_is_not_compared(world: World) -> None:
+    context = await world.context(await world.job())
+    most = ROWS * 3 // 4
+    start = (
+        _side(context, 0, None, calls=1)[: most + 1] + _side(context, 0, 0.0, calls=1)[most + 1 :]
+    )
+    await _write(context, start)
+    await _write(context, _side(context, 9, 1.0, calls=1))
+    with pytest.raises(NoReport, match="75% of the rollouts of step 0 were lost"):
+        await build_report(context, SAMPLED, 9)

@@ -17,17 +17,17 @@ async def _said(runs: RealRuns, job: Job) -> list[tuple[str, str, int]]:
 
 
 async def test_a_target_ends_the_job_with_success_and_says_why(runs: RealRuns) -> None:
-    job = await runs.job(stop={**QUIET, "target": {"value": 0.8}}, hyperparameters={"n_epochs": 10})
+    job = await runs.job(stop={**QUIET, "target": {"value": 0.5}}, hyperparameters={"n_epochs": 10})
     ended = await runs.run(job, Script(valid=(0.1, 0.3, 0.9)))
     assert (ended.status, ended.step, ended.total_steps) == (JobStatus.SUCCEEDED, 2, 20)
     why = {
         "rule": "target",
         "action": "stop",
         "step": 2,
-        "reason": "validation reward/mean of 0.9 has reached the target of 0.8",
+        "reason": "validation reward/mean of 0.9 has reached the target of 0.5",
     }
     assert ended.ended_early == why
-    assert ended.method.options["stop"]["target"] == {"action": "stop", "value": 0.8}
+    assert ended.method.options["stop"]["target"] == {"action": "stop", "value": 0.5}
     (event,) = [e for e in await runs.events(job) if e.data and "stop_rule" in e.data]
     assert (event.level, event.type, event.data) == (
         "info",

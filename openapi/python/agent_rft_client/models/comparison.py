@@ -28,11 +28,14 @@ class Comparison:
         Attributes:
             base_mean (float | None | Unset): Mean of the base model itself; `null` where it was not measured.
             start_mean (float | None | Unset): Mean of the model that training started from: the base model, or a tuned one.
-            start_ci95 (list[float] | None | Unset): 95 % interval of `start_mean` over rows (bootstrap).
+            start_ci95 (list[float] | None | Unset): 95 % interval of `start_mean` over rows (bootstrap); `null` for fewer
+                than 6 rows.
             tuned_mean (float | None | Unset): Mean of the published model.
-            tuned_ci95 (list[float] | None | Unset): 95 % interval of `tuned_mean` over rows (bootstrap).
+            tuned_ci95 (list[float] | None | Unset): 95 % interval of `tuned_mean` over rows (bootstrap); `null` for fewer
+                than 6 rows.
             difference (float | None | Unset): Mean over rows of tuned less start.
-            difference_ci95 (list[float] | None | Unset): 95 % interval of `difference` (paired bootstrap).
+            difference_ci95 (list[float] | None | Unset): 95 % interval of `difference` (paired bootstrap); `null` for fewer
+                than 6 rows.
      """
 
     base_mean: float | None | Unset = UNSET
