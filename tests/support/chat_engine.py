@@ -49,7 +49,7 @@ class ChatEngine:
             self.cancelled.set()
             raise
         message = {"role": "assistant", "content": self.answer}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
         return web.json_response(
             {

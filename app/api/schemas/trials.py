@@ -166,7 +166,7 @@ class GraderRun(Described):
         )
 
 
-class RunToolRequest(ClosedBody):
+class RunToolRequest(WireModel):
     """A tool call as training sends it, with the URL of the tool."""
 
     type: Literal["function_call"] = "function_call"

@@ -48,11 +48,7 @@ def calls(
         (JOBS, changed(body, ("tools", 0), {**TOOL, **tool}), ROOT),
         (JOBS, changed(body, ("grader",), {**GRADER, **grader}), ROOT),
         ("/v1/tools", {**TOOL, **tool}, None),
-        *[
-            (f"{ALPHA}/tool/run", {**PRIVATE, "headers": sent["headers"]}, None)
-            for sent in (tool, grader)
-            if "headers" in sent  # a call reads nothing else of a definition
-        ],
+        (f"{ALPHA}/tool/run", {**PRIVATE, **tool}, None),
         ("/v1/graders", {"name": "g", "grader": {**GRADER, **grader}}, "grader"),
         (f"{ALPHA}/graders/validate", {"grader": {**GRADER, **grader}}, "grader"),
         ("/v1/evals", an_eval({**GRADER, **grader}), "testing_criteria[0]"),
