@@ -191,7 +191,7 @@ REFUSED: dict[str, Refusal] = {
     "label_model": (
         {"grader": {"type": "label_model", "name": "l", "model": BASE, "labels": ["a"],
                     "passing_labels": ["a"], "input": []}},
-        "grader.input", "invalid_value", "at least 1 item",
+        "grader.input", "invalid_value", "at least 1 entry",
     ),
     "children in a list": (
         {"grader": {"type": "multi", "name": "m", "graders": [SAME], "calculate_output": "exact"}},

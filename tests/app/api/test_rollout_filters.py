@@ -107,7 +107,7 @@ async def test_the_newest_steps_can_come_first(api: Api, job: str) -> None:
         ("failure_class=all", "failure_class", "tool_timeout"),
         ("min_reward=nan", "min_reward", "finite"),
         ("min_reward=high", "min_reward", "number"),
-        ("prompt_index=-1", "prompt_index", "greater than or equal to 0"),
+        ("prompt_index=-1", "prompt_index", "at least 0"),
         ("order_by=tokens", "order_by", "'step' or 'reward'"),
         ("order=up", "order", "'asc' or 'desc'"),
         ("min_reward=0.5&max_reward=0.25", "min_reward", "(0.5) is above 'max_reward' (0.25)"),

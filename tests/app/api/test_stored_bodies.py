@@ -44,6 +44,7 @@ MADE: Final = {
     "fine_tuning_jobs.result_files",
     "fine_tuning_jobs.usage",
     "job_events.data",
+    "model_exports.error",
     "reports.report",
     "rollouts.components",
     "rollouts.trace",
@@ -156,14 +157,14 @@ FUNCTION: Final[dict[str, Any]] = {
 TOOL: Final = "sampling_params.tools[0]"
 TOKEN: Final = "schema.properties.token.const"
 REFUSED: Final[list[tuple[Path, dict[str, Any], str, str]]] = [
-    ((), {"api_key": CANARY}, "api_key", "invalid_value"),
+    ((), {"api_key": CANARY}, "api_key", "unknown_parameter"),
     ((), {"mcp_servers": CANARY}, "mcp_servers", "not_available"),
     (("source",), {"headers": HEADERS}, "source.headers", "unknown_parameter"),
-    (("source",), {"password": CANARY}, "source.password", "invalid_value"),
+    (("source",), {"password": CANARY}, "source.password", "unknown_parameter"),
     (("sampling_params",), {"headers": HEADERS}, "sampling_params.headers", "unknown_parameter"),
-    (("sampling_params",), {"api_key": CANARY}, "sampling_params.api_key", "invalid_value"),
+    (("sampling_params",), {"api_key": CANARY}, "sampling_params.api_key", "unknown_parameter"),
     (("sampling_params",), {"base": f"https://h/?k={CANARY}"}, "sampling_params.base",
-     "invalid_value"),
+     "unknown_parameter"),
     (("sampling_params",), {"tools": [{**MCP, "authorization": CANARY}]}, TOOL, "not_available"),
     (("sampling_params",), {"tools": [{"type": "MCP", "headers": HEADERS}]}, TOOL,
      "not_available"),
@@ -176,8 +177,8 @@ REFUSED: Final[list[tuple[Path, dict[str, Any], str, str]]] = [
     (("sampling_params",), {"text": {"format": {"type": "json_schema", "schema": PARAMETERS}}},
      f"sampling_params.text.format.{TOKEN}", "invalid_value"),
     (("input_messages", "template", 0), {"authorization": CANARY},
-     "input_messages.template[0].authorization", "invalid_value"),
-    (("sampling_params",), {"k" * 513: 1}, "sampling_params", "invalid_value"),
+     "input_messages.template[0].authorization", "unknown_parameter"),
+    (("sampling_params",), {"k" * 513: 1}, f"sampling_params.{'k' * 80}", "unknown_parameter"),
 ]  # fmt: skip
 
 
@@ -215,14 +216,18 @@ async def test_the_documented_keys_and_the_rows_of_a_data_source_are_kept(api: A
         **plain,
         "tools": [{"type": "function", "function": function}],
         "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}},
-        "top_k": 5,
     }
     responses = {
         **plain,
         "tools": [{"type": "function", **function}],
         "text": {"format": form, "verbosity": "low"},
     }
-    rows = [{"item": {"api_key": "k", "url": "https://h.example/?q=1"}, "sample": {"token": "t"}}]
+    rows = [
+        {
+            "item": {"a": 1, "api_key": "k", "url": "https://h.example/?q=1"},
+            "sample": {"token": "t"},
+        }
+    ]
     part = {"type": "input_text", "text": "See https://h.example/?q={{ item.a }}"}
     message = {"type": "message", "role": "user", "content": part}
     url = await eval_path(api)

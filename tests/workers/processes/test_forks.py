@@ -49,10 +49,6 @@ def starter(request: pytest.FixtureRequest) -> Starter:
 Line = tuple[socket.socket, socket.socket]
 
 
-def _is_gone(pid: int) -> Callable[[], bool]:
-    return lambda: not Path(f"/proc/{pid}").exists()
-
-
 @pytest.mark.parametrize(
     "program", ["sys.exit({code})", "raise SystemExit({code})", "os._exit({code})"]
 )
@@ -215,7 +211,7 @@ def test_a_child_ends_with_the_process_that_started_it() -> None:
         pid = int(parent.stdout.readline())
         server = _parent(pid)
         parent.kill()
-    wait_for(_is_gone(server), what="the end of the server")
+    wait_for(_is_a_zombie_or_gone(server), what="the end of the server")
     wait_for(_is_a_zombie_or_gone(pid), what="the end of the child")
 
 
