@@ -1,14 +1,13 @@
 """Builds the hosted `sample` object of a trial from a text."""
 
-import json
-import math
-from typing import Any, NoReturn
+from typing import Any
 
-from app.domain.graders.samples import one_turn_keys
+from app.domain.graders.samples import object_or_list, one_turn_keys
 
 
 def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Returns the sample; its `output_json` is the parsed text, `None` if it is not JSON.
+    """Returns the sample; its `output_json` is the parsed text, `None` unless that is a
+    JSON object or list, as in a job.
 
     Keys of `more` take the place of the derived ones.
     """
@@ -16,27 +15,9 @@ def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]
     return {
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "output_text": text,
-        "output_json": _as_json(text),
+        "output_json": object_or_list(text),
         "output_tools": [],
         "output_reasoning_summary": None,
         **one_turn_keys(message, "stop"),
         **(more or {}),
     }
-
-
-def _as_json(text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is out of range")
-    return number

@@ -23,7 +23,7 @@ REQUESTS = 5
 LARGE = bytes(12 << 20)
 _NUMBERS = count()
 MOST_BYTES = 1 << 20
-"""What one unread download may take from the storage: the kernel's buffers take most of it."""
+"""Most bytes that an unread download takes from the storage; most fill the kernel's buffers."""
 
 
 @pytest.fixture(scope="module")

@@ -102,6 +102,13 @@ async def test_the_sample_is_json_where_it_parses(trials: Trials) -> None:
     }
 
 
+@pytest.mark.parametrize("answer", ["7", '"a"', "true", "[1, NaN]"])
+async def test_output_json_is_an_object_or_a_list_as_in_a_job(trials: Trials, answer: str) -> None:
+    grader = {**CHECK, "input": "{{ sample.output_json }}", "reference": answer.strip('"')}
+    found = await trials.run(grader, answer)
+    assert (found["reward"], found["metadata"]["errors"]["invalid_variable_error"]) == (0.0, True)
+
+
 async def test_parts_of_a_rollout_are_read_beside_the_answer(trials: Trials) -> None:
     calls = [{"name": "search", "arguments": "{}", "output": "Ulm"}]
     check = {**CHECK, "input": "{{sample.tool_calls[0].output}}", "reference": "Ulm"}

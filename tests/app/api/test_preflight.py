@@ -86,7 +86,8 @@ async def test_a_good_call_is_valid_and_estimated(
     # 32 rows in batches of 8, twice: 8 steps. Validation before the first and after 4 and 8.
     assert estimate["total_steps"] == 8
     assert estimate["train_rollouts"] == 32 * 2 * 4
-    # Of each row two sampled and one greedy, and for the report two of each of its models.
+    # A validation plays each row twice sampled and once greedy; the report plays it twice for
+    # each of its two models.
     assert estimate["validation_rollouts"] == 10 * (2 + 1) * 3 + 10 * 2 * 2
     assert estimate["completion_tokens"] > 0
     [grader] = report["endpoints"]

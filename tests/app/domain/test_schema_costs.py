@@ -1,4 +1,4 @@
-"""What a JSON Schema asks of its engine: counted along the paths, and refused where it explodes."""
+"""Tests that a JSON Schema's checks are counted along its paths and that explosions are refused."""
 
 import json
 from typing import Any

@@ -13,6 +13,7 @@ from app.gateways.free_space import FreeSpace
 from app.gateways.objects import LocalObjects, Objects, fetched, put_bytes
 from tests.support.stored_objects import below, chunks, committed, found, read
 
+WRITABLE = 0o222
 BAD_KEYS = (
     *("/etc/passwd", "../up", "a/../../up", ""),
     *("a/\0b", "a/\ud800", "a/" + "b" * 201, "/".join(["b" * 100] * 9)),
@@ -124,7 +125,7 @@ async def test_a_fetched_file_is_read_only(objects: Objects, tmp_path: Path) -> 
     await objects.fetch_directory("a", tmp_path / "copy")
     files = [tmp_path / "one", *(tmp_path / "copy").iterdir()]
     assert sorted(path.name for path in files) == ["file", "manifest.json", "one"]
-    assert [path.stat().st_mode & 0o777 for path in files] == [0o444] * 3
+    assert [path.stat().st_mode & WRITABLE for path in files] == [0] * 3
 
 
 async def test_a_copied_file_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +136,7 @@ async def test_a_copied_file_is_read_only(tmp_path: Path, monkeypatch: pytest.Mo
     await put_bytes(objects, "one", b"1")
     monkeypatch.setattr(os, "link", no_links)
     await objects.fetch("one", tmp_path / "one")
-    assert (tmp_path / "one").stat().st_mode & 0o777 == 0o444
+    assert (tmp_path / "one").stat().st_mode & WRITABLE == 0
 
 
 async def test_children_are_what_is_right_below(objects: Objects) -> None:

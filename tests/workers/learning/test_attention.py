@@ -117,7 +117,7 @@ def test_each_row_gets_what_it_would_get_alone(
 
 
 def test_a_prefix_is_not_kept_again_for_each_branch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stays for backward grows with the packed tokens and not with the number of branches."""
+    """Memory for backward grows with the packed tokens and not with the number of branches."""
     monkeypatch.setattr(varlen_attention, "KERNEL", WrittenOutKernel())
 
     def kept(branches: int) -> int:

@@ -1,4 +1,4 @@
-"""Which engines are taken to serve an adapter, with rounding of the size that bf16 has."""
+"""Tests which engines are taken to serve an adapter, with rounding of the size of bf16's."""
 
 import math
 import random

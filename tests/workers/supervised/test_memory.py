@@ -1,4 +1,4 @@
-"""What the operator says of the trainer's memory reaches a job, and a memory too small ends it."""
+"""Settings of the trainer's memory reach a job, and a job that does not fit ends with its code."""
 
 from dataclasses import replace
 
