@@ -34,7 +34,7 @@ NoMetadata = Annotated[
 @router.post("", operation_id="createFineTuningJob", responses=responses())
 async def create_job(body: CreateFineTuningJob, services: Services) -> FineTuningJob:
     """Creates a job. Tools, grader and curriculum can be ids of registered objects."""
-    return FineTuningJob.of(await services.jobs().create(body.to_spec()))
+    return FineTuningJob.of(await services.job_creation().create(body.to_spec()))
 
 
 @router.get("", operation_id="listPaginatedFineTuningJobs", responses=responses())

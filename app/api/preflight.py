@@ -48,7 +48,7 @@ async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
     async with services.references().readable(body, new) as (resolved, fault):
         refusal = fault
         if new is not None and fault is None:
-            refusal = await services.jobs().refusal(new.with_files(resolved))
+            refusal = await services.job_creation().refusal(new.with_files(resolved))
         found = [] if refusal is None else [fault_of(refusal)]
         # The first error is the one that a create call answers with.
         findings = [*faults, *found] if new is None else [*found, *faults]

@@ -12,8 +12,9 @@ from app.services.evals.validation_runs import ValidationRunService
 from app.services.files.files import FileService
 from app.services.files.uploads import UploadService
 from app.services.jobs.checkpoints import CheckpointService
+from app.services.jobs.creation import CreationPorts, JobCreationService
 from app.services.jobs.events import EventService
-from app.services.jobs.jobs import JobPorts, JobService
+from app.services.jobs.jobs import JobService
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
@@ -42,11 +43,14 @@ class Factory:
 
     def jobs(self) -> JobService:
         context = self._context
-        return JobService(
+        return JobService(context.database, context.queue, context.objects, tenant=self._tenant)
+
+    def job_creation(self) -> JobCreationService:
+        context = self._context
+        return JobCreationService(
             context.database,
-            JobPorts(
+            CreationPorts(
                 queue=context.queue,
-                objects=context.objects,
                 egress=context.egress,
                 secret_box=context.secret_box,
                 judge_models=self.judge_models(),
