@@ -39,9 +39,9 @@ from app.api import (
 )
 from app.api import jobs as fine_tuning_jobs
 from app.api.middleware.body import BodyGuard
+from app.api.middleware.empty_query_values import EmptyQueryValues
 from app.api.middleware.head import Head
 from app.api.middleware.idempotency import Idempotency
-from app.api.middleware.query import EmptyQueryValues
 from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
 from app.api.support.specification import SpecifiedApp, sent_events

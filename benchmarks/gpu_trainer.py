@@ -136,7 +136,7 @@ def measure(
         seed=0,
         options=TrainerOptions(
             device=given.device,
-            dtype=torch.bfloat16,
+            dtype="bfloat16",
             max_batch_tokens=tokens,
             checkpointing=checkpointing,
         ),

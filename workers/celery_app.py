@@ -10,8 +10,10 @@ import logging
 from celery import Celery
 from kombu.entity import Queue
 
+from app.domain.evals.evals import EVAL_TASK
 from app.domain.events.webhooks import DELIVER_TASK
 from app.domain.jobs.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
+from app.domain.models.exports import EXPORT_TASK
 from app.gateways.job_queue import broker_settings
 from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
@@ -29,6 +31,8 @@ def create_celery(settings: Settings) -> Celery:
         task_routes={
             RUN_TASK: {"queue": RUNS_QUEUE},
             SWEEP_TASK: {"queue": CONTROL_QUEUE},
+            EVAL_TASK: {"queue": CONTROL_QUEUE},
+            EXPORT_TASK: {"queue": CONTROL_QUEUE},
             DELIVER_TASK: {"queue": CONTROL_QUEUE},
             EXPIRE_TASK: {"queue": CONTROL_QUEUE},
         },

@@ -17,7 +17,7 @@ import httpx
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
-from app.cli.adapter_download import AdapterDownload
+from app.cli.model_download import ModelDownload
 from app.cli.service_client import ServiceError, check, service_client
 
 _POLL_S: Final = 1.0
@@ -49,15 +49,15 @@ def download(
     with (
         service_client(base_url, api_key) as client,
         _progress() as progress,
-        AdapterDownload(target, force=force) as adapter,
+        ModelDownload(target, force=force) as download,
     ):
         task = progress.add_task(name, total=None)
-        adapter.fetch(
+        download.fetch(
             client,
             path,
             report=lambda done, total: progress.update(task, completed=done, total=total),
         )
-        directory = adapter.install()
+        directory = download.install()
     print(directory)
 
 
@@ -70,7 +70,7 @@ def export(
     with (
         service_client(base_url, api_key) as client,
         _progress() as progress,
-        AdapterDownload(target, force=force) as download,
+        ModelDownload(target, force=force) as download,
     ):
         task = progress.add_task(name, total=None)
         made = _completed(

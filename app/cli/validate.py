@@ -11,12 +11,8 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
-from app.domain.jobs.preflight import (
-    DatasetReport,
-    FileSummary,
-    PreflightIssue,
-    PreflightReport,
-)
+from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport
+from app.domain.preflight_issues import PreflightIssue
 from app.preflight.call import (
     base_model,
     dataset_question,

@@ -36,7 +36,7 @@ FEATURES: Final = {
     "oauth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
 }
 """By key, wherever it occurs: features of this service to come, or of the hosted one."""
-GRADER_TYPES: Final = {
+UNAVAILABLE_GRADERS: Final = {
     "python": "python graders are not available yet: they need the sandbox. Serve the function as "
     "an endpoint grader, or write it as a formula of a multi grader",
 }

@@ -16,10 +16,10 @@ from app.gateways.objects import Objects, build_objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.secrets import SecretBox, build_secret_box
 from app.services.accounts.keys import KeyService
+from app.services.files.inspections import Inspections
 from app.services.health import HealthPorts, HealthService
 from app.services.idempotency import IdempotencyService
 from app.services.jobs.file_validation import FileValidation, FileValidationPorts
-from app.services.jobs.inspections import Inspections
 from app.services.models.chat_completions import chat_slots
 from app.services.project_slots import ProjectSlots
 from app.services.registry.tools import tool_test_slots

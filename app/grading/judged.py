@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from app.domain.graders.judge_model import JudgeModel
 from app.domain.graders.judge_prompts import JudgeMessage, Prompt
+from app.domain.graders.judged import JudgedGrader
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
@@ -35,7 +35,7 @@ class JudgedScorer(ABC):
     """Implements `Scorer`."""
 
     def __init__(
-        self, spec: JudgeModel, messages: Sequence[JudgeMessage], judges: Judges, *, source: str
+        self, spec: JudgedGrader, messages: Sequence[JudgeMessage], judges: Judges, *, source: str
     ) -> None:
         self._judge = spec
         self._judges = judges
@@ -111,7 +111,7 @@ def usage_of(reply: JudgeReply) -> TokenUsage:
     return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
 
 
-def sampling_of(spec: JudgeModel) -> dict[str, Any]:
+def sampling_of(spec: JudgedGrader) -> dict[str, Any]:
     params = spec.sampling_params
     if params is None:
         return {}

@@ -14,12 +14,12 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.integrations import integrations_warning
-from app.domain.jobs.preflight import PreflightIssue
 from app.domain.methods.faults import format_warning, reinforcement_faults, unrun_calls_warning
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
+from app.domain.preflight_issues import PreflightIssue
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import placeholder_faults
 from app.domain.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread

@@ -16,10 +16,10 @@ from app.domain.jobs.preflight import (
     DatasetReport,
     FileSummary,
     Overlap,
-    PreflightIssue,
     TokenLengths,
 )
 from app.domain.models.models import BaseModelSpec
+from app.domain.preflight_issues import PreflightIssue
 from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
 from app.preflight.rows import row_reader
 from app.preflight.tool_schemas import tool_problems

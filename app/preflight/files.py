@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError
-from app.domain.graders.item_fields import INVALID_VARIABLE, ItemField, MissingFields
-from app.domain.jobs.preflight import PreflightIssue
+from app.domain.methods.item_fields import INVALID_VARIABLE, ItemField, MissingFields
+from app.domain.preflight_issues import PreflightIssue
 from app.rendering.chat_template import Message
 
 MAX_FINDINGS: Final = 100

@@ -1,8 +1,8 @@
 """Settings of the bucket that stores objects."""
 
-from pydantic import Field, SecretStr, field_serializer, model_validator
+from pydantic import Field, model_validator
 
-from app.settings.sources import SettingsGroup
+from app.settings.sources import RevealedInJson, SettingsGroup
 
 
 class ObjectsSettings(SettingsGroup):
@@ -15,14 +15,9 @@ class ObjectsSettings(SettingsGroup):
     endpoint: str | None = Field(None, pattern=r"^https?://[^?#/]+$")  # default: AWS
     region: str = "us-east-1"
     access_key_id: str | None = None
-    secret_access_key: SecretStr | None = None
-    session_token: SecretStr | None = None
+    secret_access_key: RevealedInJson | None = None
+    session_token: RevealedInJson | None = None
     bucket_in_host: bool = False  # https://BUCKET.HOST/KEY instead of https://HOST/BUCKET/KEY
-
-    @field_serializer("secret_access_key", "session_token", when_used="json-unless-none")
-    def _reveal(self, value: SecretStr) -> str:
-        # JSON is the way to a child process alone; any other form stays masked.
-        return value.get_secret_value()
 
     @model_validator(mode="after")
     def _whole_credentials(self) -> "ObjectsSettings":

@@ -2,14 +2,25 @@
 
 import hashlib
 import hmac
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, SecretStr
 
+_LEAST_BYTES: Final = 32
+"""The width of the hash."""
+
+
+def long_enough(secret_key: str) -> str:
+    """Returns the key. Raises `ValueError` for one that is shorter than the hash."""
+    if len(secret_key.encode()) < _LEAST_BYTES:
+        raise ValueError(
+            f"the secret key needs at least {_LEAST_BYTES} bytes, e.g. of openssl rand -hex 32"
+        )
+    return secret_key
+
 
 def _long_enough(value: SecretStr) -> SecretStr:
-    if len(value.get_secret_value().encode()) < 32:  # noqa: PLR2004 - the hash's own width
-        raise ValueError("the secret key needs at least 32 bytes, e.g. of openssl rand -hex 32")
+    long_enough(value.get_secret_value())
     return value
 
 

@@ -2,8 +2,9 @@
 
 import os
 import tomllib
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PlainSerializer, SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -14,6 +15,12 @@ from typing_extensions import override
 
 PREFIX = "AGENT_RFT_"
 CONFIG_VARIABLE = "AGENT_RFT_CONFIG"
+
+
+RevealedInJson = Annotated[
+    SecretStr, PlainSerializer(SecretStr.get_secret_value, when_used="json-unless-none")
+]
+"""A secret of a group. JSON is the way to a child process alone; any other form stays masked."""
 
 
 class SettingsGroup(BaseModel):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.cli.adapter_download import DownloadFailed
+from app.cli.model_download import DownloadFailed
 from app.cli.models import download
 from app.cli.service_client import ServiceError
 from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter
@@ -79,7 +79,7 @@ def interrupt(service: Service, proxy: FaultProxy, name: str, out: Path) -> int:
 
 
 def archive_at(out: Path) -> Path:
-    return out.with_name(f".{out.name}.partial") / "adapter.tar"
+    return out.with_name(f".{out.name}.partial") / "archive.tar"
 
 
 def test_the_list_has_every_model_that_may_be_called(service: Service, model: StoredModel) -> None:
@@ -217,7 +217,7 @@ def test_a_disk_without_space_is_named_and_the_download_goes_on_later(
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"no space for the adapter in {out.parent}: free some" in done.stderr
+    assert f"no space for the model in {out.parent}: free some" in done.stderr
     assert archive_at(out).stat().st_size == 2000 * 1024
     fetch(service, model.name, out)
     check(out)
@@ -236,7 +236,7 @@ def test_another_server_is_not_taken_for_the_service(tmp_path: Path, out: Path) 
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
-        with pytest.raises(ServiceError, match="is not an adapter of an agent-rft service"):
+        with pytest.raises(ServiceError, match="is not the archive of a model"):
             download("x", out, base_url=url, api_key="k", force=False)
         with pytest.raises(ServiceError, match=r"answered 404: .* Is 127\.0\.0\.1 an agent-rft"):
             download("y", out, base_url=url, api_key="k", force=False)

@@ -18,7 +18,7 @@ from workers.learning.varlen_attention import attend_packed
 pytestmark = pytest.mark.gpu
 
 TOKENS = 8192
-BF16 = {"device": "cuda", "dtype": torch.bfloat16}
+BF16 = {"device": "cuda", "dtype": "bfloat16"}
 
 
 @pytest.fixture(scope="session")

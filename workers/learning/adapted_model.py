@@ -23,10 +23,15 @@ from workers.learning.memory.batch_tokens import CudaMemory, measured_batch_toke
 from workers.learning.processor import default_device
 from workers.learning.starting_weights import StartingWeights
 from workers.learning.token_scores import TokenScorer
-from workers.learning.trainer_options import TrainerOptions
+from workers.learning.trainer_options import Precision, TrainerOptions
 from workers.learning.training_samples import TrainingSample
 
 CPU_BATCH_TOKENS: Final = 4096
+_DTYPES: Final[Mapping[Precision, torch.dtype]] = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float64": torch.float64,
+}
 _DIGEST_VALUES: Final = 4096
 """Values of each weight matrix that are hashed: any other training of a model changes all of them,
 and a digest of whole files would take seconds for each billion parameters."""
@@ -67,7 +72,7 @@ class AdaptedModel:
 
     @property
     def _dtype(self) -> torch.dtype:
-        return self._options.dtype or (torch.float32 if self.on_cpu else torch.bfloat16)
+        return _DTYPES[self._options.dtype or ("float32" if self.on_cpu else "bfloat16")]
 
     @property
     def _checkpointing(self) -> bool:

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from workers.learning.losses.contract import Loss, LossTerms
-from workers.learning.mismatch import Corrected, MismatchConfig, correct
+from workers.learning.mismatch import Corrected, correct
+from workers.learning.mismatch_config import MismatchConfig
 from workers.learning.scored_batch import ScoredBatch
 from workers.learning.update_stats import StatsTally
 

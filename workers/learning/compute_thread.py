@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, ParamSpec, TypeVar
 
+from workers.learning.processor import is_accelerated
 from workers.progress import PROGRESS
 
 P = ParamSpec("P")
@@ -26,8 +27,7 @@ NICENESS: Final = 10
 
 def _lower_priority() -> None:
     """Lowers the priority of the calling thread; its later OpenMP threads inherit the priority."""
-    from workers.learning.processor import is_accelerated  # noqa: PLC0415 - a run's start continues while this thread loads torch
-
+    # This loads torch, while the start of a run goes on beside it.
     # Only Linux has priorities per thread. With a GPU the thread hardly computes, and a delay would
     # postpone the next kernel.
     if sys.platform == "linux" and not is_accelerated():

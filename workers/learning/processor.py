@@ -2,15 +2,17 @@
 
 Two machines with the same description compute the same bits; two with different ones may not,
 because vector width and code path decide in which order a product is summed. Must not know what is
-computed.
+computed. Loads torch with the first call, not with the module: runs import it.
 """
 
 import os
 import platform
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 _CPUINFO = Path("/proc/cpuinfo")
 _LIMITS = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "MKL_CBWR")
@@ -20,13 +22,17 @@ _LIMITS = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", 
 @cache
 def describe_processor() -> str:
     """Returns the processor's name, torch's instruction set, limits by the environment, torch."""
+    import torch  # noqa: PLC0415 - see the header
+
     limits = [f"{name}={os.environ[name]}" for name in _LIMITS if os.environ.get(name)]
     capability = torch.backends.cpu.get_cpu_capability()
     return ", ".join([_name(), capability, *limits, f"torch {torch.__version__}"])
 
 
-def default_device() -> torch.device:
+def default_device() -> "torch.device":
     """Returns the device on which a trainer computes here, unless it is given another one."""
+    import torch  # noqa: PLC0415 - see the header
+
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 

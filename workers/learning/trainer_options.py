@@ -1,12 +1,13 @@
-"""Options of `LoraTrainer` that rarely differ between jobs."""
+"""Options of `LoraTrainer` that rarely differ between jobs; no tensors."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
+from workers.learning.mismatch_config import MismatchConfig
 
-from workers.learning.mismatch import MismatchConfig
+Precision = Literal["float32", "bfloat16", "float64"]
+"""Name of a type of torch; tests of formulas use float64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class TrainerOptions:
     loss_options: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
     """Torch device; `None` selects CUDA if available, otherwise the CPU."""
-    dtype: torch.dtype | None = None
+    dtype: Precision | None = None
     """Precision of the frozen base; `None` selects fp32 on a CPU and bf16 on CUDA. The adapter is
     always fp32."""
     threads: int | None = None
@@ -47,7 +48,3 @@ class TrainerOptions:
             raise ValueError(
                 "truncation requires the policy before the step: minibatches must be 1"
             )
-
-
-def precision(name: Literal["float32", "bfloat16"] | None) -> torch.dtype | None:
-    return None if name is None else {"float32": torch.float32, "bfloat16": torch.bfloat16}[name]

@@ -5,43 +5,20 @@
 take seconds of processor time; a fork takes milliseconds and shares their memory.
 
 The process has one thread and computes nothing, because a fork copies one thread only and a CUDA
-context does not survive it. A child runs one command line, as `python` would, in a session of its
-own. It is killed when this process ends, which ends with its parent.
+context does not survive it.
 """
 
-import ctypes
 import gc
 import importlib
-import json
 import os
-import runpy
 import select
-import shlex
 import signal
 import socket
-import struct
 import sys
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final, NamedTuple
 
-from setproctitle import setproctitle
-
-HEADER: Final = struct.Struct("!I")
-"""Length of a request's body: JSON with `arguments` and `environment`. The header comes with four
-descriptors: the child's status line, and its standard input, output and error.
-"""
-_DESCRIPTORS: Final = 4
-_PR_SET_PDEATHSIG: Final = 1
-
-
-class Request(NamedTuple):
-    arguments: list[str]
-    """`-m MODULE …` or `-c CODE …`."""
-    environment: dict[str, str]
-    status: socket.socket
-    """Gets `pid N` once the child runs, and `exit CODE` after its end, as `subprocess` gives it."""
-    streams: list[int]
+from workers.processes.fork_requests import Request, receive
+from workers.processes.forked_child import leave_server, run
 
 
 def main() -> int:
@@ -54,7 +31,7 @@ def main() -> int:
     gc.collect()
     gc.freeze()  # a collection in a child would copy the pages of everything it looks at
     request = _serve(line)
-    return 0 if request is None else _run(request)
+    return 0 if request is None else run(request)
 
 
 def _serve(line: socket.socket) -> Request | None:
@@ -73,35 +50,16 @@ def _serve(line: socket.socket) -> Request | None:
                 woken.recv(4096)
                 _report_ended(statuses)
             if line in ready:
-                request = _receive(line)
+                request = receive(line)
                 if request is None:
                     return None
                 pid = os.fork()
                 if pid == 0:
-                    _become_child(server, statuses.values())
+                    leave_server(server, statuses.values())
                     return request
                 for stream in request.streams:
                     os.close(stream)
                 statuses[pid] = request.status
-
-
-def _receive(line: socket.socket) -> Request | None:
-    """Returns the next request, or `None` at the end of the line."""
-    header, descriptors, _, _ = socket.recv_fds(line, HEADER.size, _DESCRIPTORS)
-    if len(header) < HEADER.size or len(descriptors) < _DESCRIPTORS:
-        return None
-    (size,) = HEADER.unpack(header)
-    body = bytearray()
-    while len(body) < size:
-        read = line.recv(size - len(body))
-        if not read:
-            return None
-        body += read
-    sent = json.loads(body)
-    status, *streams = descriptors
-    return Request(
-        sent["arguments"], sent["environment"], socket.socket(fileno=status), list(streams)
-    )
 
 
 def _report_ended(statuses: dict[int, socket.socket]) -> None:
@@ -111,40 +69,6 @@ def _report_ended(statuses: dict[int, socket.socket]) -> None:
         if ended:
             with statuses.pop(pid) as status, suppress(OSError):  # nobody waits for it any longer
                 status.send(f"exit {os.waitstatus_to_exitcode(code)}\n".encode())
-
-
-def _become_child(server: int, statuses: Iterable[socket.socket]) -> None:
-    """Leaves the server's session, signals and sockets."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.setsid()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != server:
-        os._exit(1)  # the server ended before the request for its signal
-    for status in statuses:
-        status.close()
-
-
-def _run(request: Request) -> int:
-    """Runs a child's command line. Returns its exit code."""
-    with request.status as status:
-        for target, stream in enumerate(request.streams):
-            os.dup2(stream, target)
-            os.close(stream)
-        # The title goes first: its place is found by the environment that the process began with.
-        setproctitle(shlex.join((sys.executable, *request.arguments)))
-        os.environ.clear()
-        os.environ.update(request.environment)
-        with suppress(OSError):  # the parent has ended, which the child will notice
-            status.send(f"pid {os.getpid()}\n".encode())
-    option, program, *rest = request.arguments
-    sys.argv = [option, *rest]
-    if option == "-c":
-        exec(program, {"__name__": "__main__"})  # noqa: S102 - the command line of our own parent
-    else:
-        sys.modules.pop(program, None)
-        runpy.run_module(program, run_name="__main__", alter_sys=True)
-    return 0
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ On systems other than Linux, whose libraries do not survive a fork, each child i
 its own, which imports for itself.
 """
 
-import json
 import os
 import socket
 import subprocess
@@ -19,7 +18,7 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 from typing_extensions import override
 
-from workers.processes.fork_server import HEADER
+from workers.processes import fork_requests
 
 log = structlog.get_logger()
 
@@ -102,11 +101,7 @@ class ForkServer:
         stderr: int = 2,
         environment: Mapping[str, str] | None = None,
     ) -> ChildProcess:
-        sent = {
-            "arguments": list(arguments),
-            "environment": dict(os.environ if environment is None else environment),
-        }
-        body = json.dumps(sent).encode()
+        body = fork_requests.encode(arguments, os.environ if environment is None else environment)
         ours, theirs = socket.socketpair()
         descriptors = [theirs.fileno(), stdin, _STDOUT, stderr]
         with theirs, self._lock:
@@ -119,8 +114,7 @@ class ForkServer:
 
     def _send(self, body: bytes, descriptors: list[int]) -> _Server:
         server = self._running()
-        socket.send_fds(server.line, [HEADER.pack(len(body))], descriptors)
-        server.line.sendall(body)
+        fork_requests.send(server.line, body, descriptors)
         return server
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from workers.learning.trainer_options import TrainerOptions, precision
+from workers.learning.trainer_options import TrainerOptions
 from workers.runs.context import RunContext
 
 
@@ -14,7 +14,7 @@ def with_machine(options: TrainerOptions, context: RunContext) -> TrainerOptions
     checkpointing = base.checkpointing
     return replace(
         options,
-        dtype=precision(base.dtype),
+        dtype=base.dtype,
         checkpointing=runs.checkpointing if checkpointing is None else checkpointing,
         max_batch_tokens=base.micro_batch_tokens or runs.micro_batch_tokens,
     )

@@ -15,8 +15,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.support.caller import check_caller
-from app.api.support.dependencies import PRINCIPAL
 from app.api.support.errors import error_reply, replay
+from app.api.support.request_state import PRINCIPAL, STORED_RESPONSE
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, RequestError
 from app.domain.events.idempotency import (
@@ -29,7 +29,6 @@ from app.domain.events.idempotency import (
 from app.factory.process import ProcessContext
 
 _HEADER: Final = "idempotency-key"
-_STATE: Final = "idempotency"
 _FORMS: Final = re.compile(r"/v1/files|/v1/uploads/[^/]+/parts")
 _WITHOUT_ROWS: Final = re.compile(
     r"/v1/chat/completions"
@@ -72,7 +71,7 @@ class Idempotency:
         service, captured = context.idempotency(), Captured()
         if _FORMS.fullmatch(scope["path"]):
             async with service.guarded(principal, key) as request:
-                scope.setdefault("state", {})[_STATE] = request
+                scope.setdefault("state", {})[STORED_RESPONSE] = request
                 await self._app(scope, receive, captured)
                 await request.store(captured.response)
             await captured.leave(send)
@@ -135,7 +134,7 @@ def idempotency_check(
     """
 
     async def check(sha256: str) -> None:
-        guarded = request.scope.get("state", {}).get(_STATE)
+        guarded = request.scope.get("state", {}).get(STORED_RESPONSE)
         if guarded is not None:
             target = _target(request.scope)
             await guarded.begin(fingerprint_of_form("POST", target, described(), sha256))

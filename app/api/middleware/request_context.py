@@ -13,15 +13,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.support.errors import server_error
+from app.api.support.request_state import HELD, REPLY_HEADERS
 
 log = structlog.get_logger()
-
-REPLY_HEADERS = "reply_headers"
-"""Key in a request's state for headers of its reply, in success and failure."""
-HELD = "held"
-"""Key in a request's state for an `ExitStack` of what the request holds until its reply is sent or
-its client is gone. Streams are included.
-"""
 
 
 class RequestContext:

@@ -18,11 +18,11 @@ from app.domain.jobs.preflight import (
     Estimate,
     FileSummary,
     Overlap,
-    PreflightIssue,
     PreflightReport,
 )
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.preflight_issues import PreflightIssue
 from app.domain.unknown_keys import UNKNOWN_PARAMETER, refused, unread
 
 MAX_FAULTS: Final = 200

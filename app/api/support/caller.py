@@ -7,7 +7,7 @@ of the errors: the hosted API's rate-limit guide and its errors of mismatched sc
 
 from fastapi import Request
 
-from app.api.middleware.request_context import HELD, REPLY_HEADERS
+from app.api.support.request_state import HELD, REPLY_HEADERS
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, RateLimited
 from app.factory.process import ProcessContext

@@ -1,22 +1,20 @@
 """Dependencies of routes: the tenant behind the key, and the factory of its services."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import structlog
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from app.api.middleware.request_context import HELD
 from app.api.support.caller import check_caller
 from app.api.support.query import check_query
+from app.api.support.request_state import HELD, PRINCIPAL
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.factory.administration import Administration
 from app.factory.process import ProcessContext
 from app.factory.project import Factory
 
-PRINCIPAL: Final = "principal"
-"""Key in a request's state for the principal, when its caller was checked before the route."""
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from app.api.middleware.query import EMPTY
+from app.api.support.request_state import EMPTY_QUERY_VALUES
 from app.domain.errors import InvalidRequest
 
 _MAPS: Final = ("metadata",)
@@ -26,7 +26,7 @@ def check_query(request: Request) -> None:
     two values.
     """
     route = request.scope.get("route")
-    empty: tuple[str, ...] = request.scope["state"].get(EMPTY, ())
+    empty: tuple[str, ...] = request.scope["state"].get(EMPTY_QUERY_VALUES, ())
     if not isinstance(route, APIRoute) or not (request.query_params or empty):
         return
     known = _declared(route)

@@ -13,8 +13,8 @@ from app.domain.chat.faults import (
 from app.domain.chat.messages import optional_text, refuse_unknown, required_text
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
-from app.domain.json_schemas import schema_fault
 from app.domain.methods.reinforcement import MAX_TOOLS
+from app.domain.schema_faults import schema_fault
 from app.domain.tools.tools import TOOL_NAME
 from app.domain.value_faults import PATTERNS
 

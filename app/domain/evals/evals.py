@@ -11,12 +11,11 @@ from typing import Any, Final, Literal
 from uuid import NAMESPACE_URL, uuid5
 
 from app.domain.errors import NotFound
-from app.domain.graders.graders import AnyGrader
+from app.domain.graders.graders import AnyGrader, passing_score
 
 EVAL_TASK: Final = "agent_rft.run_eval"
 _JOB_PREFIX: Final = "ftjob-"
 _RUN_PREFIX: Final = "evalrun_"
-_FULL_SCORE: Final = 1.0
 Criterion = AnyGrader
 
 
@@ -145,7 +144,7 @@ def threshold(criterion: dict[str, Any]) -> float | None:
     own = criterion.get("pass_threshold")
     if isinstance(own, int | float) and not isinstance(own, bool):
         return float(own)
-    return _FULL_SCORE if criterion.get("type") in {"string_check", "label_model"} else None
+    return passing_score(str(criterion.get("type")))
 
 
 def passes(score: float, criterion: dict[str, Any]) -> bool:

@@ -6,10 +6,14 @@ rollouts that were graded, errors over all that were tried. Pure.
 
 from typing import Any, Final
 
+from app.domain.graders.judged import JudgedGrader
+from app.domain.graders.single import SINGLE_MODELS
 from app.domain.rollouts import metrics as names
 
 Values = dict[str, float]
-_JUDGED: Final = ("score_model", "label_model", "ai_judge")
+_JUDGED: Final = frozenset(
+    kind for kind, model in SINGLE_MODELS.items() if issubclass(model, JudgedGrader)
+)
 _JUDGE_FLAGS: Final = ("model_grader_refusal_error", "model_grader_parse_error")
 
 

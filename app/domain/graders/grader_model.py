@@ -39,6 +39,8 @@ class GraderModel(OpenKeys, Described):
         {"id": "a text", "version": "a number"}
     )
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+    passing_score: ClassVar[float | None] = None
+    """The least score that passes where `pass_threshold` is not sent; `None`: any above 0."""
 
     pass_threshold: float | None = Field(
         default=None, strict=True, exclude_if=lambda value: value is None

@@ -5,16 +5,15 @@ grader is created, never when the first sample is scored. Must not know how anyt
 Source: the hosted graders guide and SDK types, and this project's catalogue (`docs/graders.md`).
 """
 
-from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from app.domain.graders.kinds.multi import MultiGrader
-from app.domain.graders.single import SINGLE_MODELS, Models, SingleGrader, read_of
+from app.domain.graders.single import SingleGrader, models_of, read_of
 
-_MODELS: Final[Models] = MappingProxyType({**SINGLE_MODELS, "multi": MultiGrader})
 AnyGrader = SingleGrader | MultiGrader
+_MODELS: Final = models_of(AnyGrader)
 
 
 def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
@@ -25,6 +24,12 @@ def read_grader(sent: Any) -> AnyGrader:
     """A grader of any kind from JSON or an instance. Raises `ValidationError`."""
     grader: AnyGrader = read_of(_MODELS, sent)
     return grader
+
+
+def passing_score(kind: str) -> float | None:
+    """Returns the least score that passes with a grader of this type, where the type decides it."""
+    model = _MODELS.get(kind)
+    return None if model is None else model.passing_score
 
 
 Grader = Annotated[AnyGrader, Field(discriminator="type"), WrapValidator(_read_any)]

@@ -4,7 +4,7 @@ Must not know `multi`, which joins them.
 """
 
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
@@ -23,28 +23,11 @@ from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
-from app.domain.unknown_keys import GRADER_TYPES as REFUSED_TYPES
+from app.domain.unknown_keys import UNAVAILABLE_GRADERS
 
 NOT_AVAILABLE: Final = "grader_not_available"
 """Error type of a kind that is known and not built; also the API's error code."""
 Models = MappingProxyType[str, type[GraderModel]]
-SINGLE_MODELS: Final[Models] = MappingProxyType(
-    {
-        "string_check": StringCheckGrader,
-        "text_similarity": TextSimilarityGrader,
-        "score_model": ScoreModelGrader,
-        "label_model": LabelModelGrader,
-        "ai_judge": AiJudgeGrader,
-        "endpoint": EndpointGrader,
-        "exact_match": ExactMatchGrader,
-        "contains": ContainsGrader,
-        "json_valid": JsonValidGrader,
-        "regex": RegexGrader,
-        "format": FormatGrader,
-        "length_bounds": LengthBoundsGrader,
-        "tool_call": ToolCallGrader,
-    }
-)
 LocalGrader = (
     StringCheckGrader
     | TextSimilarityGrader
@@ -58,6 +41,19 @@ LocalGrader = (
 )
 """Graders that call nothing."""
 SingleGrader = LocalGrader | ScoreModelGrader | LabelModelGrader | AiJudgeGrader | EndpointGrader
+
+
+def models_of(union: object) -> Models:
+    """Returns the models of a union of graders by their `type`."""
+    return MappingProxyType({_type_of(model): model for model in get_args(union)})
+
+
+def _type_of(model: type[GraderModel]) -> str:
+    (name,) = get_args(model.model_fields["type"].annotation)
+    return str(name)
+
+
+SINGLE_MODELS: Final = models_of(SingleGrader)
 
 
 def read_of(models: Models, sent: Any) -> Any:
@@ -79,8 +75,8 @@ def read_of(models: Models, sent: Any) -> Any:
         raise ValidationError.from_exception_data(
             "Grader", [{"type": "missing", "loc": ("type",), "input": sent}]
         )
-    if isinstance(kind, str) and kind in REFUSED_TYPES:
-        raise fault_at("type", REFUSED_TYPES[kind], kind=NOT_AVAILABLE)
+    if isinstance(kind, str) and kind in UNAVAILABLE_GRADERS:
+        raise fault_at("type", UNAVAILABLE_GRADERS[kind], kind=NOT_AVAILABLE)
     known = f"there is no grader type {kind!r:.80}; there are {', '.join(models)}"
     raise fault_at("type", known, kind=NOT_AVAILABLE)
 

@@ -9,30 +9,13 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.described import DescribedFields
-from app.domain.graders.item_fields import ItemField
+from app.domain.methods.item_fields import ItemField
 from app.domain.methods.no_effect import NoEffect
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec
+from app.domain.preflight_issues import PreflightIssue
 
-Severity = Literal["error", "warning"]
 Basis = Literal["history", "assumption"]
-
-
-@dataclass(frozen=True, slots=True)
-class PreflightIssue:
-    """One fault. An error means that the job would be refused or fail; a warning that it would run
-    and be sorry.
-    """
-
-    severity: Severity
-    code: str
-    message: str
-    param: str | None = None
-    """The create call's parameter, dotted: `method.reinforcement.tools[0].server_url`."""
-    line: int | None = None
-    """Line of the file, from 1."""
-    pointer: str | None = None
-    """JSON pointer (RFC 6901) into that line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from app.domain.described import Described
 from app.domain.methods.loss import Number, fault, one_of
 from app.domain.methods.supervised import Auto
 
+MAX_LOG_RATIO: Final = 20.0
+"""Limit of log-ratios before exp (as in verl): outside ±20 the gradient is 0 instead of inf."""
 CAPS: Final = {"token": 2.0, "sequence": 5.0}
 """Defaults of `cap` by level."""
 
@@ -101,5 +103,5 @@ class MismatchOptions(Described):
     """`auto` is by token in the mode `async` when no loss is named, and none otherwise."""
     sequence_mask: SequenceMask | None = None
     """Leaves out rollouts that are too far from the trained policy; `null` leaves out none."""
-    max_log_ratio: Number = Field(default=20.0, gt=0, le=20)
+    max_log_ratio: Number = Field(default=MAX_LOG_RATIO, gt=0, le=MAX_LOG_RATIO)
     """Tokens whose log-ratio is greater either way have no gradient."""

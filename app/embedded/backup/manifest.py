@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass
 from app.embedded.backup import plain_files
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.state import write_private_bytes
-from app.settings.secret_key import derive_key
+from app.settings.secret_key import derive_key, long_enough
 
 FORMAT: Final = 2
 _FORMATS: Final = (1, FORMAT)
@@ -33,17 +33,9 @@ OBJECTS: Final = "objects"
 _MOST_MANIFEST_BYTES: Final = 1 << 30
 """Some six million objects."""
 _MOST_BYTES: Final = 1 << 16
-_KEY_BYTES: Final = 32
 _STRICT: Final = ConfigDict(strict=True, extra="forbid")
 
 
-def _long_enough(secret_key: str) -> str:
-    if len(secret_key.encode()) < _KEY_BYTES:
-        raise ValueError(f"a secret key has at least {_KEY_BYTES} bytes")
-    return secret_key
-
-
-SecretKey = Annotated[str, AfterValidator(_long_enough)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -71,7 +63,7 @@ class Manifest:
 class Secrets:
     """The keys that a backup includes on request."""
 
-    secret_key: SecretKey
+    secret_key: Annotated[str, AfterValidator(long_enough)]
     api_key: str | None = None
     admin_key: str | None = None
 

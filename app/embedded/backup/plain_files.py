@@ -7,7 +7,7 @@ between two calls; every failure is a `BackupUnusable` that names the file.
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
@@ -59,25 +59,22 @@ def content(path: Path, *, most_bytes: int) -> bytes:
     return found
 
 
-def sha256(path: Path, *, copy_to: Callable[[bytes], object] = lambda _: None) -> str:
-    """Returns the digest of a file, and passes its content on while it is read. Raises
-    `FileNotFoundError` and `BackupUnusable`.
-    """
-    digest = hashlib.sha256()
+def sha256(path: Path) -> str:
+    """Returns the digest of a file. Raises `FileNotFoundError` and `BackupUnusable`."""
     with opened(path) as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-            copy_to(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def copied(source: Path, target: Path) -> str:
     """Copies a file, readable for its owner only. Returns the digest of what was copied."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with target.open("xb") as file:
-        digest = sha256(source, copy_to=file.write)
+    digest = hashlib.sha256()
+    with opened(source) as file, target.open("xb") as copy:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+            copy.write(chunk)
     target.chmod(0o400)
-    return digest
+    return digest.hexdigest()
 
 
 @contextmanager

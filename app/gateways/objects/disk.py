@@ -15,7 +15,6 @@ import structlog
 
 from app.domain.data.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.domain.errors import NoFreeSpace
-from app.gateways.objects.objects import CHUNK_BYTES
 
 log = structlog.get_logger()
 
@@ -112,11 +111,8 @@ def flush(path: Path) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_directory(directory: Path, *, name: str) -> None:

@@ -12,7 +12,7 @@ from app.domain.errors import InvalidRequest, WrongState
 from app.domain.evals.evals import Eval, NewEval, custom_config
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
-from app.domain.json_schemas import schema_fault
+from app.domain.schema_faults import schema_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import SecretValues, shown_free_form, split_in_place
 from app.domain.unknown_keys import refused_wholly

@@ -18,10 +18,10 @@ import structlog
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import AgentRftError
-from app.domain.graders.item_fields import ItemField, item_fields
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
-from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, PreflightIssue
+from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
 from app.domain.methods import reinforcement, supervised
+from app.domain.methods.item_fields import ItemField, item_fields
 from app.domain.methods.stored import (
     StoredDpo,
     StoredMethod,
@@ -30,9 +30,10 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
+from app.domain.preflight_issues import PreflightIssue
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, fetched
-from app.services.jobs.inspections import Inspections
+from app.services.files.inspections import Inspections
 from app.store.database import Database
 
 log = structlog.get_logger()

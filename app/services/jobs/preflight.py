@@ -15,14 +15,10 @@ from typing import Any, Final
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import EndpointRefused, NotFound
 from app.domain.graders.kinds.multi import MAX_CHILDREN
-from app.domain.jobs.preflight import (
-    DatasetReport,
-    EndpointCheck,
-    PreflightIssue,
-    PreflightReport,
-)
+from app.domain.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport
 from app.domain.jobs.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
+from app.domain.preflight_issues import PreflightIssue
 from app.gateways.egress.egress import Egress, EgressFailure
 from app.gateways.egress.headers import check_headers
 from app.gateways.objects import Objects, fetched
@@ -38,7 +34,7 @@ from app.preflight.call import (
 )
 from app.preflight.call_faults import call_faults
 from app.preflight.estimate import Pace, pace_of
-from app.services.jobs.inspections import Inspections, content_gone
+from app.services.files.inspections import Inspections, content_gone
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import unknown_judge
 from app.store.database import Database

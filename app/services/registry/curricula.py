@@ -27,7 +27,7 @@ from app.domain.registry.curricula import (
 from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
 from app.gateways.objects import Objects, fetched
 from app.services.files.files import FileService
-from app.services.jobs.inspections import Inspections, content_gone
+from app.services.files.inspections import Inspections, content_gone
 from app.services.registry.curriculum_check import SplitPath, check_curriculum
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.store.database import Database

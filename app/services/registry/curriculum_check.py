@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.jobs.preflight import PreflightIssue
+from app.domain.preflight_issues import PreflightIssue
 from app.domain.registry.curricula import CurriculumPart, CurriculumReport, SplitReport
 from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
 from app.preflight.rows import row_reader

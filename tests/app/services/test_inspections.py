@@ -5,7 +5,7 @@ import time
 import pytest
 
 from app.domain.errors import InvalidRequest
-from app.services.jobs.inspections import Inspections
+from app.services.files.inspections import Inspections
 
 
 async def test_a_project_waits_for_its_own_work_and_delays_no_other() -> None:

@@ -44,7 +44,7 @@ def made(make_trainer: MakeTrainer, loss: str, **options: Any) -> LoraTrainer:
     return warmed(
         make_trainer,
         temperature=TEMPERATURE,
-        options={"dtype": torch.float64, "loss": loss, **options},
+        options={"dtype": "float64", "loss": loss, **options},
     )
 
 

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs
-from workers.learning.mismatch import Corrected, MismatchConfig, correct
+from workers.learning.mismatch import Corrected, correct
+from workers.learning.mismatch_config import MismatchConfig
 
 # Row 0: log-ratios 0.1 and -0.1; row 1: 1 and 0.5; row 2: -2 and a masked token.
 D = torch.tensor([0.1, -0.1, 1.0, 0.5, -2.0, 3.0], dtype=torch.float64)

@@ -24,7 +24,7 @@ def test_gradients_equal_the_plain_way(
     make_trainer: MakeTrainer, samples: list[TrainingSample]
 ) -> None:
     """Compares with one row at a time, full logits and the formula exp(lp - q)·A / global count."""
-    fp64 = {"dtype": torch.float64, "loss": "importance_sampling"}
+    fp64 = {"dtype": "float64", "loss": "importance_sampling"}
     trainer = warmed(make_trainer, options=fp64, temperature=0.7)
     got = gradients(trainer, samples)
     total = sum(sum(sample.mask) for sample in samples)

@@ -13,7 +13,7 @@ from torch import Tensor
 from app.domain.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
 from tests.support.learning.written_out import Row, compare, made, near, rows_of, weighted
-from workers.learning.mismatch import MismatchConfig
+from workers.learning.mismatch_config import MismatchConfig
 from workers.learning.training_samples import TrainingSample
 
 

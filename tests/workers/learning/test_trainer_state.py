@@ -132,7 +132,7 @@ def test_a_state_is_refused_on_other_base_weights_of_the_same_name(
     with pytest.raises(StateMismatch, match="base_digest"):
         trainer_on(tmp_path / "replaced").load_state(tmp_path / "state")
     # Precision is the operator's choice, and no other weights.
-    make_trainer(options={"dtype": torch.bfloat16}).load_state(tmp_path / "state")
+    make_trainer(options={"dtype": "bfloat16"}).load_state(tmp_path / "state")
 
 
 def test_a_state_of_an_earlier_version_has_no_digest_and_loads(

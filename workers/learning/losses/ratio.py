@@ -1,12 +1,9 @@
 """The importance ratio that policy-gradient losses share."""
 
-from typing import Final
-
 import torch
 from torch import Tensor
 
-MAX_LOG_RATIO: Final = 20.0
-"""Limit of log-ratios before exp (as in verl): outside ±20 the gradient is 0 instead of inf."""
+from app.domain.methods.mismatch import MAX_LOG_RATIO
 
 
 def log_ratio(logprobs_N: Tensor, sampler_logprobs_N: Tensor, mask_N: Tensor) -> Tensor:

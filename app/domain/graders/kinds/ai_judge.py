@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from app.domain.graders.judge_model import JudgeModel
+from app.domain.graders.judged import JudgedGrader
 
 DEFAULT_RUBRIC: Final = """\
 - A rollout that reaches the goal scores clearly higher than one that does not.
@@ -17,7 +17,7 @@ nearly the same.
 - A rollout that makes real progress without reaching the goal scores more than one without any."""
 
 
-class AiJudgeGrader(JudgeModel):
+class AiJudgeGrader(JudgedGrader):
     """A judge that scores the rollouts of a group against each other, 0…1. In `multi`, in an eval
     and in a trial run it sees one rollout alone.
     """

@@ -1,20 +1,21 @@
 """`label_model`: a judge that chooses one of a few labels. Source: the hosted graders guide."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 from typing_extensions import override
 
 from app.domain.graders.grader_model import MAX_PARTS, fault_at
-from app.domain.graders.judge_model import JudgeModel
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
+from app.domain.graders.judged import JudgedGrader
 
 Label = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
-class LabelModelGrader(JudgeModel):
+class LabelModelGrader(JudgedGrader):
     """1 when the label that the model chooses is one of the passing ones, else 0."""
 
+    passing_score: ClassVar[float | None] = 1.0
     type: Literal["label_model"]
     name: str = Field(default="label_model", min_length=1, max_length=256)
     input: list[JudgeMessage] = Field(min_length=1, max_length=MAX_MESSAGES)

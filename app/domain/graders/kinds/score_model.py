@@ -9,11 +9,11 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.domain.graders.grader_model import Number
-from app.domain.graders.judge_model import JudgeModel
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
+from app.domain.graders.judged import JudgedGrader
 
 
-class ScoreModelGrader(JudgeModel):
+class ScoreModelGrader(JudgedGrader):
     """A model that answers with a number, clamped to `range`."""
 
     type: Literal["score_model"]

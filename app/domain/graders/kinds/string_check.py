@@ -1,6 +1,6 @@
 """`string_check`: a comparison of two texts. Source: the hosted graders guide."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from app.domain.graders.judge_prompts import TemplateText
 class StringCheckGrader(UnitGrader):
     """A comparison of two texts: 1 when it holds, else 0."""
 
+    passing_score: ClassVar[float | None] = 1.0
     type: Literal["string_check"]
     name: str = Field(default="string_check", min_length=1, max_length=256)
     input: TemplateText

@@ -9,8 +9,8 @@ from urllib.parse import unquote_plus
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-EMPTY: Final = "empty_query_values"
-"""Key in a request's state for the names of the parameters that were sent empty."""
+from app.api.support.request_state import EMPTY_QUERY_VALUES
+
 _READS: Final = frozenset({"GET", "HEAD"})
 
 
@@ -22,7 +22,7 @@ class EmptyQueryValues:
         if scope["type"] == "http" and scope["method"] in _READS and scope["query_string"]:
             sent = scope["query_string"].split(b"&")
             named = {part: _empty_name(part) for part in sent}
-            scope.setdefault("state", {})[EMPTY] = tuple(filter(None, named.values()))
+            scope.setdefault("state", {})[EMPTY_QUERY_VALUES] = tuple(filter(None, named.values()))
             scope = {**scope, "query_string": b"&".join(p for p in sent if named[p] is None)}
         await self._app(scope, receive, send)
 

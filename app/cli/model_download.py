@@ -1,9 +1,9 @@
-"""One download of an adapter into a directory.
+"""One download of a model's files, an adapter or merged weights, into a directory.
 
 Owns the working directory beside the destination (`.NAME.partial`), which has the archive so far
 and the checksum of its content. Promises: the destination appears whole and checked, or not at all;
 an interrupted download goes on where it ended, if the service still offers the same content; only a
-directory that is itself a downloaded adapter is ever replaced. Must not know models or keys.
+directory that is itself such a download is ever replaced. Must not know models or keys.
 """
 
 import fcntl
@@ -37,14 +37,14 @@ class DownloadFailed(AgentRftError):
     """A download ended early; the message says how to go on."""
 
 
-class AdapterDownload:
+class ModelDownload:
     def __init__(self, directory: Path, *, force: bool) -> None:
         """Raises `DownloadFailed` for a destination that must not be replaced."""
         self._target, self._force = directory.expanduser().resolve(), force
         with _room(self._target):
             _check_destination(self._target, force=force)
         self._work = self._target.with_name(f".{self._target.name}.partial")
-        self._archive = self._work / "adapter.tar"
+        self._archive = self._work / "archive.tar"
         self._content = self._work / "sha256"
         """File with the manifest's checksum, by which the service knows the archive again."""
         self._lock: IO[bytes] | None = None
@@ -132,7 +132,7 @@ class AdapterDownload:
     def _remember(self, reply: httpx.Response, *, goes_on: bool) -> None:
         content = reply.headers.get(_MANIFEST_HEADER)
         if content is None:
-            raise ServiceError(f"{reply.url} is not an adapter of an agent-rft service")
+            raise ServiceError(f"{reply.url} is not the archive of a model of an agent-rft service")
         if not goes_on:
             self._archive.unlink(missing_ok=True)
             self._content.write_text(content, encoding="ascii")
@@ -147,7 +147,7 @@ class AdapterDownload:
             return 0
 
     def _replace(self, files: Path) -> None:
-        """Renames `files` to the destination; an earlier adapter comes back if that fails."""
+        """Renames `files` to the destination; an earlier download comes back if that fails."""
         earlier = self._work / "earlier"
         shutil.rmtree(earlier, ignore_errors=True)
         with suppress(FileNotFoundError):
@@ -162,7 +162,7 @@ class AdapterDownload:
 
 
 def _check_destination(target: Path, *, force: bool) -> None:
-    """Raises `DownloadFailed` unless the destination is free or, with `force`, an adapter."""
+    """Raises `DownloadFailed` unless the destination is free or, with `force`, a download."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not target.is_dir():
@@ -173,8 +173,8 @@ def _check_destination(target: Path, *, force: bool) -> None:
         check_directory(target, name=target.name)
     except (ManifestMismatch, OSError) as error:
         raise DownloadFailed(
-            f"{target} is not replaced, because it is no unchanged adapter ({error}): name another "
-            "--out"
+            f"{target} is not replaced, because it is no unchanged download ({error}): name "
+            "another --out"
         ) from error
 
 
@@ -185,7 +185,7 @@ def _room(directory: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in FULL:
-            message = f"no space for the adapter in {directory.parent}: free some"
+            message = f"no space for the model in {directory.parent}: free some"
         else:
             message = f"{error.filename or directory}: {error.strerror}: cure that"
         raise DownloadFailed(f"{message}, and run the same command again to go on") from error

@@ -13,7 +13,7 @@ from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.judge_prompts import JudgeSampling
 
 
-class JudgeModel(GraderModel):
+class JudgedGrader(GraderModel):
     model: JudgeName
     """Name of the judge: a model of this service, or of the server at `base_url`."""
     sampling_params: JudgeSampling | None = None
