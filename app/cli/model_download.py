@@ -19,8 +19,8 @@ from typing import IO, Final, Self
 import httpx
 
 from app.cli.service_client import ServiceError, check
-from app.domain.data.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.domain.errors import AgentRftError
+from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.gateways.objects.disk import FULL, check_directory, flush, sha256_of
 
 _MANIFEST_HEADER: Final = "x-manifest-sha256"

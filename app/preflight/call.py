@@ -10,9 +10,9 @@ from typing import Any, Final, assert_never, get_args
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
+from app.domain.jobs.item_fields import item_fields
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
-from app.domain.methods.item_fields import item_fields
 from app.domain.methods.no_effect import without_calls
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters

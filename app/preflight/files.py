@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError
-from app.domain.methods.item_fields import INVALID_VARIABLE, ItemField, MissingFields
+from app.domain.jobs.item_fields import INVALID_VARIABLE, ItemField, MissingFields
 from app.domain.preflight_issues import PreflightIssue
 from app.rendering.chat_template import Message
 

@@ -4,8 +4,8 @@ A test waits for a state with the one deadline of `tests/support/patience.py`, o
 shorter deadline fails while other programs run, and so does an upper limit for a measured time. A
 lower limit is right on every machine. Run `python -m tests.house.deadlines` to list every finding.
 
-Five forms are found: a short deadline of a call that waits, by name or by place, as a number, as a
-constant of the module or as the default of a parameter; a client of httpx that keeps its own five
+Five forms are found: a short deadline of a call that waits, by name or by position, as a number, as
+a constant of the module or as the default of a parameter; a client of httpx that keeps its own five
 seconds; a reading of a clock plus a short time; a loop that asks a limited number of times with a
 pause between; and an upper limit in an `assert`.
 
@@ -30,7 +30,7 @@ from tests.support.patience import PATIENCE_S
 CLOCKS: Final = frozenset(
     ["monotonic", "perf_counter", "process_time", "thread_time", "monotonic_ns", "perf_counter_ns"]
 )
-PLACES: Final = {
+POSITIONS: Final = {
     "acquire": 1,
     "create_connection": 1,
     "join": 0,
@@ -40,7 +40,7 @@ PLACES: Final = {
     "wait": 0,
     "wait_for": 1,
 }
-"""Names of calls whose deadline may be given by its place."""
+"""Names of calls whose deadline may be given by its position."""
 HTTPX_CALLS: Final = frozenset(
     ["get", "post", "put", "delete", "head", "patch", "request", "stream", "Client", "AsyncClient"]
 )
@@ -189,8 +189,8 @@ def _deadlines(call: ast.Call) -> Iterator[ast.expr]:
     # A helper of the suite, or one that is handed to a thread; elsewhere a limit of the product.
     if "timeout_s" in named and any(_is_wait(one) for one in (call, *call.args[:1])):
         yield named["timeout_s"]
-    if name in PLACES and (name != "wait_for" or isinstance(call.func, ast.Attribute)):
-        yield from call.args[PLACES[name] :][:1]
+    if name in POSITIONS and (name != "wait_for" or isinstance(call.func, ast.Attribute)):
+        yield from call.args[POSITIONS[name] :][:1]
 
 
 def _is_wait(node: ast.expr) -> bool:

@@ -6,9 +6,10 @@ from tests.house.rooms import mutual
 from tests.house.tree import python_files
 
 STORE = "app/store"
+FLOORS = ("app/api", "app/services", STORE, "app/gateways", "app/domain", "workers")
 
 
-@pytest.mark.parametrize("floor", [STORE, "app/gateways", "workers"])
+@pytest.mark.parametrize("floor", FLOORS)
 def test_no_two_rooms_import_each_other(floor: str) -> None:
     files = list(python_files(floor))
     assert len(files) > 10

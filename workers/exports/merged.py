@@ -13,10 +13,10 @@ from pathlib import Path
 
 import structlog
 
-from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import NoFreeSpace, RunFailed
 from app.domain.models.adapter_archives import CARD
 from app.domain.models.exports import ExportStage, ModelExport, export_directory, merged_card
+from app.domain.models.manifests import ManifestMismatch
 from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.models.tuned_models import TunedModel
 from app.gateways.free_space import FreeSpace

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from app.domain.data.manifests import (
+from app.domain.models.manifests import (
     MANIFEST,
     ManifestMismatch,
     check_digests,

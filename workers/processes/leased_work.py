@@ -41,7 +41,7 @@ class LeasedWork:
     """Time after which the sweeper sends the notification again."""
     goes_on: bool = True
     """True if a claim goes on where an earlier one ended, so that a child may have to give its
-    place to another project's row.
+    slot to another project's row.
     """
 
     async def claim(self, database: Database, settings: Settings) -> Lease | None:

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
 from app.domain.errors import RunFailed
-from app.domain.methods.item_fields import (
+from app.domain.jobs.item_fields import (
     INVALID_VARIABLE,
     ItemField,
     MissingFields,

@@ -8,9 +8,9 @@ from typing import Any
 
 import structlog
 
-from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import AgentRftError, RunFailed
 from app.domain.jobs.jobs import ResumePoint
+from app.domain.models.manifests import ManifestMismatch
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_settings import saved_settings

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import RunFailed
 from app.domain.jobs.jobs import Job
+from app.domain.models.manifests import ManifestMismatch
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.gateways.objects import Objects
 from app.settings.settings import Settings

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.described import DescribedFields
-from app.domain.methods.item_fields import ItemField
+from app.domain.jobs.item_fields import ItemField
 from app.domain.methods.no_effect import NoEffect
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from app.domain.data.manifests import MANIFEST
+from app.domain.models.manifests import MANIFEST
 
 CARD: Final = "README.md"
 ADAPTER_FILES: Final = frozenset({"adapter_config.json", "adapter_model.safetensors"})

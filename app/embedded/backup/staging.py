@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from app.domain.data.manifests import MANIFEST, ManifestMismatch, read_manifest
+from app.domain.models.manifests import MANIFEST, ManifestMismatch, read_manifest
 from app.embedded.backup.snapshot import NamedObjects
 
 _NOTES: Final = ("start", "reference", "validation")

@@ -12,8 +12,8 @@ from typing import Final
 
 import structlog
 
-from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import AgentRftError, InvalidRequest
+from app.domain.models.manifests import ManifestMismatch
 from app.gateways.inference.inference import AdapterMissing, Inference
 from app.gateways.objects import Objects
 from app.gateways.objects.disk import remove

@@ -13,8 +13,8 @@ from uuid import uuid4
 
 import structlog
 
-from app.domain.data.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.domain.errors import NoFreeSpace
+from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 
 log = structlog.get_logger()
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterable
 from pathlib import Path
 
-from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
+from app.domain.models.manifests import MANIFEST, check_digests, read_manifest
 from app.gateways.objects.disk import committed_files, make_read_only
 from app.gateways.objects.objects import (
     CHUNK_BYTES,

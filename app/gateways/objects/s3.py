@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
 from app.domain.errors import Unavailable
+from app.domain.models.manifests import MANIFEST, check_digests, read_manifest
 from app.gateways.objects.disk import (
     committed_files,
     make_read_only,

@@ -18,10 +18,10 @@ import structlog
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import AgentRftError
+from app.domain.jobs.item_fields import ItemField, item_fields
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
 from app.domain.methods import reinforcement, supervised
-from app.domain.methods.item_fields import ItemField, item_fields
 from app.domain.methods.stored import (
     StoredDpo,
     StoredMethod,

@@ -8,7 +8,6 @@ from typing import Final
 
 import structlog
 
-from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.models.adapter_archives import (
     ADAPTER_FILES,
@@ -18,6 +17,7 @@ from app.domain.models.adapter_archives import (
     model_card,
     sha256_hex,
 )
+from app.domain.models.manifests import ManifestMismatch
 from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.models.tuned_models import TunedModel
 from app.gateways.objects import Objects

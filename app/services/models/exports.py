@@ -12,10 +12,10 @@ from typing import Final
 import structlog
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import InvalidRequest, NoFreeSpace, NotFound, WrongState
 from app.domain.ids import new_id
 from app.domain.models.exports import ExportKind, ExportStatus, ModelExport, export_manifest
+from app.domain.models.manifests import ManifestMismatch
 from app.domain.models.models import BaseModelSpec, find_base_model
 from app.gateways.base_weights import BaseWeights, base_weights
 from app.gateways.free_space import FreeSpace

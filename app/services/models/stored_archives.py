@@ -7,8 +7,8 @@ storage is shown.
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
 from app.domain.models.adapter_archives import sha256_hex
+from app.domain.models.manifests import MANIFEST, check_digests, read_manifest
 from app.gateways.objects import Objects
 from app.gateways.objects.tar import Member, StoredMember, TarArchive, TextMember
 

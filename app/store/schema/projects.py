@@ -53,7 +53,7 @@ class ProjectTable(Base):
     created_at: Mapped[Now]
     archived_at: Mapped[Timestamp | None]
     share_weight: Mapped[float] = mapped_column(server_default="1")
-    """A project of weight 2 gets twice as many workers and turns as one of weight 1."""
+    """A project of weight 2 gets twice as many workers and claims as one of weight 1."""
     max_queued_jobs: Mapped[int | None] = mapped_column(BigInteger)
     """This and the following: the project's own quotas. `None` means the settings' quota."""
     max_running_jobs: Mapped[int | None] = mapped_column(BigInteger)

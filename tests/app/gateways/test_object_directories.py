@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import NoFreeSpace
+from app.domain.models.manifests import ManifestMismatch
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects import LocalObjects, Objects, put_bytes
 from tests.support.stored_objects import below, committed, found, read
