@@ -18,7 +18,9 @@ beat = {entry["task"] for entry in app.conf.beat_schedule.values()}
 heavy = [name for name in ("torch", "sqlalchemy", "aiohttp") if name in sys.modules]
 preloaded = (*tasks.JOB_CHILDREN.modules, *tasks.CONTROL_CHILDREN.modules)
 unknown = [name for name in preloaded if importlib.util.find_spec(name) is None]
-print(json.dumps([limits, len(lists), sorted(beat - set(app.tasks)), heavy, unknown]))
+own = {name for name in app.tasks if name.startswith("agent_rft.")}
+unrouted = sorted(own ^ app.conf.task_routes.keys())
+print(json.dumps([limits, len(lists), sorted(beat - own), heavy, unknown, unrouted]))
 """
 
 
@@ -27,7 +29,7 @@ def test_each_task_that_starts_children_has_its_own_and_its_limit(database: Data
     done = subprocess.run(
         [sys.executable, "-c", PROBE], env=environment, stdout=subprocess.PIPE, check=True
     )
-    limits, lists, unregistered, heavy, unknown = json.loads(done.stdout)
+    limits, lists, unregistered, heavy, unknown, unrouted = json.loads(done.stdout)
     assert limits == {
         "agent_rft.run_eval": 2,
         "agent_rft.run_export": 1,
@@ -36,4 +38,5 @@ def test_each_task_that_starts_children_has_its_own_and_its_limit(database: Data
     assert lists == 3
     assert unregistered == []
     assert heavy == []
+    assert unrouted == [], "a task sent by its name alone would go to a queue without a worker"
     assert unknown == [], "a fork server that preloads it would not start"
