@@ -2,18 +2,15 @@
 
 import asyncio
 import json
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
-from app.cli import main as command_line
 from app.domain.errors import LeaseLost
 from app.gateways.free_space import FreeSpace
 from app.store.leases import Lease
@@ -295,32 +292,3 @@ def test_expired_and_deleted_exports_go_with_their_bytes(service: Service, model
     assert [len(stored(service, each["id"])) for each in (kept, old, gone)] == [1, 0, 0]
     left = service.value("SELECT count(*) FROM model_exports WHERE model = %s", model)
     assert left == 1
-
-
-def test_the_command_waits_for_an_export_and_checks_its_files(
-    service: Service,
-    model: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    slept: list[float] = []
-
-    def working(seconds: float) -> None:
-        slept.append(seconds)
-        make_exports(service.database.settings)
-
-    monkeypatch.setattr("app.cli.models.time", SimpleNamespace(sleep=working))
-    monkeypatch.setenv("AGENT_RFT_BASE_URL", service.api.base_url)
-    monkeypatch.setenv("AGENT_RFT_API_KEY", service.api.key)
-    target = tmp_path / "merged"
-    monkeypatch.setattr("sys.argv", ["agent-rft", "models", "export", model, "--out", str(target)])
-    for _ in range(2):  # the second one takes the export that is there
-        with pytest.raises(SystemExit) as ended:
-            command_line.main()
-        assert ended.value.code in (None, 0)
-        assert capsys.readouterr().out == f"{target}\n"
-        assert (target / "model.safetensors").stat().st_size > 1_000_000
-        monkeypatch.setattr("sys.argv", [*sys.argv, "--force"])
-    assert len(slept) == 1
-    assert len(call(service, "GET", f"{model}/exports").json()["data"]) == 1

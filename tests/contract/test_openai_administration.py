@@ -8,8 +8,6 @@ end, and another organization finds nothing.
 import asyncio
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import openai
@@ -24,69 +22,32 @@ from openai import (
 )
 from openai.resources.admin.organization.projects.api_keys import APIKeys
 
-from app.factory.accounts import provisioning_service
-from app.settings.settings import Settings
-from app.store.database import Database as Store
-from tests.support.contract.calls import Args, args
+from tests.support.contract.administration import (
+    CALLS,
+    NOT_SERVED,
+    ROOTS,
+    Keys,
+    Organization,
+    admin_keys_of,
+    client_of,
+    copies,
+    every,
+)
+from tests.support.contract.calls import Args
 from tests.support.contract.client_methods import assert_whole, found_methods, invoke, method_of
 from tests.support.contract.service import ROW, Service
 
-ROOTS = ("admin.organization.projects", "admin.organization.admin_api_keys")
-NOT_SERVED = {
-    f"admin.organization.projects.{name}": reason
-    for name, reason in (
-        ("certificates", "the operator's proxy ends TLS"),
-        ("data_retention", "files expire as their owner says"),
-        ("groups", "keys belong to projects and service accounts, not to persons"),
-        ("hosted_tool_permissions", "there are no hosted tools"),
-        ("model_permissions", "a checkpoint is shared by its own permissions"),
-        ("rate_limits", "one limit for all projects, set by the operator"),
-        ("roles", "keys belong to projects and service accounts, not to persons"),
-        ("service_tier_settings", "there is one tier"),
-        ("spend_alerts", "caps are set by job"),
-        ("spend_limit", "caps are set by job"),
-        ("users", "keys belong to projects and service accounts, not to persons"),
-    )
-}
 METHODS = sorted(found_methods(OpenAI(api_key="none"), ROOTS))
 REFUSED = [path for path in METHODS if any(path.startswith(f"{prefix}.") for prefix in NOT_SERVED)]
 OFFERED = [path for path in METHODS if path not in REFUSED]
-_NUMBERS = count()
-COUNT = 250
 needs_ends = pytest.mark.skipif(
     not hasattr(APIKeys, "update"), reason="this client has no method for the end of a key"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The admin keys of two organizations."""
-
-    first: str
-    second: str
-
-
-async def _keys(settings: Settings) -> Keys:
-    store = Store(settings.database_url, pool_size=1)
-    try:
-        provisioning = provisioning_service(settings, store)
-        made = [
-            await provisioning.provision(slug=slug, title=slug.title(), project_name="p")
-            for slug in ("first", "second")
-        ]
-    finally:
-        await store.dispose()
-    return Keys(made[0].admin_key, made[1].admin_key)
-
-
 @pytest.fixture(scope="module")
 def keys(service: Service) -> Keys:
-    return asyncio.run(_keys(service.database.settings))
-
-
-def client_of(service: Service, admin_key: str) -> OpenAI:
-    """As an administrator has it: no project's key at all."""
-    return OpenAI(base_url=service.api.base_url, admin_api_key=admin_key, api_key="")
+    return asyncio.run(admin_keys_of(service.database.settings))
 
 
 @pytest.fixture
@@ -97,65 +58,6 @@ def admin(service: Service, keys: Keys) -> OpenAI:
 @pytest.fixture
 def project(admin: OpenAI, request: pytest.FixtureRequest) -> str:
     return admin.admin.organization.projects.create(name=request.node.name).id
-
-
-def name() -> str:
-    return f"made {next(_NUMBERS)}"
-
-
-class Organization:
-    """What the calls name; each gives something of its own to change or delete."""
-
-    def __init__(self, client: OpenAI) -> None:
-        self.projects: Any = client.admin.organization.projects
-        self.keys: Any = client.admin.organization.admin_api_keys
-
-    def project(self) -> str:
-        return str(self.projects.create(name=name()).id)
-
-    def account(self) -> Args:
-        project = self.project()
-        made = self.projects.service_accounts.create(project, name=name())
-        return args(made.id, project_id=project)
-
-    def key(self) -> Args:
-        project = self.account().named["project_id"]
-        (key,) = self.projects.api_keys.list(project).data
-        return args(key.id, project_id=project)
-
-    def admin_key(self) -> str:
-        return str(self.keys.create(name=name()).id)
-
-
-def ending(made: Args) -> Args:
-    return Args(made.positional, made.named | {"expires_in_seconds": 60})
-
-
-def renamed(made: Args) -> Args:
-    return Args(made.positional, made.named | {"name": name()})
-
-
-CALLS: dict[str, Callable[[Organization], Args]] = {
-    "projects.create": lambda _: args(name=name()),
-    "projects.retrieve": lambda scene: args(scene.project()),
-    "projects.update": lambda scene: args(scene.project(), name=name()),
-    "projects.list": lambda scene: (scene.project(), args(limit=2))[1],
-    "projects.archive": lambda scene: args(scene.project()),
-    "projects.service_accounts.create": lambda scene: args(scene.project(), name=name()),
-    "projects.service_accounts.retrieve": Organization.account,
-    "projects.service_accounts.update": lambda scene: renamed(scene.account()),
-    "projects.service_accounts.list": lambda scene: args(scene.account().named["project_id"]),
-    "projects.service_accounts.delete": Organization.account,
-    "projects.api_keys.retrieve": Organization.key,
-    "projects.service_accounts.api_keys.create": lambda scene: renamed(scene.account()),
-    "projects.api_keys.update": lambda scene: ending(scene.key()),
-    "projects.api_keys.list": lambda scene: args(scene.key().named["project_id"]),
-    "projects.api_keys.delete": Organization.key,
-    "admin_api_keys.create": lambda _: args(name=name()),
-    "admin_api_keys.retrieve": lambda scene: args(scene.admin_key()),
-    "admin_api_keys.list": lambda _: args(limit=2),
-    "admin_api_keys.delete": lambda scene: args(scene.admin_key()),
-}
 
 
 def call_of(path: str, client: OpenAI) -> Args:
@@ -222,26 +124,6 @@ def test_what_is_not_served_answers_404(client: OpenAI, path: str) -> None:
     assert isinstance(raised.value.body, dict)
     assert set(raised.value.body) == {"message", "type", "param", "code"}
     assert (raised.value.request_id or "").startswith("req_")
-
-
-def copies(service: Service, table: str, source: str, **own: str) -> list[str]:
-    """249 rows like one, three to a second; `own` gives more columns as SQL."""
-    own = {"id": "left(one.id, 12) || lpad(n::text, 8, '0')"} | own
-    pairs = ", ".join(f"'{column}', {value}" for column, value in own.items())
-    columns = service.columns(table)
-    service.execute(
-        f"INSERT INTO {table} ({columns}) SELECT {columns} FROM (SELECT"
-        f" (jsonb_populate_record(one, jsonb_build_object("
-        f" 'created_at', one.created_at + (n / 3) * interval '1 second', {pairs}))).*"
-        f" FROM {table} one, generate_series(3, %s + 1) n WHERE one.id = %s) copies",
-        COUNT,
-        source,
-    )
-    return [f"{source[:12]}{number:08}" for number in range(3, COUNT + 2)]
-
-
-def every(page: Any) -> list[str]:
-    return [row.id for row in page]
 
 
 def test_two_hundred_and_fifty_rows_of_each_list(

@@ -9,8 +9,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from app.embedded.errors import EmbeddedError
 
@@ -78,7 +79,7 @@ def copied(source: Path, target: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path) -> Iterator[BufferedReader]:
     """Opens a file for reading. Raises `FileNotFoundError`, and `BackupUnusable` for anything but
     a plain file that can be read.
     """

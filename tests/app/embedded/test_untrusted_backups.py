@@ -3,9 +3,7 @@ one sentence before anything of it is used.
 """
 
 import json
-import os
 import shutil
-import socket
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -14,74 +12,9 @@ from typing import Any
 import pytest
 
 from app.cli import main as command_line
-from app.embedded.backup.manifest import Manifest, fingerprint, signature, write
-from app.embedded.migrate import revisions
+from app.embedded.backup.manifest import signature
 from app.embedded.state import DataDir, ownership
-
-KEY = "k" * 32
-OBJECT = "objects/projects/p/files/file-1"
-CONTENT = {"database.dump": b"dump", OBJECT: b"content"}
-Change = Callable[[Path], None]
-
-
-@pytest.fixture
-def backup(tmp_path: Path) -> Path:
-    """A signed backup whose dump is none: a restore that gets as far as Postgres fails there."""
-    directory = tmp_path / "backup"
-    for name, content in CONTENT.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    made = Manifest(
-        format=2,
-        taken_at="2026-01-01T00:00:00+00:00",
-        version="0",
-        schema=max(revisions()),
-        postgres=1,
-        secret_key=fingerprint(KEY),
-        bucket=None,
-        missing=[],
-        files={name: sha256(content).hexdigest() for name, content in CONTENT.items()},
-    )
-    write(directory, made, secret_key=KEY)
-    return directory
-
-
-@pytest.fixture
-def refused(
-    backup: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Callable[..., str]:
-    """Runs the command, which must refuse. Returns its sentence."""
-
-    def run(*options: str, key: str | None = KEY, status: int = 8) -> str:
-        target = tmp_path / "new"
-        arguments = ["agent-rft", "restore", "--from", str(backup), "--data-dir", str(target)]
-        monkeypatch.setattr("sys.argv", [*arguments, *options])
-        if key is None:
-            monkeypatch.delenv("AGENT_RFT_SECRET_KEY", raising=False)
-        else:
-            monkeypatch.setenv("AGENT_RFT_SECRET_KEY", key)
-        with pytest.raises(SystemExit) as ended:
-            command_line.main()
-        assert ended.value.code == status
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert not target.exists()
-        assert not (tmp_path / ".new.restoring").exists()
-        start, _, rest = said.err.partition("agent-rft: ")
-        assert (start, rest.count("\n")) == ("", 1), said.err
-        return rest.strip()
-
-    return run
-
-
-def changed(backup: Path, content: bytes, *, signed: bool = True) -> None:
-    (backup / "manifest.json").write_bytes(content)
-    if signed:
-        (backup / "manifest.hmac").write_bytes(signature(content, KEY))
+from tests.support.backups import CONTENT, KEY, changed
 
 
 def with_values(backup: Path, **values: Any) -> None:
@@ -164,82 +97,6 @@ def test_a_manifest_that_is_no_json_is_refused(
     if not signed:
         (backup / "manifest.hmac").unlink()
     assert reason in refused(*([] if signed else ["--unsigned"]))
-
-
-def replaced(name: str, make: Callable[[Path], object]) -> Change:
-    def change(backup: Path) -> None:
-        path = backup / name
-        path.rename(backup.parent / "kept")
-        make(path)
-
-    return change
-
-
-def _socket(path: Path) -> None:
-    here = Path.cwd()
-    os.chdir(path.parent)  # the address of a socket is short
-    try:
-        with socket.socket(socket.AF_UNIX) as server:
-            server.bind(path.name)
-    finally:
-        os.chdir(here)
-
-
-def _link(path: Path) -> None:
-    path.symlink_to("/dev/null")
-
-
-def _link_to_itself(path: Path) -> None:
-    path.symlink_to(path.name)
-
-
-def _link_to_the_same(path: Path) -> None:
-    """A link to the very content that the manifest promises."""
-    [kept] = [each for each in path.parents if (each / "kept").exists()]
-    path.symlink_to(kept / "kept")
-
-
-@pytest.mark.parametrize("name", ["manifest.json", "manifest.hmac", "database.dump", OBJECT])
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        pytest.param(_link, "is a link", id="link"),
-        pytest.param(_link_to_the_same, "is a link", id="same"),
-        pytest.param(_link_to_itself, "is a link", id="loop"),
-        pytest.param(os.mkfifo, "is a pipe", id="pipe"),
-        pytest.param(_socket, "", id="socket"),
-        pytest.param(Path.mkdir, "", id="directory"),
-    ],
-)
-def test_anything_but_a_plain_file_is_refused(
-    backup: Path,
-    refused: Callable[..., str],
-    name: str,
-    make: Callable[[Path], object],
-    reason: str,
-) -> None:
-    """A pipe that nobody writes to does not hang the command either."""
-    replaced(name, make)(backup)
-    said = refused()
-    assert reason in said
-    assert Path(name).name in said
-
-
-@pytest.mark.parametrize("name", ["objects/extra", "extra", "objects/projects/p/extra"])
-def test_a_pipe_or_a_link_beside_the_files_is_refused(
-    backup: Path, refused: Callable[..., str], name: str
-) -> None:
-    os.mkfifo(backup / name)
-    assert "extra is a pipe" in refused()
-    (backup / name).unlink()
-    (backup / name).symlink_to("/dev")
-    assert "extra is a link" in refused()
-
-
-def test_a_directory_that_is_a_link_is_refused(backup: Path, refused: Callable[..., str]) -> None:
-    (backup / "objects").rename(backup.parent / "elsewhere")
-    (backup / "objects").symlink_to(backup.parent / "elsewhere")
-    assert "objects is a link" in refused()
 
 
 @pytest.mark.parametrize("name", [*CONTENT, "manifest.json", "manifest.hmac"])

@@ -2,99 +2,17 @@ import asyncio
 import itertools
 import math
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
-from typing_extensions import override
 
-from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
-from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
+from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.limits import ConcurrencySlots, Pacer
 from app.gateways.endpoints.pool import (
     Answer,
-    Endpoint,
     EndpointFault,
-    EndpointPool,
-    EndpointRequest,
-    FaultKind,
 )
-from app.gateways.endpoints.signing import CallSigner
 from tests.support.clock import VirtualClock
-
-URL = "https://tool.example/"
-SIGNER = CallSigner("a service secret key of 32 bytes and more", project_id="proj_a")
-OK = EgressReply(200, {}, b"ok", 0.0)
-
-
-@dataclass
-class TimedEgress:
-    """An endpoint in virtual time: `serve(now, in flight)` returns reply and seconds, or raises."""
-
-    clock: VirtualClock
-    serve: Callable[[float, int], tuple[EgressReply, float]]
-    in_flight: int = 0
-    most: int = 0
-    sent_at: list[float] = field(default_factory=list)
-
-    async def check_url(self, url: str) -> None: ...
-
-    async def notify(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        return await self.post(url, headers=headers, body=body, timeout_s=timeout_s)
-
-    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
-
-    async def post(
-        self,
-        url: str,  # noqa: ARG002 - the protocol's
-        *,
-        headers: Mapping[str, str],  # noqa: ARG002 - the protocol's
-        body: bytes,  # noqa: ARG002 - the protocol's
-        timeout_s: float,
-    ) -> EgressReply:
-        self.sent_at.append(self.clock.now())
-        self.in_flight += 1
-        self.most = max(self.most, self.in_flight)
-        try:
-            reply, seconds = self.serve(self.clock.now(), self.in_flight)
-            await self.clock.sleep(min(seconds, timeout_s))
-            if seconds > timeout_s:
-                raise EgressFailure(FailureKind.TIMEOUT, "no reply")
-            return reply
-        finally:
-            self.in_flight -= 1
-
-    async def aclose(self) -> None: ...
-
-
-def make(
-    clock: VirtualClock,
-    serve: Callable[[float, int], tuple[EgressReply, float]],
-    *,
-    rate_limit: float | None = None,
-) -> tuple[Endpoint, TimedEgress]:
-    egress = TimedEgress(clock, serve)
-    pool = EndpointPool(
-        egress, timeout_s=600, max_retries=3, clock=clock, jitter=random.Random(3).random
-    )
-    return pool.endpoint(URL, rate_limit=rate_limit), egress
-
-
-async def call(endpoint: Endpoint, number: int = 0) -> Answer[bytes]:
-    request = EndpointRequest({}, b"{}", f"call_{number}", "trace_1")
-    return await endpoint.call(request, lambda reply: reply.body, signer=SIGNER)
-
-
-async def call_many(endpoint: Endpoint, total: int) -> list[Any]:
-    calls = (call(endpoint, number) for number in range(total))
-    return await asyncio.gather(*calls, return_exceptions=True)
-
-
-def down(*_: Any) -> tuple[EgressReply, float]:
-    raise EgressFailure(FailureKind.UNREACHABLE, "connection refused")
+from tests.support.timed_egress import OK, call, call_many, make
 
 
 def worst_second(times: list[float], width: float = 1.0) -> int:
@@ -222,124 +140,6 @@ async def test_a_slot_is_handed_on_in_order_and_not_lost_by_a_cancel() -> None:
         await slots.take(clock, deadline=clock.now(), first=False)
         assert not await slots.take(clock, deadline=clock.now() + 5, first=False)
         assert clock.now() == 8
-
-
-async def test_a_minute_of_outage_is_waited_out_and_loses_no_call() -> None:
-    def serve(now: float, _: int) -> tuple[EgressReply, float]:
-        return down() if 5 <= now < 65 else (OK, 0.5)
-
-    async with VirtualClock().running() as clock:
-        endpoint, egress = make(clock, serve)
-        numbers = iter(range(100_000))
-        faults: list[EndpointFault] = []
-
-        async def rollout() -> None:
-            for _ in range(10):
-                try:
-                    await call(endpoint, next(numbers))
-                except EndpointFault as fault:
-                    faults.append(fault)
-                await clock.sleep(1)
-
-        await asyncio.gather(*(rollout() for _ in range(100)))
-        assert faults == []
-        during = [at for at in egress.sent_at if 10 <= at < 65]
-        assert len(during) < 150  # without the breaker: thousands
-        assert clock.now() < 150
-
-
-async def test_dead_for_good_ends_for_all_within_one_deadline() -> None:
-    async with VirtualClock().running() as clock:
-        endpoint, egress = make(clock, down)
-        results = await call_many(endpoint, 512)
-        assert {result.kind for result in results} == {FaultKind.UNREACHABLE}
-        assert clock.now() <= 660
-        started = clock.now()
-        results = await call_many(endpoint, 512)
-        assert {result.kind for result in results} == {FaultKind.UNREACHABLE}
-        assert clock.now() - started < 60
-        assert len(egress.sent_at) < 512
-        assert (endpoint.slots.taken, endpoint.breaker.is_open) == (0, True)
-
-
-async def test_a_black_hole_ends_as_timeout() -> None:
-    async with VirtualClock().running() as clock:
-        endpoint, _ = make(clock, lambda *_: (OK, 1e9))
-        results = await call_many(endpoint, 200)
-        assert {result.kind for result in results} == {FaultKind.TIMEOUT}
-        assert clock.now() <= 1300
-
-
-async def test_an_endpoint_that_comes_back_after_all_is_used_again() -> None:
-    async with VirtualClock().running() as clock:
-        endpoint, _ = make(clock, lambda now, _: down() if now < 2000 else (OK, 0.1))
-        await call_many(endpoint, 50)
-        await clock.sleep(2000)
-        results = await call_many(endpoint, 50)
-        assert sum(isinstance(result, Answer) for result in results) >= 49
-        assert not endpoint.breaker.is_open
-
-
-async def test_a_tool_that_fails_for_a_third_of_calls_does_not_open_the_breaker() -> None:
-    chance = random.Random(1)
-
-    def serve(*_: Any) -> tuple[EgressReply, float]:
-        status = 500 if chance.random() < 1 / 3 else 200
-        return EgressReply(status, {}, b"ok", 0.0), 0.05
-
-    async with VirtualClock().running() as clock:
-        endpoint, _ = make(clock, serve)
-        opened = 0
-        for _ in range(40):
-            await call_many(endpoint, 50)
-            opened += endpoint.breaker.is_open
-        assert opened == 0
-
-
-class PickyEgress(TimedEgress):
-    """Answers 500 to every third call, on each of its attempts."""
-
-    @override
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        reply = await super().post(url, headers=headers, body=body, timeout_s=timeout_s)
-        broken = int(headers["webhook-id"].removeprefix("call_")) % 3 == 0
-        return EgressReply(500, {}, b"", 0.0) if broken else reply
-
-
-async def test_a_tool_that_fails_for_some_calls_for_ever_does_not_stall_a_step() -> None:
-    async with VirtualClock().running() as clock:
-        egress = PickyEgress(clock, lambda *_: (OK, 0.05))
-        pool = EndpointPool(egress, timeout_s=600, max_retries=3, clock=clock)
-        endpoint = pool.endpoint(URL)
-        for _ in range(10):
-            results = await call_many(endpoint, 120)
-            assert sum(isinstance(result, EndpointFault) for result in results) == 40
-            assert not endpoint.breaker.is_open
-        assert clock.now() < 60
-
-
-async def test_the_breaker_lets_one_probe_and_replaces_a_probe_that_gave_up() -> None:
-    async with VirtualClock().running() as clock:
-        breaker = Breaker(clock, patience_s=600)
-        for number in range(16):
-            breaker.failed(f"late_{number}", counts=False)
-            assert not breaker.is_open
-            breaker.failed(f"call_{number}", counts=True)
-        assert breaker.is_open
-        assert await breaker.wait_to_send("first", deadline=600)
-        assert clock.now() == 1
-        waiting = asyncio.create_task(breaker.wait_to_send("second", deadline=600))
-        await asyncio.sleep(0)
-        breaker.abandoned("first")
-        assert await waiting
-        breaker.failed("second", counts=True)
-        assert await breaker.wait_to_send("third", deadline=600)
-        assert clock.now() == 3
-        assert not await breaker.wait_to_send("fourth", deadline=10)
-        assert breaker.answered()
-        assert await breaker.wait_to_send("fifth", deadline=600)
 
 
 async def test_retry_after_is_honoured_and_capped_by_the_deadline() -> None:

@@ -13,34 +13,14 @@ from typing_extensions import override
 from app.domain.errors import LeaseLost
 from app.domain.evals.data_sources import MAX_ITEMS
 from app.gateways.inference.inference import Completion, InMemoryInference
-from app.gateways.job_queue import InMemoryJobQueue
-from app.settings.environment import to_environment
 from app.store.evals.claims import eval_claims
-from tests.support.child_processes import FORKS, ended
 from tests.support.endpoints import Received, Reply
+from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.stored import store_directory
 from workers.evals.child import work
-from workers.evals.leased_runs import EVAL_RUNS
-from workers.processes.children import Children
-from workers.processes.dispatcher import dispatch
-from workers.processes.sweeper import sweep
-
-RIGHT = {"question": QUESTION, "answer": ANSWER}
-WRONG = {"question": QUESTION, "answer": "41"}
-
-
-def endpoint_grader(world: World, **changes: Any) -> dict[str, Any]:
-    return {
-        "type": "endpoint",
-        "name": "mine",
-        "url": world.grader.url("/grade"),
-        "headers": {"X-Customer-Key": "canary-header-value"},
-        "pass_threshold": 0.5,
-        **changes,
-    }
 
 
 async def test_a_run_samples_the_model_and_scores_its_answers(world: World) -> None:
@@ -147,43 +127,6 @@ async def test_an_unreachable_grader_makes_errors_not_failures(world: World) -> 
     assert "canary-header-value" not in str(await world.get(path.rsplit("/", 2)[0]))
 
 
-async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(
-    world: World,
-) -> None:
-    asked: list[int] = []
-    held = asyncio.Event()
-
-    async def slow(request: Received) -> Reply:
-        number = request.json["item"]["n"]
-        asked.append(number)
-        if number >= 5:
-            await held.wait()
-        return Reply(json={"score": 1})
-
-    world.grader.script = slow
-    source = {"type": "jsonl", "source": rows(*({"n": n} for n in range(12)))}
-    path = await world.make(endpoint_grader(world), source=source)
-    first = await world.claim(path, lease_s=-1)
-    working = asyncio.create_task(work(world.ports, first))
-    await world.until_items(path, 5)
-    working.cancel()
-    await asyncio.gather(working, return_exceptions=True)
-    before = await world.items(path)
-    held.set()
-    asked.clear()
-    run = await world.finish(path)
-    assert run["result_counts"] == {"total": 12, "errored": 0, "failed": 0, "passed": 12}
-    # A call that the dead worker had sent may be read only now: some are here twice.
-    assert set(asked) == set(range(5, 12)), "what is written is not asked again"
-    after = await world.items(path)
-    assert [item["datasource_item_id"] for item in after] == list(range(12))
-    assert after[:5] == before
-    calls = {request.headers["idempotency-key"] for request in world.grader.received}
-    assert len(calls) == 12, "a call that is repeated carries the same id"
-    with pytest.raises(LeaseLost):
-        await work(world.ports, first)
-
-
 async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
     canceled = asyncio.Event()
 
@@ -276,54 +219,6 @@ async def _tuned_with_little_effort(world: World, database: Database) -> str:
             [name, job["id"]],
         )
     return name
-
-
-async def test_the_sweeper_notifies_of_a_waiting_run_and_fails_one_that_keeps_dying(
-    world: World,
-) -> None:
-    source = {"type": "jsonl", "source": rows({"n": 1})}
-    path = await world.make(endpoint_grader(world), source=source)
-    run_id, queue = path.rsplit("/", 1)[1], InMemoryJobQueue()
-    database = world.ports.database
-    assert await sweep(EVAL_RUNS, database, queue, max_attempts=3) == [run_id]
-    assert queue.evals == [run_id]
-    assert await sweep(EVAL_RUNS, database, queue, max_attempts=3) == [], (
-        "a notification was sent a moment ago"
-    )
-    for _ in range(3):
-        await world.claim(path, lease_s=-1)
-    assert await sweep(EVAL_RUNS, database, queue, max_attempts=3) == []
-    run = await world.get(path)
-    assert (run["status"], run["error"]["code"]) == ("failed", "worker_lost")
-
-
-async def test_the_dispatcher_starts_a_process_that_sees_the_run_through(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in to_environment(world.ports.settings).items():
-        monkeypatch.setenv(name, value)
-    path = await world.make(exact(), source=sampled(rows(RIGHT, WRONG)))
-    children = Children(2, FORKS)
-    assert await dispatch(EVAL_RUNS, world.ports.settings, children=children)
-    assert not await dispatch(EVAL_RUNS, world.ports.settings, children=children)
-    await world.until_items(path, 2)
-    run = await world.until_ended(path)
-    assert run["status"] == "completed"
-    assert run["result_counts"] == {"total": 2, "errored": 0, "failed": 1, "passed": 1}
-    for child in children.running:  # it exits a moment after the run has ended
-        assert await ended(child.process) == 0
-    assert children.running == []
-
-
-async def test_another_tenants_worker_setting_sees_no_run(world: World) -> None:
-    path = await world.make(exact(), source=sampled(rows(RIGHT)))
-    await world.finish(path)
-    for url in (world.ports.settings.database_url, world.ports.settings.worker_database_url):
-        with psycopg.connect(url.replace("+psycopg", "")) as connection:
-            connection.execute("SELECT set_config('app.project', 'proj_other', true)")
-            for table in ("evals", "eval_runs", "eval_output_items"):
-                query = f"SELECT count(*) FROM {table}".encode()
-                assert connection.execute(query).fetchone() == (0,)
 
 
 @pytest.mark.parametrize("lost", [None, b"damaged"])

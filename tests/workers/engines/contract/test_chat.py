@@ -14,63 +14,30 @@ from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
 from tests.support.engines.contract import ENGINES, KEY, TOLERANCE, World, running
+from tests.support.engines.conversations import (
+    BROKEN,
+    PLAIN,
+    TOOL_TURNS,
+    ask,
+    chunks_of,
+    save_telling_parrot,
+)
 from tests.support.patience import PATIENCE_S
-from tests.support.tiny_model import CONTEXT_LENGTH, KEEPS_THINKING, LOOKUP, save_parrot
-
-CALL = {"id": "a", "type": "function"}
-TOOL_TURNS: list[dict[str, Any]] = [
-    {"role": "user", "content": "What is the weight of part P017?"},
-    {
-        "role": "assistant",
-        "content": "Looking.",
-        "tool_calls": [
-            {**CALL, "function": {"name": "lookup", "arguments": '{"record": "P017"}'}},
-            {**CALL, "function": {"name": "lookup", "arguments": '{"record": "P233"}'}},
-        ],
-    },
-    {"role": "tool", "tool_call_id": "a", "content": "42"},
-    {"role": "tool", "tool_call_id": "b", "content": "43"},
-    {"role": "assistant", "content": "The answer is 42."},
-]
-PLAIN: list[dict[str, Any]] = [
-    {"role": "user", "content": "Work out 12 + 30."},
-    {"role": "assistant", "content": "The answer is 42, I think."},
-]
-BROKEN: list[dict[str, Any]] = [
-    {"role": "user", "content": "Break it."},
-    {"role": "assistant", "content": 'Well <tool_call>{"name": "lookup"</tool_call>'},
-]
-
-
-EFFORT_PROMPT = """\
-{%- if reasoning_effort is defined -%}
-<|im_start|>system
-Effort {{ reasoning_effort -}}
-{{ '' if enable_thinking | default(true) else ', no thought' }}<|im_end|>
-{% endif -%}
-"""
-REASONING_PROMPT = """\
-{%- for m in messages if m.reasoning_content -%}
-<|im_start|>reasoning
-{{ m.reasoning_content }}<|im_end|>
-{% endfor -%}
-"""
+from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP
 
 
 @pytest.fixture(scope="module", params=ENGINES)
 def parrot(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """An engine whose model reproduces the conversations above."""
+    """An engine whose model repeats the conversations."""
     root = tmp_path_factory.mktemp("parrot")
-    save_parrot(root, [TOOL_TURNS, PLAIN, BROKEN])
-    (root / "told.jinja").write_text(EFFORT_PROMPT + REASONING_PROMPT + KEEPS_THINKING)
     spec = BaseModelSpec(
         name="parrot",
         path=str(root),
         context_length=CONTEXT_LENGTH,
         max_turn_tokens=4,  # a limit of rollouts, not of chats
-        chat_template=root / "told.jinja",
+        chat_template=save_telling_parrot(root),
     )
     with running(request.param, spec, tmp_path_factory.mktemp("engine")) as url:
         yield World(request.param, url, spec)
@@ -89,17 +56,8 @@ async def gateway(parrot: World) -> AsyncIterator[HttpInference]:
     await inference.aclose()
 
 
-def _ask(client: OpenAI, messages: list[Any], **options: Any) -> Any:
-    settings = {"temperature": 0, "max_completion_tokens": 100, **options}
-    return client.chat.completions.create(model="parrot", messages=messages, **settings)
-
-
-def _stream(client: OpenAI, messages: list[Any], **options: Any) -> list[Any]:
-    return list(_ask(client, messages, stream=True, **options))
-
-
 def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
-    first = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP])
+    first = ask(client, TOOL_TURNS[:1], tools=[LOOKUP])
     choice = first.choices[0]
     assert choice.finish_reason == "tool_calls"
     assert choice.message.content.strip() == "Looking."
@@ -113,7 +71,7 @@ def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
     ]
     message = choice.message.model_dump(exclude_none=True)
     history = [*TOOL_TURNS[:1], {**message, "content": message["content"].strip()}, *replies]
-    second = _ask(client, history, tools=[LOOKUP])
+    second = ask(client, history, tools=[LOOKUP])
     assert second.choices[0].message.content == "The answer is 42."
     assert second.choices[0].finish_reason == "stop"
     assert second.usage.total_tokens == second.usage.prompt_tokens + second.usage.completion_tokens
@@ -128,7 +86,7 @@ def test_what_an_engine_reads_and_writes_is_what_the_renderer_does(
     renderer = Renderer(parrot.spec.path, tool_parser="hermes", chat_template=None)
     messages, seen = TOOL_TURNS[:1], {"calls": 0, "none": 0}
     for seed in range(40):
-        reply = _ask(
+        reply = ask(
             client,
             messages,
             tools=[LOOKUP],
@@ -174,7 +132,7 @@ def test_a_conversation_is_read_with_its_reasoning_and_refusals(
         {"role": "assistant", "content": "Sorry: never."},
         PLAIN[0],
     ]
-    reply = _ask(client, engine_messages(sent), extra_body={"return_token_ids": True}).model_dump()
+    reply = ask(client, engine_messages(sent), extra_body={"return_token_ids": True}).model_dump()
     assert reply["prompt_token_ids"] == renderer.prompt_ids(plain, [])
     assert "It is a sum." in renderer.decode(reply["prompt_token_ids"])
 
@@ -198,7 +156,7 @@ async def test_an_effort_is_rendered_as_the_rollouts_have_it(
 
 def test_a_broken_call_is_plain_content(client: OpenAI) -> None:
     for tools in (None, [LOOKUP]):
-        choice = _ask(client, BROKEN[:1], tools=tools).choices[0]
+        choice = ask(client, BROKEN[:1], tools=tools).choices[0]
         if tools is None:
             assert choice.message.content == BROKEN[1]["content"]
         assert not choice.message.tool_calls
@@ -206,12 +164,12 @@ def test_a_broken_call_is_plain_content(client: OpenAI) -> None:
 
 
 def test_tool_choice_none_leaves_calls_as_text(client: OpenAI) -> None:
-    message = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP], tool_choice="none").choices[0].message
+    message = ask(client, TOOL_TURNS[:1], tools=[LOOKUP], tool_choice="none").choices[0].message
     assert not message.tool_calls
 
 
 def test_streamed_content_adds_up(client: OpenAI) -> None:
-    *chunks, last = _stream(client, PLAIN[:1], stream_options={"include_usage": True})
+    *chunks, last = chunks_of(client, PLAIN[:1], stream_options={"include_usage": True})
     assert chunks[0].choices[0].delta.role == "assistant"
     pieces = [chunk.choices[0].delta.content or "" for chunk in chunks]
     assert "".join(pieces) == PLAIN[1]["content"]
@@ -221,7 +179,7 @@ def test_streamed_content_adds_up(client: OpenAI) -> None:
 
 
 def test_streamed_tool_calls_add_up(client: OpenAI) -> None:
-    chunks = _stream(client, TOOL_TURNS[:1], tools=[LOOKUP])
+    chunks = chunks_of(client, TOOL_TURNS[:1], tools=[LOOKUP])
     content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     assert content.strip() == "Looking."
     calls: dict[int, dict[str, str]] = {}
@@ -250,19 +208,19 @@ def test_stop_strings_cut_the_answer(
     client: OpenAI, stream: bool, stop: list[str], expected: str
 ) -> None:
     if stream:
-        chunks = _stream(client, PLAIN[:1], stop=stop)
+        chunks = chunks_of(client, PLAIN[:1], stop=stop)
         content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
         finish_reason = chunks[-1].choices[0].finish_reason
     else:
-        choice = _ask(client, PLAIN[:1], stop=stop).choices[0]
+        choice = ask(client, PLAIN[:1], stop=stop).choices[0]
         content, finish_reason = choice.message.content, choice.finish_reason
     assert (content, finish_reason) == (expected, "stop")
 
 
 def test_length_and_log_probs(client: OpenAI) -> None:
-    choice = _ask(
-        client, PLAIN[:1], max_completion_tokens=3, logprobs=True, top_logprobs=2
-    ).choices[0]
+    choice = ask(client, PLAIN[:1], max_completion_tokens=3, logprobs=True, top_logprobs=2).choices[
+        0
+    ]
     assert choice.finish_reason == "length"
     entries = choice.logprobs.content
     assert len(entries) == 3
@@ -272,8 +230,8 @@ def test_length_and_log_probs(client: OpenAI) -> None:
 
 def test_streamed_log_probs_add_up_to_those_of_the_whole(client: OpenAI) -> None:
     options = {"logprobs": True, "top_logprobs": 2}
-    expected_entries = _ask(client, PLAIN[:1], **options).choices[0].logprobs.content
-    chunks = _stream(client, PLAIN[:1], **options)
+    expected_entries = ask(client, PLAIN[:1], **options).choices[0].logprobs.content
+    chunks = chunks_of(client, PLAIN[:1], **options)
     streamed = [
         entry
         for chunk in chunks

@@ -14,34 +14,15 @@ from openai import (
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from tests.support.engine_server import running_engine
+from tests.support.engines.conversations import BROKEN, TOOL_TURNS, ask, chunks_of
 from tests.support.family_templates import NO_TOOLS
 from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
 
 KEY = "sk-engine"
-CALL = {"id": "a", "type": "function"}
-TOOL_TURNS: list[dict[str, Any]] = [
-    {"role": "user", "content": "What is the weight of part P017?"},
-    {
-        "role": "assistant",
-        "content": "Looking.",
-        "tool_calls": [
-            {**CALL, "function": {"name": "lookup", "arguments": '{"record": "P017"}'}},
-            {**CALL, "function": {"name": "lookup", "arguments": '{"record": "P233"}'}},
-        ],
-    },
-    {"role": "tool", "tool_call_id": "a", "content": "42"},
-    {"role": "tool", "tool_call_id": "b", "content": "43"},
-    {"role": "assistant", "content": "The answer is 42."},
-]
 THINKING: list[Any] = [
     {"role": "user", "content": "Work out 12 + 30."},
     {"role": "assistant", "content": "<think>\nI should add.\n</think>\n\nThe answer is 42."},
 ]
-BROKEN: list[dict[str, Any]] = [
-    {"role": "user", "content": "Break it."},
-    {"role": "assistant", "content": 'Well <tool_call>{"name": "lookup"</tool_call>'},
-]
-
 LONE_END: list[dict[str, Any]] = [
     {"role": "user", "content": "Tell me the colour."},
     {"role": "assistant", "content": "Red.</think> Or not."},
@@ -66,11 +47,6 @@ def client(engine: tuple[str, Path]) -> Iterator[OpenAI]:
         yield client
 
 
-def _ask(client: OpenAI, messages: list[Any], **options: Any) -> Any:
-    settings = {"temperature": 0, "max_completion_tokens": 100, **options}
-    return client.chat.completions.create(model="parrot", messages=messages, **settings)
-
-
 def test_tools_are_refused_where_the_template_shows_none(client: OpenAI) -> None:
     chat: Any = client.chat.completions.create
     with pytest.raises(BadRequestError, match="`plain` cannot be used with tools") as refused:
@@ -81,7 +57,7 @@ def test_tools_are_refused_where_the_template_shows_none(client: OpenAI) -> None
 
 
 def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
-    first = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP])
+    first = ask(client, TOOL_TURNS[:1], tools=[LOOKUP])
     choice = first.choices[0]
     assert choice.finish_reason == "tool_calls"
     assert choice.message.content == "Looking."
@@ -95,7 +71,7 @@ def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
         for call_id, text in zip(ids, ("42", "43"), strict=True)
     ]
     history = [*TOOL_TURNS[:1], choice.message.model_dump(exclude_none=True), *replies]
-    second = _ask(client, history, tools=[LOOKUP])
+    second = ask(client, history, tools=[LOOKUP])
     assert second.choices[0].message.content == "The answer is 42."
     assert second.choices[0].finish_reason == "stop"
     assert second.usage.total_tokens == second.usage.prompt_tokens + second.usage.completion_tokens
@@ -103,7 +79,7 @@ def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
 
 
 def test_parallel_tool_calls_false_keeps_the_first(client: OpenAI) -> None:
-    reply = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP], parallel_tool_calls=False)
+    reply = ask(client, TOOL_TURNS[:1], tools=[LOOKUP], parallel_tool_calls=False)
     assert len(reply.choices[0].message.tool_calls) == 1
 
 
@@ -119,22 +95,22 @@ def test_a_prompt_with_too_many_characters_is_refused_unencoded(
         return encode(renderer, text)
 
     monkeypatch.setattr(Renderer, "encode", counted)
-    _ask(client, TOOL_TURNS[:1])
+    ask(client, TOOL_TURNS[:1])
     assert len(encoded) == 1
     with pytest.raises(BadRequestError) as refused:
-        _ask(client, [{"role": "user", "content": "x" * 3_600_000}], stream=stream)
+        ask(client, [{"role": "user", "content": "x" * 3_600_000}], stream=stream)
     assert f"maximum context length is {CONTEXT_LENGTH} tokens" in refused.value.message
     assert len(encoded) == 1
 
 
 def test_tool_choice_none_leaves_calls_as_text(client: OpenAI) -> None:
-    message = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP], tool_choice="none").choices[0].message
+    message = ask(client, TOOL_TURNS[:1], tools=[LOOKUP], tool_choice="none").choices[0].message
     assert message.tool_calls is None
     assert message.content.startswith("Looking.\n<tool_call>")
 
 
 def test_reasoning_is_separated_and_counted(client: OpenAI, engine: tuple[str, Path]) -> None:
-    reply = _ask(client, THINKING[:1])
+    reply = ask(client, THINKING[:1])
     assert reply.choices[0].message.content == "The answer is 42."
     assert reply.choices[0].message.reasoning == "I should add."
     renderer = Renderer(str(engine[1]), tool_parser="hermes", chat_template=None)
@@ -143,18 +119,14 @@ def test_reasoning_is_separated_and_counted(client: OpenAI, engine: tuple[str, P
 
 
 def test_a_broken_call_is_plain_content(client: OpenAI) -> None:
-    choice = _ask(client, BROKEN[:1], tools=None).choices[0]
+    choice = ask(client, BROKEN[:1], tools=None).choices[0]
     assert choice.message.tool_calls is None
     assert choice.message.content == BROKEN[1]["content"]
     assert choice.finish_reason == "stop"
 
 
-def _stream(client: OpenAI, messages: list[Any], **options: Any) -> list[Any]:
-    return list(_ask(client, messages, stream=True, **options))
-
-
 def test_streamed_content_adds_up(client: OpenAI) -> None:
-    chunks = _stream(client, THINKING[:1], stream_options={"include_usage": True})
+    chunks = chunks_of(client, THINKING[:1], stream_options={"include_usage": True})
     *chunks, last = chunks
     assert chunks[0].choices[0].delta.role == "assistant"
     pieces = [chunk.choices[0].delta.content or "" for chunk in chunks]
@@ -165,7 +137,7 @@ def test_streamed_content_adds_up(client: OpenAI) -> None:
 
 
 def test_a_broken_call_streams_as_content(client: OpenAI) -> None:
-    chunks = _stream(client, BROKEN[:1], tools=None)
+    chunks = chunks_of(client, BROKEN[:1], tools=None)
     content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     assert content == BROKEN[1]["content"]
 
@@ -229,8 +201,8 @@ def test_a_streamed_answer_says_what_a_whole_one_says(
         options = {"logprobs": True, "top_logprobs": 2, "max_completion_tokens": 60, **settings}
         if tools:
             options["tools"] = tools
-        whole = _unstreamed(_ask(client, messages, **options))
-        chunks = _stream(client, messages, stream_options={"include_usage": True}, **options)
+        whole = _unstreamed(ask(client, messages, **options))
+        chunks = chunks_of(client, messages, stream_options={"include_usage": True}, **options)
         assert _combined(chunks) == whole
         assert len(whole["logprobs"]) == whole["usage"].completion_tokens
 
@@ -242,7 +214,7 @@ def test_an_answer_ends_with_the_token_that_completes_a_stop_string(
     renderer = Renderer(str(engine[1]), tool_parser="hermes", chat_template=None)
     stops, cut = ["e", "42", " a"], 0
     for seed in range(20):
-        reply = _ask(
+        reply = ask(
             client,
             THINKING[:1],
             temperature=1.3,
@@ -259,14 +231,14 @@ def test_an_answer_ends_with_the_token_that_completes_a_stop_string(
 
 
 def test_a_stop_string_cuts_reasoning_too(client: OpenAI) -> None:
-    choice = _ask(client, THINKING[:1], stop=[" add"]).choices[0]
+    choice = ask(client, THINKING[:1], stop=[" add"]).choices[0]
     assert (choice.message.content, choice.message.reasoning) == ("", "I should")
 
 
 def test_a_lone_end_of_reasoning_is_content(client: OpenAI) -> None:
-    choice = _ask(client, LONE_END[:1]).choices[0]
+    choice = ask(client, LONE_END[:1]).choices[0]
     assert choice.message.content == LONE_END[1]["content"]
-    chunks = _stream(client, LONE_END[:1], stream_options={"include_usage": True}, logprobs=True)
+    chunks = chunks_of(client, LONE_END[:1], stream_options={"include_usage": True}, logprobs=True)
     assert _combined(chunks)["content"] == LONE_END[1]["content"]
 
 
@@ -317,7 +289,7 @@ def test_what_this_engine_lacks_is_refused_by_name(
     client: OpenAI, asked: dict[str, Any], param: str
 ) -> None:
     with pytest.raises(BadRequestError) as refused:
-        _ask(client, THINKING[:1], **asked)
+        ask(client, THINKING[:1], **asked)
     assert (refused.value.code, refused.value.param) == ("unsupported_value", param)
     error: Any = refused.value.body
     assert error["message"].startswith(f"Unsupported value: '{param}' does not support")
@@ -330,4 +302,4 @@ def test_internal_faults_are_500_and_do_not_end_the_engine(client: OpenAI) -> No
             model="parrot",
             messages=[{"role": "assistant", "content": "a", "tool_calls": [{"function": 3}]}],  # type: ignore[list-item]  # the malformed tool call is the case
         )
-    assert _ask(client, THINKING[:1]).choices[0].message.content == "The answer is 42."
+    assert ask(client, THINKING[:1]).choices[0].message.content == "The answer is 42."

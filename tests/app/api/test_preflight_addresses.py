@@ -1,0 +1,126 @@
+"""The addresses of a call, as `validate` probes them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.support.api.application import Api, running
+from tests.support.api.preflight import create_call, judge
+from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.stack import Database
+
+
+@pytest.fixture
+async def customer() -> AsyncIterator[EndpointServer]:
+    def script(request: Received) -> Reply:
+        return Reply({"/broken": 503, "/posts-only": 501}.get(request.path, 405))
+
+    async with endpoint(script) as server:
+        yield server
+
+
+@pytest.fixture
+async def api(database: Database, customer: EndpointServer) -> AsyncIterator[Api]:
+    async with running(database, customer.host_port, "127.0.0.1:9") as api:
+        yield api
+
+
+@pytest.fixture
+async def call(api: Api, customer: EndpointServer) -> dict[str, Any]:
+    return await create_call(api, customer)
+
+
+async def jobs(api: Api) -> int:
+    return len((await api.call("GET", "/v1/fine_tuning/jobs")).json()["data"])
+
+
+async def test_an_endpoint_that_takes_only_post_is_there(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    tools = [("old", "/posts-only", "127.0.0.1"), ("new", "/tool", "localhost")]
+    call["method"]["reinforcement"]["tools"] = [
+        {"name": name, "server_url": customer.url(path, host=host)} for name, path, host in tools
+    ]
+    report = await judge(api, call)
+    statuses = [(check["name"], check["status"]) for check in report["endpoints"]]
+    assert statuses == [("old", 501), ("new", 405), ("g", 405)]
+    found = {fault["code"] for fault in [*report["errors"], *report["warnings"]]}
+    assert not found & {"endpoint_failing", "endpoint_unreachable", "endpoint_not_allowed"}
+
+
+async def test_a_private_address_is_refused_with_the_option_that_allows_it(
+    api: Api, call: dict[str, Any]
+) -> None:
+    grader = call["method"]["reinforcement"]["grader"]
+    for host in ("localhost", "127.0.0.1"):
+        grader["url"] = f"http://{host}:1/grade"
+        reply = await api.call("POST", "/v1/fine_tuning/jobs", json=call)
+        error = reply.json()["error"]
+        assert (reply.status_code, error["code"]) == (400, "endpoint_not_allowed")
+        assert error["message"].startswith(f"url is not allowed: {host}:1 is a private address")
+        assert f"`agent-rft up --allow-endpoint {host}:1`" in error["message"]
+        (found,) = (await judge(api, call))["errors"]
+        assert f"--allow-endpoint {host}:1" in found["message"]
+
+
+async def test_nested_graders_are_looked_into(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    prompt = [{"role": "user", "content": "{{ sample.output_text }}"}]
+    call["method"]["reinforcement"]["grader"] = {
+        "type": "multi",
+        "graders": {
+            "a": {"type": "endpoint", "name": "a", "url": "http://127.0.0.1:9/"},
+            "b": {"type": "score_model", "name": "b", "model": "gpt-absent", "input": prompt},
+            "c": {"type": "score_model", "name": "c", "model": "tiny-agent", "input": prompt},
+            "d": {
+                "type": "score_model",
+                "name": "d",
+                "model": "theirs",
+                "input": prompt,
+                "base_url": customer.url("/v1"),
+            },
+        },
+        "calculate_output": "a + b + c + d",
+    }
+    report = await judge(api, call)
+    root = "method.reinforcement.grader.graders"
+    assert [(fault["code"], fault["param"]) for fault in report["errors"]] == [
+        ("model_not_found", f"{root}.b.model"),
+        ("endpoint_unreachable", f"{root}.a.url"),
+    ]
+    assert [check["param"] for check in report["endpoints"]] == [
+        f"{root}.a.url",
+        f"{root}.d.base_url",
+    ]
+
+
+async def test_a_slow_endpoint_delays_no_other_request(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def held(_: Received) -> Reply:
+        asked.set()
+        await answer.wait()
+        return Reply(200)
+
+    customer.script = held
+    judging = asyncio.create_task(judge(api, call))
+    await asked.wait()
+    assert await jobs(api) == 0
+    assert not judging.done()
+    answer.set()
+    assert (await judging)["valid"] is True
+
+
+async def test_of_very_many_addresses_the_first_are_probed(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    tools = [{"name": f"t{n}", "server_url": customer.url(f"/{n}")} for n in range(300)]
+    call["method"]["reinforcement"]["tools"] = tools
+    report = await judge(api, call)
+    assert len(customer.received) == len(report["endpoints"]) == 128
+    assert "endpoints_not_probed" in {fault["code"] for fault in report["warnings"]}

@@ -1,0 +1,88 @@
+"""Backups with links, pipes, sockets or devices in place of plain files: each is refused."""
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.backups import OBJECT
+
+Change = Callable[[Path], None]
+
+
+def replaced(name: str, make: Callable[[Path], object]) -> Change:
+    def change(backup: Path) -> None:
+        path = backup / name
+        path.rename(backup.parent / "kept")
+        make(path)
+
+    return change
+
+
+def _socket(path: Path) -> None:
+    here = Path.cwd()
+    os.chdir(path.parent)  # the address of a socket is short
+    try:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("/dev/null")
+
+
+def _link_to_itself(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _link_to_the_same(path: Path) -> None:
+    """A link to the very content that the manifest promises."""
+    [kept] = [each for each in path.parents if (each / "kept").exists()]
+    path.symlink_to(kept / "kept")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "manifest.hmac", "database.dump", OBJECT])
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        pytest.param(_link, "is a link", id="link"),
+        pytest.param(_link_to_the_same, "is a link", id="same"),
+        pytest.param(_link_to_itself, "is a link", id="loop"),
+        pytest.param(os.mkfifo, "is a pipe", id="pipe"),
+        pytest.param(_socket, "", id="socket"),
+        pytest.param(Path.mkdir, "", id="directory"),
+    ],
+)
+def test_anything_but_a_plain_file_is_refused(
+    backup: Path,
+    refused: Callable[..., str],
+    name: str,
+    make: Callable[[Path], object],
+    reason: str,
+) -> None:
+    """A pipe that nobody writes to does not hang the command either."""
+    replaced(name, make)(backup)
+    said = refused()
+    assert reason in said
+    assert Path(name).name in said
+
+
+@pytest.mark.parametrize("name", ["objects/extra", "extra", "objects/projects/p/extra"])
+def test_a_pipe_or_a_link_beside_the_files_is_refused(
+    backup: Path, refused: Callable[..., str], name: str
+) -> None:
+    os.mkfifo(backup / name)
+    assert "extra is a pipe" in refused()
+    (backup / name).unlink()
+    (backup / name).symlink_to("/dev")
+    assert "extra is a link" in refused()
+
+
+def test_a_directory_that_is_a_link_is_refused(backup: Path, refused: Callable[..., str]) -> None:
+    (backup / "objects").rename(backup.parent / "elsewhere")
+    (backup / "objects").symlink_to(backup.parent / "elsewhere")
+    assert "objects is a link" in refused()

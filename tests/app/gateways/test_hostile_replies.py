@@ -1,0 +1,174 @@
+"""Replies of endpoints that are too long, too slow or no HTTP."""
+
+import asyncio
+import gzip
+import time
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+
+import pytest
+
+from app.gateways.egress.egress import (
+    EgressFailure,
+    FailureKind,
+)
+from tests.support.egress_clients import client_for, kind_of, post
+from tests.support.endpoints import (
+    Received,
+    Reply,
+    Script,
+    Stream,
+    endpoint,
+    endpoint_in_thread,
+)
+from tests.support.patience import PATIENCE_S
+
+MIB = 1_048_576
+
+
+def raw(*chunks: bytes, pause_s: float = 0.0) -> Callable[[Received], Stream]:
+    async def stream() -> Stream:
+        for chunk in chunks:
+            yield chunk
+            await asyncio.sleep(pause_s)
+
+    return lambda _: stream()
+
+
+def endless(head: bytes, chunk: bytes) -> Callable[[Received], Stream]:
+    async def stream() -> Stream:
+        yield head
+        for _ in count():
+            yield chunk
+
+    return lambda _: stream()
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+BOMB = gzip.compress(b"\x00" * (64 * MIB))
+HOSTILE: dict[str, tuple[Script, FailureKind]] = {
+    "endless": (endless(OK + b"\r\n", b"x" * 65536), FailureKind.TOO_LARGE),
+    "endless chunks": (
+        endless(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"4000\r\n" + b"y" * 0x4000 + b"\r\n"),
+        FailureKind.TOO_LARGE,
+    ),
+    "declared 10 GB": (
+        endless(OK + b"Content-Length: 10737418240\r\n\r\n", b"z" * 4096),
+        FailureKind.TOO_LARGE,
+    ),
+    "one byte over": (lambda _: Reply(body=b"x" * (MIB + 1)), FailureKind.TOO_LARGE),
+    "gzip bomb": (
+        lambda _: Reply(body=BOMB[:MIB], headers={"Content-Encoding": "gzip"}),
+        FailureKind.BAD_ENCODING,
+    ),
+    "brotli": (lambda _: Reply(headers={"Content-Encoding": "br"}), FailureKind.BAD_ENCODING),
+    "stacked": (
+        lambda _: Reply(headers={"Content-Encoding": "identity, gzip"}),
+        FailureKind.BAD_ENCODING,
+    ),
+    "1 MB header": (raw(OK + b"X: " + b"h" * MIB + b"\r\n\r\n"), FailureKind.BAD_ENCODING),
+    "endless header": (endless(OK + b"X: ", b"h" * 65536), FailureKind.BAD_ENCODING),
+    "many headers": (
+        endless(OK, b"".join(b"X-%d: 1\r\n" % i for i in range(1000))),
+        FailureKind.BAD_ENCODING,
+    ),
+    "not http": (raw(b"SSH-2.0-OpenSSH_9.7\r\n\r\n"), FailureKind.BAD_ENCODING),
+    "broken chunk": (
+        raw(OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n"),
+        FailureKind.BAD_ENCODING,
+    ),
+    "two lengths": (
+        raw(OK + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),
+        FailureKind.BAD_ENCODING,
+    ),
+    "cut short": (raw(OK + b"Content-Length: 100\r\n\r\nhalf"), FailureKind.UNREACHABLE),
+    "hang up": (raw(), FailureKind.UNREACHABLE),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_hostile_replies_end_in_their_class(name: str) -> None:
+    script, expected = HOSTILE[name]
+    async with endpoint(script) as server:
+        client = client_for(server)
+        assert await kind_of(client, server.url()) is expected
+        await client.aclose()
+    # What the kernel buffers beyond the cap was sent but never read.
+    assert server.sent_bytes < 16 * MIB
+
+
+NOTED: dict[str, bytes] = {
+    "compressed": b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok",
+    "longer than the cap": b"Content-Length: 99999999\r\n\r\n",
+    "cut short": b"Content-Length: 100\r\n\r\nhalf",
+    "without an end": b"\r\n" + b"x" * 4 * MIB,
+}
+
+
+@pytest.mark.parametrize("name", NOTED)
+async def test_a_notice_is_answered_by_its_status_whatever_follows(name: str) -> None:
+    async with endpoint(raw(OK + NOTED[name])) as server:
+        client = client_for(server)
+        reply = await client.notify(server.url(), headers={}, body=b"{}", timeout_s=PATIENCE_S)
+        assert (reply.status, reply.body) == (200, b"")
+        await client.aclose()
+
+
+async def test_a_drip_ends_at_the_deadline() -> None:
+    async def drip() -> AsyncIterator[bytes]:
+        yield OK + b"Content-Length: 1000\r\n\r\n"
+        for _ in count():
+            yield b"x"
+            await asyncio.sleep(0.05)
+
+    async with endpoint(lambda _: drip()) as server:
+        client = client_for(server)
+        started = time.monotonic()
+        assert await kind_of(client, server.url(), timeout_s=0.4) is FailureKind.TIMEOUT
+        assert time.monotonic() - started > 0.35
+        await client.aclose()
+
+
+async def test_a_reply_of_exactly_the_cap_is_read() -> None:
+    async with endpoint(lambda _: Reply(body=b"x" * MIB)) as server:
+        client = client_for(server)
+        assert len((await post(client, server.url())).body) == MIB
+        await client.aclose()
+
+
+def unpacking_s() -> float:
+    """Returns the processor time that this machine needs for a bomb of 128 MiB."""
+    packed = zlib.compress(bytes(128 * MIB), 1)
+    started = time.thread_time()
+    zlib.decompress(packed)
+    return time.thread_time() - started
+
+
+async def test_fifty_hostile_endpoints_do_not_stall_the_loop() -> None:
+    worst = 0.0
+
+    async def watch() -> None:
+        nonlocal worst
+        last = time.thread_time()  # of this thread alone: other load on the machine is not ours
+        while True:
+            await asyncio.sleep(0)
+            now = time.thread_time()
+            worst, last = max(worst, now - last), now
+
+    scripts = [script for script, _ in HOSTILE.values()]
+    numbers = count()
+
+    def in_turn(request: Received) -> Reply | Stream | Awaitable[Reply]:
+        return scripts[next(numbers) % len(scripts)](request)
+
+    with endpoint_in_thread(in_turn) as server:
+        client = client_for(server)
+        watching = asyncio.create_task(watch())
+        replies = await asyncio.gather(
+            *(post(client, server.url()) for _ in range(50)), return_exceptions=True
+        )
+        watching.cancel()
+        await client.aclose()
+    assert all(isinstance(reply, EgressFailure) for reply in replies)
+    assert 0 < worst < unpacking_s()

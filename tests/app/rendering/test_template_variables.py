@@ -1,0 +1,60 @@
+"""Variables of chat templates: the reasoning effort, and those that a model's settings give."""
+
+from pathlib import Path
+
+import pytest
+
+from app.domain.methods.reasoning_efforts import template_variables
+from app.rendering.chat_template import ChatTemplate
+from app.rendering.renderer import Renderer
+from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
+
+USER = {"role": "user", "content": "What is the weight of part P017?"}
+
+
+def _renderer(directory: Path, template: str) -> Renderer:
+    build_tokenizer(template).save_pretrained(directory)
+    (directory / "config.json").write_text('{"max_position_embeddings": 512}')
+    return Renderer(str(directory), tool_parser="hermes", chat_template=None)
+
+
+_EFFORT = "{% if reasoning_effort is defined %}Reasoning: {{ reasoning_effort }}.{% endif %}"
+_SWITCH = "{% if enable_thinking is defined %}{{ 'on' if enable_thinking else 'off' }}.{% endif %}"
+
+
+@pytest.mark.parametrize(
+    ("source", "opened"),
+    [
+        (_EFFORT, ["", "Reasoning: low.", "Reasoning: medium.", "Reasoning: high."]),
+        (_SWITCH, ["", "off.", "", "on."]),
+        (
+            _EFFORT + _SWITCH,
+            ["", "Reasoning: low.off.", "Reasoning: medium.", "Reasoning: high.on."],
+        ),
+        ("", ["", "", "", ""]),
+    ],
+)
+def test_a_template_gets_the_effort_in_its_own_variables(source: str, opened: list[str]) -> None:
+    body = "{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
+    levels = (None, "low", "medium", "high")
+    made = [ChatTemplate(source + body, {}, reasoning_effort=level) for level in levels]
+    rendered = [
+        template.render([{"role": "user", "content": "a"}], None, generate=False)
+        for template in made
+    ]
+    assert rendered == [f"{words}<|im_start|>a<|im_end|>" for words in opened]
+
+
+def test_a_renderer_given_other_variables_reads_and_writes_by_them(tmp_path: Path) -> None:
+    """A renderer whose template opens the turn with a thought unless a variable disables it."""
+    opens = "{% if add_generation_prompt and enable_thinking | default(true) %}<think>\n{% endif %}"
+    usual = _renderer(tmp_path, _EFFORT + KEEPS_THINKING + opens)
+    assert usual.starts_thinking
+    brief = usual.with_variables(template_variables("low"))
+    text = brief.prompt_text([USER], None)
+    assert text.startswith("Reasoning: low.<|im_start|>user")
+    assert not text.endswith("<think>\n")
+    ids = brief.turn_ids([USER, {"role": "assistant", "content": "It is 42."}], None)
+    assert (brief.parse(ids).content, usual.parse(ids).content) == ("It is 42.", "")
+    assert brief.with_variables({}).prompt_text([USER], None) == usual.prompt_text([USER], None)
+    assert usual.starts_thinking

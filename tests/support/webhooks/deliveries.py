@@ -1,0 +1,11 @@
+"""Looks at the deliveries of an endpoint."""
+
+from app.domain.events.webhooks import (
+    WebhookDelivery,
+)
+from tests.support.webhooks.scene import Scene
+
+
+async def only(scene: Scene, endpoint_id: str) -> WebhookDelivery:
+    [delivery] = await scene.deliveries(endpoint_id)
+    return delivery

@@ -1,0 +1,128 @@
+"""Claims of deliveries: which worker sends one, and how many are sent at once."""
+
+import asyncio
+
+import pytest
+
+from app.domain.errors import LeaseLost
+from app.domain.events.webhooks import (
+    DeliveryStatus,
+    Outcome,
+)
+from app.store.webhooks.claims import Bounds, delivery_claims
+from app.store.webhooks.deliveries import leased_delivery
+from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.patience import until
+from tests.support.webhooks.deliveries import only
+from tests.support.webhooks.scene import Scene
+
+
+async def test_two_workers_send_each_delivery_once(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200, delay_s=0.02)) as server:
+        made, _ = await scene.endpoint(server)
+        for _ in range(25):
+            await scene.cancelled_job()
+        workers = [scene.deliverer(server) for _ in range(3)]
+        await asyncio.gather(*(worker.run(idle_s=0) for worker in workers))
+        while any(
+            delivery.status is DeliveryStatus.PENDING
+            for delivery in await scene.deliveries(made.id)
+        ):
+            await workers[0].run(idle_s=0)
+        ids = [request.headers["webhook-id"] for request in server.received]
+        assert (len(ids), len(set(ids))) == (25, 25)
+
+
+async def test_the_claim_of_a_worker_that_died_returns(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        made, _ = await scene.endpoint(server)
+        await scene.cancelled_job()
+        await scene.fan_out()
+        async with delivery_claims(scene.worker) as unit:
+            [dead] = await unit.leases.claim_due(0.5, Bounds())
+        await scene.deliverer(server).run(idle_s=0)
+        assert server.received == []
+        await scene.deliverer(server).run(idle_s=2.5)
+        assert len(server.received) == 1
+        assert (await only(scene, made.id)).status is DeliveryStatus.DELIVERED
+        with pytest.raises(LeaseLost):
+            async with leased_delivery(scene.worker, dead) as held:
+                await held.delivery.mark_for_retry(Outcome(500), delay_s=1)
+        assert (await only(scene, made.id)).attempts == 1
+
+
+async def test_deliveries_of_a_deleted_endpoint_stop(scene: Scene) -> None:
+    entered = asyncio.Event()
+
+    async def slow(_: Received) -> Reply:
+        entered.set()
+        return Reply(500, delay_s=0.3)
+
+    async with endpoint(slow) as server:
+        made, _ = await scene.endpoint(server)
+        await scene.cancelled_job()
+        sending = asyncio.create_task(scene.deliverer(server).run(idle_s=0))
+        await entered.wait()
+        await scene.service().delete(made.id)
+        await sending
+        assert scene.execute("SELECT count(*) FROM webhook_deliveries") == [(0,)]
+        await scene.deliverer(server).run(idle_s=0)
+        assert len(server.received) == 1
+
+
+async def test_a_slow_endpoint_delays_no_other(scene: Scene) -> None:
+    concurrent = most = 0
+    delivered = asyncio.Event()
+
+    async def slow(_: Received) -> Reply:
+        nonlocal concurrent, most
+        concurrent += 1
+        most = max(most, concurrent)
+        await delivered.wait()
+        concurrent -= 1
+        return Reply(200)
+
+    async with endpoint(slow) as sluggish, endpoint(lambda _: Reply(200)) as quick:
+        await scene.endpoint(sluggish)
+        for _ in range(6):
+            await scene.cancelled_job()
+        fast, _ = await scene.endpoint(quick, tenant=scene.second)
+        for _ in range(6):
+            await scene.cancelled_job(scene.second)
+        sending = asyncio.create_task(
+            scene.deliverer(sluggish, quick, bounds=Bounds(6, 3, 2)).run(idle_s=0)
+        )
+        await until(lambda: len(quick.received) == 6, what="the quick one's last delivery")
+        assert concurrent > 0, "the slow one has answered nothing yet"
+        delivered.set()
+        await sending
+        assert (most, len(sluggish.received)) == (2, 6)
+        found = await scene.deliveries(fast.id, tenant=scene.second)
+        assert {delivery.status for delivery in found} == {DeliveryStatus.DELIVERED}
+
+
+async def test_bounds_hold_over_projects_and_in_all(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        for tenant in (scene.first, scene.second):
+            for path in ("/a", "/b"):
+                await scene.endpoint(server, path, tenant=tenant)
+            for _ in range(4):
+                await scene.cancelled_job(tenant)
+        await scene.fan_out()
+        counts = []
+        for bounds in (Bounds(100, 100, 1), Bounds(100, 3, 2), Bounds(7, 100, 100)):
+            async with delivery_claims(scene.worker) as unit:
+                counts.append(len(await unit.leases.claim_due(60, bounds)))
+        # 1 for each of 4 endpoints; then 3 for each of 2 projects; then 7 in all.
+        assert counts == [4, 2, 1]
+
+
+async def test_only_the_workers_role_sees_what_is_due(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        await scene.endpoint(server)
+        await scene.cancelled_job()
+    await scene.fan_out()
+    async with delivery_claims(scene.app) as unit:
+        assert await unit.leases.is_due() is False
+    async with delivery_claims(scene.worker) as unit:
+        assert await unit.leases.is_due() is True
