@@ -69,6 +69,7 @@ check: setup
 	$(BIN)/python -m tests.house.reasons
 	$(BIN)/python -m tests.house.paths
 	$(BIN)/python -m tests.house.deadlines
+	$(BIN)/python -m tests.house.lengths
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)

@@ -33,8 +33,8 @@ from workers.learning.advantages import group_advantages
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
-from workers.rollout.episode import EpisodeLimits
 from workers.rollout.groups import run_groups
+from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
 from workers.rollout.tools import Tools

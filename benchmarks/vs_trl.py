@@ -42,7 +42,7 @@ from benchmarks.trl_side import GrpoShape, GrpoStep, train_grpo
 from tests.support import trl_agreement
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
-from workers.rollout.episode import EpisodeLimits
+from workers.rollout.limits import EpisodeLimits
 
 RANK, ALPHA, LEARNING_RATE = 8, 16, 1e-4
 GROUP_SIZE, PROMPTS = 8, 4

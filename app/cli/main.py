@@ -1,8 +1,8 @@
 """`agent-rft`: the command tree of the command line.
 
-Owns: the commands, their options, and the conversion of known errors into one line and an exit
-code. Promises: a command's own modules are imported only when it runs; standard output contains
-results only.
+Owns: the commands, those of models and keys aside, and the conversion of known errors into one line
+and an exit code. Promises: a command's own modules are imported only when it runs; standard output
+contains results only.
 """
 
 import importlib.util
@@ -12,6 +12,10 @@ from typing import Annotated
 
 import typer
 
+from app.cli.key_commands import keys
+from app.cli.model_commands import models
+from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
+
 app = typer.Typer(
     name="agent-rft",
     help="Reinforcement fine-tuning of tool-using agents, on one machine or many.",
@@ -19,26 +23,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-keys = typer.Typer(help="API keys.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
-models = typer.Typer(help="Models of a running service.", no_args_is_help=True)
 app.add_typer(models, name="models")
 
-DataDirOption = Annotated[
-    Path, typer.Option("--data-dir", help="Directory that contains all data of the installation.")
-]
-BaseUrlOption = Annotated[
-    str | None,
-    typer.Option(
-        envvar=["AGENT_RFT_BASE_URL", "OPENAI_BASE_URL"],
-        help="Address of the service, with its /v1, as `up` prints it.",
-    ),
-]
-ApiKeyOption = Annotated[
-    str | None,
-    typer.Option(envvar=["AGENT_RFT_API_KEY", "OPENAI_API_KEY"], help="Key of a project."),
-]
-DEFAULT_DATA_DIR = Path(".agent-rft")
 DEFAULT_PORT = 8000
 
 
@@ -206,87 +193,6 @@ def validate(
 
     files = {"training_file": training_file, "validation_file": validation_file}
     raise typer.Exit(check(call, files=files, as_json=as_json))
-
-
-@models.command("list")
-def models_list(
-    *,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Print the models that a project may call, with time of creation and owner."""
-    from app.cli.models import print_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
-
-    print_models(base_url, api_key, as_json=as_json)
-
-
-@models.command("download")
-def models_download(
-    *,
-    name: Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="New directory for the adapter; by default the name."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an earlier download in DIR.")
-    ] = False,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
-) -> None:
-    """Download the adapter of a model as a PEFT directory; print the directory.
-
-    Every file is checked by its SHA-256, and DIR appears whole or not at all. An interrupted
-    download goes on when the same command runs again.
-    """
-    from app.cli.models import download  # noqa: PLC0415 - keeps `agent-rft --help` fast
-
-    download(name, out, base_url=base_url, api_key=api_key, force=force)
-
-
-@models.command("export")
-def models_export(
-    *,
-    name: Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="New directory; by default the name and `-merged`."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an earlier download in DIR.")
-    ] = False,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
-) -> None:
-    """Have a model merged with its base, and download the weights; print the directory.
-
-    Takes an export that the service still has, or waits for a new one. Interrupted, it goes on
-    when the same command runs again.
-    """
-    from app.cli.models import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
-
-    export(name, out, base_url=base_url, api_key=api_key, force=force)
-
-
-@keys.command("bootstrap")
-def keys_bootstrap() -> None:
-    """Create the development organization, project and keys; print both keys as JSON."""
-    from app.cli.keys import bootstrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
-
-    bootstrap()
-
-
-@keys.command("rewrap")
-def keys_rewrap(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
-    """Wrap every sealed secret under the newest secret key; print counts as JSON. Safe to repeat.
-
-    The service may run meanwhile. AGENT_RFT_SECRET_KEY is the newest key and
-    AGENT_RFT_OLDER_SECRET_KEYS a JSON list of those that it replaces.
-    """
-    from app.cli.keys import rewrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
-
-    raise typer.Exit(rewrap(data_dir))
 
 
 if importlib.util.find_spec("app.cli.demo") is not None:

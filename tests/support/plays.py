@@ -13,7 +13,8 @@ from tests.support.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollouts import KEY, caller, pool, row
 from workers.environments.tool_environment import ToolEnvironment
 from workers.journal.journal import InMemoryJournal
-from workers.rollout.episode import EpisodeLimits, run_episode
+from workers.rollout.episode import run_episode
+from workers.rollout.limits import EpisodeLimits
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=4096, max_turn_tokens=400)
 NAMES = ("search", "lookup")

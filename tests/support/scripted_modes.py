@@ -25,7 +25,7 @@ from workers.learning.training_samples import TrainingSample
 from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, SchedulerContext
-from workers.rollout.episode import EpisodeLimits
+from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
 

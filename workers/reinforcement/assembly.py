@@ -27,7 +27,7 @@ from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.build import build_mode
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
-from workers.rollout.episode import EpisodeLimits
+from workers.rollout.limits import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher

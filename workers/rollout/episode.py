@@ -37,24 +37,13 @@ from workers.rollout.environment import (
     StepResult,
     ToolReply,
 )
+from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.replies import fit_replies
 from workers.rollout.tools import CallPosition, EnvironmentFailure
 
 UNPARSABLE: Final = "(unparsable)"
 """The tool name of a call that could not be parsed."""
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeLimits:
-    max_episode_steps: int
-    context_length: int
-    """Tokens of the whole rollout, prompt included."""
-    max_turn_tokens: int
-    wall_time_s: float = 3600.0
-    """Seconds in which the engine or the environment worked; waiting for an endpoint that is away
-    does not count.
-    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.rendering.renderer import Renderer
 from workers.grading.group_scorer import GroupScorer
 from workers.rollout.environment import Environment
-from workers.rollout.episode import EpisodeLimits
+from workers.rollout.limits import EpisodeLimits
 
 
 @dataclass(frozen=True, slots=True)

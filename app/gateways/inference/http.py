@@ -20,10 +20,10 @@ from app.domain.errors import InvalidRequest, NotFound, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.methods.reasoning_efforts import template_variables
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
+from app.gateways.inference.connections import Connections
 from app.gateways.inference.engine_watch import EngineWatch, counters
 from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, EngineFailed
 
-CONCURRENT_REQUESTS: Final = 512
 _HEALTH_TIMEOUT_S: Final = 2.0
 _CONNECT_TIMEOUT_S: Final = 5.0
 _UNLIMITED: Final = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S)
@@ -53,7 +53,7 @@ class HttpInference:
         engine is seen to compute while a request waits.
         """
         self._base_url = base_url.rstrip("/")
-        self._connections = _Connections(
+        self._connections = Connections(
             {"Authorization": f"Bearer {api_key}"} if api_key else {},
             aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_TIMEOUT_S),
         )
@@ -226,32 +226,6 @@ class HttpInference:
             raise EngineAway("The engine did not answer in time.") from error
         except (aiohttp.ClientError, OSError) as error:
             raise EngineAway(f"The engine is away ({type(error).__name__}).") from error
-
-
-class _Connections:
-    """Connection pool. Its session is opened by the first request, because a session belongs to an
-    event loop.
-    """
-
-    def __init__(self, headers: dict[str, str], timeout: aiohttp.ClientTimeout) -> None:
-        self._headers = headers
-        self._timeout = timeout
-        self._opened: aiohttp.ClientSession | None = None
-
-    def session(self) -> aiohttp.ClientSession:
-        if self._opened is None:
-            self._opened = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=CONCURRENT_REQUESTS),
-                headers=self._headers,
-                timeout=self._timeout,
-                trust_env=False,
-            )
-        return self._opened
-
-    async def aclose(self) -> None:
-        if self._opened is not None:
-            await self._opened.close()
-            self._opened = None
 
 
 def _read_completion(

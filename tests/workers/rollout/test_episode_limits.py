@@ -10,7 +10,7 @@ from tests.support.endpoints import Reply, endpoint
 from tests.support.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import egress_to, row
-from workers.rollout.episode import EpisodeLimits
+from workers.rollout.limits import EpisodeLimits
 from workers.rollout.replies import NOTICE
 
 

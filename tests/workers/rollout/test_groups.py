@@ -20,8 +20,8 @@ from workers.grading.failure import GraderFailure
 from workers.grading.group_grader import GroupGrader
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
-from workers.rollout.episode import EpisodeLimits
 from workers.rollout.groups import ScoredGroup, run_group, score_group
+from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
 from workers.rollout.tools import Tools

@@ -1,0 +1,22 @@
+"""Options that several commands take."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+DataDirOption = Annotated[
+    Path, typer.Option("--data-dir", help="Directory that contains all data of the installation.")
+]
+DEFAULT_DATA_DIR: Final = Path(".agent-rft")
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        envvar=["AGENT_RFT_BASE_URL", "OPENAI_BASE_URL"],
+        help="Address of the service, with its /v1, as `up` prints it.",
+    ),
+]
+ApiKeyOption = Annotated[
+    str | None,
+    typer.Option(envvar=["AGENT_RFT_API_KEY", "OPENAI_API_KEY"], help="Key of a project."),
+]
