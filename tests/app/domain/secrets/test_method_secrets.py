@@ -1,17 +1,13 @@
 import copy
 import json
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter
 
-from app.domain.documents.fields import SecretMark
-from app.domain.documents.walk import Kind, headers_of, walk_fields
-from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.jobs.job_secrets import restored_method, split_method
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.secrets.owner_labels import criteria_by_pointer
-from app.domain.secrets.redaction import SecretsMissing, redacted, split
+from app.domain.secrets.redaction import SecretsMissing
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 JUDGE = {
@@ -116,45 +112,3 @@ def test_criteria_of_the_first_form_open() -> None:
         "/0/headers/K": "x",
         "/1/graders/a/headers/A": "y",
     }
-
-
-def test_addresses_come_with_their_headers_and_judges_without_an_address() -> None:
-    own = {k: v for k, v in JUDGE.items() if k not in ("base_url", "headers")}
-    sent = {
-        "type": "multi",
-        "graders": {"a": JUDGE, "b": CALM, "c": own},
-        "calculate_output": "a + b + c",
-    }
-    grader = TypeAdapter(Grader).validate_python(sent)
-    for value in (grader, sent):
-        walked = list(walk_fields(GRADER_MODELS, value))
-        found = [(one.value, headers_of(one)) for one in walked if one.kind is Kind.ADDRESS]
-        assert found == [
-            ("https://j.example/v1", {"A": "canary-judge"}),
-            ("https://g.example/", {"K": "canary-hook"}),
-        ]
-        judges = [one.path for one in walked if one.kind is Kind.JUDGE]
-        assert judges == [("graders", "c", "model")]
-    assert "canary" not in json.dumps(redacted(grader))
-
-
-@pytest.mark.parametrize(
-    "extra", [{"headers": "text"}, {"headers": 3}, {"graders": [1]}, {"graders": {"a": 1}}]
-)
-def test_wrong_shapes_break_nothing(extra: dict[str, Any]) -> None:
-    method = {"grader": {"type": "string_check", **extra}, "tools": 3}
-    assert "canary" not in repr(list(walk_fields(ReinforcementMethod, method)))
-
-
-def test_a_secret_field_of_any_model_is_found_by_its_type() -> None:
-    class Server(BaseModel):
-        name: str
-        key: Annotated[str | None, SecretMark()] = None
-
-    class Servers(BaseModel):
-        servers: dict[str, list[Server] | None]
-
-    sent = {"servers": {"a": [{"name": "n", "key": "canary"}, {"name": "m"}], "b": None}}
-    shown, sealed = split(Servers, sent)
-    assert sealed == {"/servers/a/0/key": "canary"}
-    assert shown["servers"]["a"] == [{"name": "n", "key": "[redacted]"}, {"name": "m"}]

@@ -1,0 +1,62 @@
+"""The walk over documents: which fields it finds by their types, whatever the shape."""
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, TypeAdapter
+
+from app.domain.documents.fields import SecretMark
+from app.domain.documents.walk import Kind, headers_of, walk_fields
+from app.domain.graders.graders import GRADER_MODELS, Grader
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.secrets.redaction import redacted, split
+
+PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
+JUDGE = {
+    "type": "score_model", "model": "m", "input": PROMPT,
+    "base_url": "https://j.example/v1", "headers": {"A": "canary-judge"},
+}  # fmt: skip
+CALM = {"type": "endpoint", "url": "https://g.example/", "headers": {"K": "canary-hook"}}
+
+
+def test_addresses_come_with_their_headers_and_judges_without_an_address() -> None:
+    own = {k: v for k, v in JUDGE.items() if k not in ("base_url", "headers")}
+    sent = {
+        "type": "multi",
+        "graders": {"a": JUDGE, "b": CALM, "c": own},
+        "calculate_output": "a + b + c",
+    }
+    grader = TypeAdapter(Grader).validate_python(sent)
+    for value in (grader, sent):
+        walked = list(walk_fields(GRADER_MODELS, value))
+        found = [(one.value, headers_of(one)) for one in walked if one.kind is Kind.ADDRESS]
+        assert found == [
+            ("https://j.example/v1", {"A": "canary-judge"}),
+            ("https://g.example/", {"K": "canary-hook"}),
+        ]
+        judges = [one.path for one in walked if one.kind is Kind.JUDGE]
+        assert judges == [("graders", "c", "model")]
+    assert "canary" not in json.dumps(redacted(grader))
+
+
+@pytest.mark.parametrize(
+    "extra", [{"headers": "text"}, {"headers": 3}, {"graders": [1]}, {"graders": {"a": 1}}]
+)
+def test_wrong_shapes_break_nothing(extra: dict[str, Any]) -> None:
+    method = {"grader": {"type": "string_check", **extra}, "tools": 3}
+    assert "canary" not in repr(list(walk_fields(ReinforcementMethod, method)))
+
+
+def test_a_secret_field_of_any_model_is_found_by_its_type() -> None:
+    class Server(BaseModel):
+        name: str
+        key: Annotated[str | None, SecretMark()] = None
+
+    class Servers(BaseModel):
+        servers: dict[str, list[Server] | None]
+
+    sent = {"servers": {"a": [{"name": "n", "key": "canary"}, {"name": "m"}], "b": None}}
+    shown, sealed = split(Servers, sent)
+    assert sealed == {"/servers/a/0/key": "canary"}
+    assert shown["servers"]["a"] == [{"name": "n", "key": "[redacted]"}, {"name": "m"}]
