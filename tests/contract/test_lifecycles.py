@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.main import create_app
+from tests.support.application import specification
 from tests.support.contract.service import ROW, Service
 from tests.support.patience import PATIENCE_S
 
@@ -74,7 +74,7 @@ OF_ADMINISTRATION = {"create-project", "admin-api-keys-create"}
 
 
 def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
-    paths = create_app().openapi()["paths"]
+    paths = specification()["paths"]
     return {
         operation["operationId"]: (method.upper(), path, operation)
         for path, methods in paths.items()

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import uvicorn
 
 from app.factory.accounts import provisioning_service
-from app.main import create_app
 from app.settings.settings import Settings
 from app.store.database import Database as Store
+from tests.support.application import application
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ApiServer:
 def running_api(settings: Settings) -> Iterator[ApiServer]:
     keys = asyncio.run(make_keys(settings))
     config = uvicorn.Config(
-        create_app(settings),
+        application(settings),
         http="app.api.middleware.protocol:Protocol",
         host="127.0.0.1",
         port=0,

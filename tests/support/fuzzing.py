@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.main import create_app
 from tests.support.api_server import ApiServer
+from tests.support.application import specification
 
 # A body may be all that its schema says and still name a file, a model or an address that is not
 # there, or stand in the wrong state: the hosted API answers 400, and so does this one.
@@ -122,7 +122,7 @@ def fuzz(
         )
     )
     document, report = directory / "openapi.json", directory / "report.json"
-    document.write_text(json.dumps(create_app().openapi()))
+    document.write_text(json.dumps(specification()))
     phases = ",".join(_ALL_PHASES if every_phase else _PHASES)
     command = [
         *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config)),

@@ -10,6 +10,7 @@ import pytest
 from app.api.middleware.body import json_problem
 from app.main import create_app
 from tests.support.api.application import Api
+from tests.support.application import application
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -128,7 +129,7 @@ async def test_an_internal_fault_has_a_request_id_and_no_details(
 
 async def test_without_its_database_the_service_asks_to_wait(api: Api, database: Database) -> None:
     away = re.sub(r":\d+/", ":9/", database.app_url)
-    app = create_app(database.settings.model_copy(update={"database_url": away}))
+    app = application(database.settings.model_copy(update={"database_url": away}))
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),

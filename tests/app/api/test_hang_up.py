@@ -7,9 +7,9 @@ from typing import Any
 from starlette.types import Message
 
 from app.factory.accounts import provisioning_service
-from app.main import create_app
 from app.settings.egress import EgressSettings
 from app.store.database import Database as Store
+from tests.support.application import application
 from tests.support.endpoints import Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
@@ -72,7 +72,7 @@ async def test_a_preflight_ends(database: Database) -> None:
     async with endpoint(lambda _: Reply(200, delay_s=3600)) as server:
         egress = EgressSettings(allow_endpoints=(server.host_port,), allow_plain_http=True)
         settings = database.settings.model_copy(update={"egress": egress})
-        app = create_app(settings)
+        app = application(settings)
         async with app.router.lifespan_context(app):
             caller = await caller_of(app, settings)
             grader = {"type": "endpoint", "url": server.url()}
@@ -84,7 +84,7 @@ async def test_a_preflight_ends(database: Database) -> None:
 
 
 async def test_a_curriculum_test_ends_and_frees_its_slot(database: Database) -> None:
-    app = create_app(database.settings)
+    app = application(database.settings)
     async with app.router.lifespan_context(app):
         caller = await caller_of(app, database.settings)
         rows = [{"messages": [{"role": "user", "content": f"q{n}"}]} for n in range(12)]

@@ -7,8 +7,8 @@ import pytest
 
 from app.api.schemas.health import Readiness
 from app.domain.health import Health, Part
-from app.main import create_app
 from tests.support.api.application import Api, running
+from tests.support.application import application
 from tests.support.stack import Database
 
 
@@ -84,7 +84,7 @@ async def test_below_the_minimum_nothing_is_stored_and_the_part_is_named(full: D
 
 async def test_a_database_that_is_away_is_named(database: Database) -> None:
     away = database.app_url.replace("127.0.0.1:", "127.0.0.1:1")
-    app = create_app(database.settings.model_copy(update={"database_url": away}))
+    app = application(database.settings.model_copy(update={"database_url": away}))
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test") as http,

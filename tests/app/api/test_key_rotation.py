@@ -13,11 +13,11 @@ from pydantic import SecretStr
 
 from app.factory.accounts import provisioning_service, rewrapping_service
 from app.gateways.secrets import build_secret_box
-from app.main import create_app
 from app.settings.egress import EgressSettings
 from app.settings.environment import to_environment
 from app.settings.settings import Settings
 from app.store.database import Database as Store
+from tests.support.application import application
 from tests.support.stack import Database
 
 ADDRESS = "127.0.0.1:9"
@@ -37,7 +37,7 @@ def settings_with(database: Database, key: str, *older: str) -> Settings:
 
 @asynccontextmanager
 async def service(settings: Settings, api_key: str) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(settings)
+    app = application(settings)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {api_key}"}
     async with (

@@ -7,6 +7,7 @@ from typing import Any
 from app.domain.value_faults import PATTERNS
 from tests.support.api.application import Api
 from tests.support.api.wrong_values import Schemas
+from tests.support.application import specification
 
 LIBRARY_WORDS = (
     "Input should", "Input tag", "Field required", "not a valid", "String should", "should have",
@@ -43,9 +44,7 @@ async def test_no_refused_query_is_answered_in_the_librarys_words(api: Api) -> N
 
 
 def test_every_pattern_of_a_request_has_words() -> None:
-    from app.main import create_app  # noqa: PLC0415 - the specification takes a second to build
-
-    document = create_app().openapi()
+    document = specification()
     assert set(_patterns(document)) - PATTERNS.keys() == set()
 
 

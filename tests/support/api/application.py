@@ -8,11 +8,12 @@ from typing import Any
 import httpx
 
 from app.factory.accounts import provisioning_service
-from app.main import create_app
 from app.settings.egress import EgressSettings
 from app.store.database import Database as Store
 from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
 from tests.support.api.job_calls import JOBS
+from tests.support.application import application
+from tests.support.shared_inspections import shared_inspections
 from tests.support.stack import Database
 
 ENDPOINT = "http://127.0.0.1:9"
@@ -58,10 +59,11 @@ async def running(database: Database, *allowed: str) -> AsyncIterator[Api]:
     first = await provisioning.provision(slug="first", title="First", project_name="p")
     second = await provisioning.provision(slug="second", title="Second", project_name="p")
     await store.dispose()
-    app = create_app(settings)
+    app = application(settings)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://test") as http,
-    ):
-        yield Api(http, first.api_key, second.api_key, first.admin_key)
+    with shared_inspections():
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://test") as http,
+        ):
+            yield Api(http, first.api_key, second.api_key, first.admin_key)

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 
 from app.factory.accounts import provisioning_service
-from app.main import create_app
 from app.settings.egress import EgressSettings
 from app.settings.judges import JudgeSettings
 from app.store.database import Database as Store
+from tests.support.application import application
 from tests.support.endpoints import EndpointServer
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
@@ -66,7 +66,7 @@ async def serving(
         slug="first", title="First", project_name="p"
     )
     await store.dispose()
-    app = create_app(settings)
+    app = application(settings)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {created.api_key}"}
     async with (

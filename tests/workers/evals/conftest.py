@@ -11,12 +11,12 @@ from app.gateways.egress.client import build_egress
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.judges import build_judge_egress
 from app.gateways.objects import build_objects
-from app.main import create_app
 from app.settings.egress import EgressSettings
 from app.settings.runs import LeaseSettings
 from app.settings.settings import Settings
 from app.store.database import Database as Store
 from tests.support import stack
+from tests.support.application import application
 from tests.support.endpoints import EndpointServer, Reply, endpoint
 from tests.support.engine_server import running_engine
 from tests.support.evals.world import MODEL, TALK, World
@@ -57,7 +57,7 @@ async def world(
             judge_egress=build_judge_egress((), settings.egress),
             inference=HttpInference(engine_url),
         )
-        app = create_app(settings)
+        app = application(settings)
         transport = httpx.ASGITransport(app=app)
         headers = {"Authorization": f"Bearer {first.api_key}"}
         async with (

@@ -1,0 +1,31 @@
+"""Applications that share the routes of one, for tests that start many of them.
+
+FastAPI builds the models of a route when a request is first compared with it. That is half a second
+of processor time for all routes of an application, and more than the rest of a test.
+"""
+
+from functools import cache
+from typing import Any
+
+from fastapi import FastAPI
+
+from app.main import create_app
+from app.settings.settings import Settings
+
+
+@cache
+def _first() -> FastAPI:
+    return create_app()
+
+
+def application(settings: Settings) -> FastAPI:
+    """Returns `create_app(settings)` with routes that an earlier request may have built."""
+    app = create_app(settings)
+    app.router.routes = list(_first().router.routes)
+    return app
+
+
+@cache
+def specification() -> dict[str, Any]:
+    """Returns the document that every application publishes; it is shared, so nobody changes it."""
+    return _first().openapi()
