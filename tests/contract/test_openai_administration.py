@@ -74,7 +74,7 @@ def options(service: Service, keys: Keys) -> Any:
 
 @pytest.fixture
 def client(service: Service, keys: Keys) -> OpenAI:
-    return OpenAI(**options(service, keys))
+    return OpenAI(**options(service, keys), http_client=service.http)
 
 
 def test_every_method_has_a_call_or_a_reason() -> None:

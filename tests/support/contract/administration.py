@@ -59,7 +59,7 @@ async def admin_keys_of(settings: Settings) -> Keys:
 
 def client_of(service: Service, admin_key: str) -> OpenAI:
     """As an administrator has it: no project's key at all."""
-    return OpenAI(base_url=service.api.base_url, admin_api_key=admin_key, api_key="")
+    return service.client(admin_api_key=admin_key, key="")
 
 
 def name() -> str:

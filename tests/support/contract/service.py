@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,14 @@ HOOK_PORT = free_port()
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
 
 
-def _compare(reply: httpx.Response) -> None:
-    """Compares each refused create call with the report on it."""
+def _compare(reports: httpx.Client, reply: httpx.Response) -> None:
+    """Compares each refused create call with the report on it, which `reports` fetches."""
     reply.request.read()
     if is_refused_creation(reply):
         reply.read()
         url = f"{reply.request.url}/validate"
         headers = {**copied_headers(reply.request), "content-type": "application/json"}
-        report = httpx.post(url, content=reply.request.content, headers=headers, timeout=PATIENCE_S)
+        report = reports.post(url, content=reply.request.content, headers=headers)
         check_agreement(reply, report)
 
 
@@ -50,9 +51,11 @@ class Service:
     api: ApiServer
     engine: ChatEngine
     database: Database
+    http: DefaultHttpxClient = field(repr=False)
+    """For clients of openai."""
 
     def client(self, **options: Any) -> OpenAI:
-        options.setdefault("http_client", DefaultHttpxClient(event_hooks={"response": [_compare]}))
+        options.setdefault("http_client", self.http)
         return OpenAI(
             base_url=self.api.base_url, api_key=options.pop("key", self.api.key), **options
         )
@@ -155,5 +158,10 @@ def running_service(services: Services, directory: Path, **quotas: int) -> Itera
             "engine_url": engine.url,
             "quotas": database.settings.quotas.model_copy(update=limits),
         }
-        with running_api(database.settings.model_copy(update=changes)) as api:
-            yield Service(api, engine, database)
+        with (
+            running_api(database.settings.model_copy(update=changes)) as api,
+            httpx.Client(timeout=PATIENCE_S) as reports,
+            # One for all calls: each new client reads the certificates of all authorities.
+            DefaultHttpxClient(event_hooks={"response": [partial(_compare, reports)]}) as http,
+        ):
+            yield Service(api, engine, database, http)
