@@ -7,14 +7,14 @@ its reason. Run `python -m tests.house.prose` to list every finding.
 """
 
 import ast
-import io
 import re
 import sys
-import tokenize
 from collections.abc import Iterator
+from functools import cache
+from itertools import chain
 from pathlib import Path
 
-from tests.house.tree import Finding, markdown_files, python_files
+from tests.house.tree import Finding, comment_tokens, markdown_files, python_files
 from tests.house.words import IN_TEST_NAMES, NAMES, PHRASE, TEST_NAME, replacement
 
 ROOMS = (
@@ -127,23 +127,26 @@ def _continues_as_a_clause(sentence: str, words: list[str]) -> bool:
     return bool(alone) or _AFTER_A_PARTICIPLE.fullmatch(follower) is not None
 
 
-def docstrings(source: str) -> Iterator[tuple[int, str]]:
-    """Yields strings that stand as statements: a definition's docstring or a field's."""
-    for node in ast.walk(ast.parse(source)):
-        body = getattr(node, "body", None)
-        for statement in body if isinstance(body, list) else []:
-            match statement:
-                case ast.Expr(value=ast.Constant(value=str(text))) if text.strip():
-                    yield statement.lineno, text.strip()
+@cache
+def docstrings(source: str) -> tuple[tuple[int, str], ...]:
+    """Returns strings that stand as statements: a definition's docstring or a field's."""
+    bodies = (getattr(node, "body", None) for node in ast.walk(ast.parse(source)))
+    statements = chain.from_iterable(body for body in bodies if isinstance(body, list))
+    return tuple(
+        (statement.lineno, statement.value.value.strip())
+        for statement in statements
+        if isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+        and statement.value.value.strip()
+    )
 
 
 def comments(source: str) -> Iterator[tuple[int, str]]:
     """Yields each block of comment lines as one text, and each trailing comment."""
     block: list[str] = []
     start = last = 0
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type != tokenize.COMMENT:
-            continue
+    for token in comment_tokens(source):
         line, text = token.start[0], token.string.lstrip("#").strip()
         if text.startswith(_DIRECTIVES):
             continue

@@ -6,14 +6,12 @@ below one with an ignore of the same kind. Run `python -m tests.house.reasons`
 to list every finding.
 """
 
-import io
 import re
 import sys
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.tree import Finding, python_files
+from tests.house.tree import Finding, comment_tokens, python_files
 
 _IGNORE = re.compile(
     r"#\s*(?P<kind>noqa|type:\s*ignore)"
@@ -25,8 +23,8 @@ _ABOVE = re.compile(r"^as (?:above|before)\b")
 def find(path: Path, source: str) -> Iterator[Finding]:
     """Yields each ignore of `source` without a code or without a reason."""
     previous: dict[str, int] = {}
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        match = _IGNORE.match(token.string) if token.type == tokenize.COMMENT else None
+    for token in comment_tokens(source):
+        match = _IGNORE.match(token.string)
         if match is None:
             continue
         line, kind = token.start[0], match["kind"]

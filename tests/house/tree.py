@@ -1,7 +1,10 @@
 """Lists the files that the house checks read."""
 
+import io
+import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from typing_extensions import override
@@ -42,6 +45,13 @@ def python_files(*rooms: str) -> Iterator[tuple[Path, str]]:
             relative = path.relative_to(ROOT)
             if not str(relative).startswith(GENERATED):
                 yield relative, path.read_text(encoding="utf-8")
+
+
+@cache
+def comment_tokens(source: str) -> tuple[tokenize.TokenInfo, ...]:
+    """Returns the comments of a module. Several checks read them, and to find them takes long."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return tuple(token for token in tokens if token.type == tokenize.COMMENT)
 
 
 def markdown_files() -> Iterator[tuple[Path, str]]:
