@@ -17,12 +17,13 @@ from tests.support.learning.gradients import perturb
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import random_samples
 from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer_options import Precision
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     device: str
-    dtype: torch.dtype
+    dtype: Precision
     values: float
     """Largest relative difference of loss and log-probs from fp32 on the CPU."""
     gradient: float
@@ -30,19 +31,19 @@ class Case:
 
     @override
     def __str__(self) -> str:
-        return f"{self.device}-{str(self.dtype).removeprefix('torch.')}"
+        return f"{self.device}-{self.dtype}"
 
     def trainer(self, model_dir: Path, *, start: Path | None = None) -> LoraTrainer:
         options = {"device": self.device, "dtype": self.dtype, "start": start}
         return trainer_on(model_dir, options=options)
 
 
-REFERENCE = Case("cpu", torch.float32, 0.0, 0.0)
+REFERENCE = Case("cpu", "float32", 0.0, 0.0)
 CASES = [
-    Case("cpu", torch.float64, 1e-5, 1e-4),
-    Case("cpu", torch.bfloat16, 1e-2, 6e-2),
-    pytest.param(Case("cuda", torch.float32, 1e-4, 1e-3), marks=pytest.mark.gpu),
-    pytest.param(Case("cuda", torch.bfloat16, 1e-2, 6e-2), marks=pytest.mark.gpu),
+    Case("cpu", "float64", 1e-5, 1e-4),
+    Case("cpu", "bfloat16", 1e-2, 6e-2),
+    pytest.param(Case("cuda", "float32", 1e-4, 1e-3), marks=pytest.mark.gpu),
+    pytest.param(Case("cuda", "bfloat16", 1e-2, 6e-2), marks=pytest.mark.gpu),
 ]
 each_case = pytest.mark.parametrize("case", CASES, ids=str)
 

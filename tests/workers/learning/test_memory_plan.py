@@ -49,7 +49,8 @@ def test_the_counts_are_the_bytes_of_a_real_update(
     tmp_path: Path, family: str, dtype: torch.dtype, *, checkpointing: bool
 ) -> None:
     small(family).save_pretrained(tmp_path)
-    options = {"dtype": dtype, "checkpointing": checkpointing, "max_batch_tokens": TOKENS}
+    precision = str(dtype).removeprefix("torch.")
+    options = {"dtype": precision, "checkpointing": checkpointing, "max_batch_tokens": TOKENS}
     trainer = trainer_on(tmp_path, options=options, rank=8)
     counts = count(
         AutoConfig.from_pretrained(tmp_path), dtype=dtype, rank=8, checkpointing=checkpointing
