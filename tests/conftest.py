@@ -1,6 +1,7 @@
 """Fixtures every test may ask for; the servers start with the first test that needs them."""
 
 import importlib.util
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ from tests.support.s3_server import S3Server, s3_server, weed
 from tests.support.stack import Database, Services, running_services
 
 END_TO_END = "tests/e2e/"
+
+# Before torch is imported. The suite has a process per core, and a second thread in each of them
+# spins while it waits for a core. A test that is about threads sets their number.
+for _name, _value in (("OMP_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "PASSIVE")):
+    os.environ.setdefault(_name, _value)
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types

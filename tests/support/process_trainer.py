@@ -1,11 +1,12 @@
-"""A trainer that computes in another process: calls and answers cross a pipe as lines of JSON.
+"""A trainer that computes in another process: calls and answers cross a socket as lines of JSON.
 
 Proves that `workers.learning.trainer.Trainer` needs no shared memory. `python -m
 tests.support.process_trainer SETTINGS` is the process that computes, with a `LoraTrainer`.
 """
 
 import json
-import subprocess
+import os
+import socket
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.domain.errors import AgentRftError
+from tests.support.child_processes import FORKS, killed
 from workers.learning.committed import ManifestMismatch
 from workers.learning.trainer import UpdateStats
 from workers.learning.trainer_settings import StateMismatch, TrainerSettings
@@ -28,13 +30,12 @@ class ProcessTrainer:
     """Implements `Trainer`; `settings` are the arguments of `LoraTrainer`, as JSON."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, json.dumps(settings)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            self._process = FORKS.start(
+                ["-m", __name__, json.dumps(settings)], stdin=theirs.fileno()
+            )
+            self._line = ours.makefile("rw")
 
     @property
     def settings(self) -> TrainerSettings:
@@ -84,16 +85,13 @@ class ProcessTrainer:
         self._call("load_state", str(directory))
 
     def close(self) -> None:
-        self._process.terminate()
-        self._process.communicate()
+        self._line.close()
+        killed(self._process)
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        process = self._process
-        if process.stdin is None or process.stdout is None:
-            raise RuntimeError("the process was started without pipes")
-        process.stdin.write(json.dumps([name, *arguments]) + "\n")
-        process.stdin.flush()
-        line = process.stdout.readline()
+        self._line.write(json.dumps([name, *arguments]) + "\n")
+        self._line.flush()
+        line = self._line.readline()
         if not line:
             raise RuntimeError(f"the trainer's process ended during {name!r}")
         answer = json.loads(line)
@@ -132,14 +130,15 @@ def _serve(settings: dict[str, Any]) -> None:
         "save_state": lambda directory: trainer.save_state(Path(directory)),
         "load_state": lambda directory: trainer.load_state(Path(directory)),
     }
-    for line in sys.stdin:
-        name, *arguments = json.loads(line)
-        try:
-            answer = {"result": calls[name](*arguments)}
-        except (AgentRftError, FileExistsError) as error:
-            answer = {"error": type(error).__name__, "message": str(error)}
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+    with os.fdopen(0, "w", closefd=False) as answers:  # standard input is a socket
+        for line in sys.stdin:
+            name, *arguments = json.loads(line)
+            try:
+                answer = {"result": calls[name](*arguments)}
+            except (AgentRftError, FileExistsError) as error:
+                answer = {"error": type(error).__name__, "message": str(error)}
+            answers.write(json.dumps(answer) + "\n")
+            answers.flush()
 
 
 if __name__ == "__main__":

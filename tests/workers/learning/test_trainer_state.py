@@ -1,8 +1,5 @@
 import json
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +7,12 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from tests.support.child_processes import child
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples
 from workers.learning.committed import ManifestMismatch, commit_directory
 from workers.learning.trainer_settings import StateMismatch, saved_settings
 
-ROOT = Path(__file__).parents[3]
 RESUME = """
 import sys
 from tests.support.learning.samples import random_samples
@@ -34,7 +31,7 @@ trainer.save_adapter(__import__("pathlib").Path(out))
 """
 
 
-def test_a_resume_in_another_process_is_bit_identical(
+async def test_a_resume_in_another_process_is_bit_identical(
     make_trainer: MakeTrainer, model_dir: Path, tmp_path: Path
 ) -> None:
     threads = torch.get_num_threads()
@@ -48,12 +45,8 @@ def test_a_resume_in_another_process_is_bit_identical(
     finally:
         torch.set_num_threads(threads)
     arguments = [str(model_dir), str(tmp_path / "state"), str(tmp_path / "resumed")]
-    subprocess.run(
-        [sys.executable, "-c", RESUME, *arguments],
-        check=True,
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
+    with child("-c", RESUME, *arguments, settings=None) as resumed:
+        assert await resumed.exit_code() == 0, resumed.errors.read_text()
     name = "adapter_model.safetensors"
     assert (tmp_path / "quiet" / name).read_bytes() == (tmp_path / "resumed" / name).read_bytes()
 
