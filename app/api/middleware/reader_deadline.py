@@ -1,8 +1,11 @@
 """The deadline of a client for taking bytes of its reply.
 
-Promises that a client which takes some bytes within the deadline, however few, keeps its
-connection, and that the connection of one that takes none ends at once, with all that was held for
-it. Must not know HTTP.
+Promises that a client whose kernel acknowledges some bytes within the deadline, however few, keeps
+its connection, and that the connection of another one ends at most one check (a twelfth of the
+deadline) later, with all that was held for it. A kernel acknowledges in lumps of up to its receive
+buffer: a program that reads 1 kB/s from a buffer of 128 kB shows no sign for 128 s, like one that
+has stopped. The deadline is therefore a floor on the rate: one receive buffer per deadline. Must
+not know HTTP.
 """
 
 import asyncio
@@ -17,6 +20,8 @@ import structlog
 
 log = structlog.get_logger()
 
+CHECKS: Final = 12
+"""Checks without progress after which the connection ends; so many fill the deadline."""
 _UNSENT_BYTES: Final = 64 * 1024
 _RESET: Final = struct.pack("ii", 1, 0)
 """Value of `SO_LINGER`: a close drops what was not sent instead of waiting for the client."""
@@ -28,8 +33,9 @@ class ReaderDeadline:
     def __init__(self, transport: asyncio.Transport, *, seconds: float) -> None:
         self._transport = transport
         self._connection = transport.get_extra_info("socket")
-        self._seconds = seconds
+        self._interval_s = seconds / CHECKS
         self._unread_bytes = 0
+        self._silent_checks = 0
         self._timer: asyncio.TimerHandle | None = None
         # Any byte in this process counts as waiting, and the kernel takes few before it sends them.
         transport.set_write_buffer_limits(high=0)
@@ -52,7 +58,8 @@ class ReaderDeadline:
         """Starts the time anew."""
         self.end()
         self._unread_bytes = self.unread_bytes
-        self._timer = asyncio.get_running_loop().call_later(self._seconds, self.check)
+        self._silent_checks = 0
+        self._await_check()
 
     def end(self) -> None:
         if self._timer is not None:
@@ -60,11 +67,21 @@ class ReaderDeadline:
             self._timer = None
 
     def check(self) -> None:
-        """Starts the time anew if the client took something since `begin`, else aborts."""
-        self._timer = None
+        """Starts the time anew if the client took something since the last check; aborts after
+        `CHECKS` in which it took nothing.
+        """
         if self.unread_bytes < self._unread_bytes:
             self.begin()
             return
+        self._silent_checks += 1
+        if self._silent_checks < CHECKS:
+            self._await_check()
+            return
+        self.end()
         log.warning("client does not read its reply", unread_bytes=self._unread_bytes)
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self._transport.abort()
+
+    def _await_check(self) -> None:
+        self.end()
+        self._timer = asyncio.get_running_loop().call_later(self._interval_s, self.check)

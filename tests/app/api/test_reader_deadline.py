@@ -1,9 +1,11 @@
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from app.api.middleware.reader_deadline import ReaderDeadline
+import pytest
+
+from app.api.middleware.reader_deadline import CHECKS, ReaderDeadline
 from tests.support.patience import PATIENCE_S, until
 
 BLOCK = bytes(1 << 20)
@@ -34,8 +36,45 @@ async def test_a_client_that_takes_some_bytes_keeps_its_connection() -> None:
             while deadline.unread_bytes >= before:
                 await asyncio.get_running_loop().sock_recv(client, 1 << 16)
             deadline.check()
+            for _ in range(CHECKS - 1):
+                deadline.check()
             assert not transport.is_closing()
         deadline.end()
+
+
+async def test_the_time_of_a_client_that_stops_counts_from_the_last_bytes_that_it_took(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The bytes that its kernel takes at the start give it no second deadline."""
+    loop, waited = asyncio.get_running_loop(), 0.0
+    timers: list[tuple[float, Callable[[], None]]] = []
+
+    def later(delay: float, check: Callable[[], None]) -> Timer:
+        timers.append((delay, check))
+        return Timer()
+
+    async with connected() as (transport, _):
+        deadline = ReaderDeadline(transport, seconds=PATIENCE_S)
+        for _ in range(16):
+            transport.write(BLOCK)
+        with monkeypatch.context() as patched:
+            patched.setattr(loop, "call_later", later)
+            deadline.begin()
+            unread = deadline.unread_bytes
+            while not transport.is_closing():
+                await asyncio.sleep(0)  # the transport fills the kernel's buffers
+                now = deadline.unread_bytes
+                [(delay, check)] = timers
+                timers.clear()
+                waited, unread = (waited + delay if now == unread else 0.0), now
+                check()
+    assert waited == pytest.approx(PATIENCE_S)
+    assert timers == []
+
+
+class Timer:
+    def cancel(self) -> None:
+        pass
 
 
 async def test_a_client_that_takes_none_loses_its_connection_and_what_was_held_for_it() -> None:
