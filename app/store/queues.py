@@ -175,8 +175,10 @@ class QueuedRows(LeasedRows):
         )
         return [Lease(row.id, row.project_id, row.fence, row.attempts) for row in rows]
 
-    async def fail(self, lease: Lease, message: str) -> None:
-        """Ends an exhausted row with a reason that its tenant can read."""
+    async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
+        """Ends an exhausted row with a reason that its tenant can read. A row of a kind that
+        expires does so after `kept_for`.
+        """
         raise NotImplementedError
 
     async def note(self, lease: Lease, reason: str, *, attempts: int, limit: int) -> None:

@@ -1,5 +1,6 @@
 """Exports as leased work: the child renews its own lease."""
 
+from datetime import timedelta
 from typing import Final
 
 from app.domain.jobs.jobs import CONTROL_QUEUE
@@ -15,5 +16,6 @@ EXPORTS: Final = LeasedWork(
     notify=lambda queue, export_id: queue.enqueue_export(export_id),
     queue=CONTROL_QUEUE,
     resend_after_s=5.0,
+    kept_for=lambda retention: timedelta(days=retention.exports_days),
     goes_on=False,
 )

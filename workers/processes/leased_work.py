@@ -8,11 +8,12 @@ import os
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import uuid4
 
 from app.domain.accounts.quotas import Quotas
 from app.gateways.job_queue import JobQueue
-from app.settings.runs import LeaseSettings
+from app.settings.runs import LeaseSettings, RetentionSettings
 from app.settings.settings import Settings
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
@@ -39,6 +40,8 @@ class LeasedWork:
     """Name of the queue of the notifications."""
     resend_after_s: float
     """Time after which the sweeper sends the notification again."""
+    kept_for: Callable[[RetentionSettings], timedelta] | None = None
+    """Time after which a row that failed for good expires, for a kind of rows that do."""
     goes_on: bool = True
     """True if a claim goes on where an earlier one ended, so that a child may have to give its
     slot to another project's row.

@@ -14,6 +14,7 @@ import structlog
 
 from app.domain.errors import Unavailable
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
+from app.settings.runs import RetentionSettings
 from app.settings.settings import Settings
 from app.store.database import Database
 from workers.processes.clients import open_database
@@ -32,19 +33,31 @@ async def sweep_once(settings: Settings, kinds: Iterable[LeasedWork]) -> None:
     ):
         for work in kinds:
             try:
-                await sweep(work, database, queue, max_attempts=settings.lease.max_attempts)
+                await sweep(
+                    work,
+                    database,
+                    queue,
+                    max_attempts=settings.lease.max_attempts,
+                    retention=settings.retention,
+                )
             except Unavailable as error:
                 log.warning("sweep skipped, database away", noun=work.noun, error=str(error))
 
 
 async def sweep(
-    work: LeasedWork, database: Database, queue: JobQueue, *, max_attempts: int
+    work: LeasedWork,
+    database: Database,
+    queue: JobQueue,
+    *,
+    max_attempts: int,
+    retention: RetentionSettings | None = None,
 ) -> list[str]:
     """Sweeps one kind of work. Returns the ids of the rows that got a notification."""
     message = f"The {work.noun}'s worker died {max_attempts} times without progress."
+    kept_for = work.kept_for and work.kept_for(retention or RetentionSettings())
     async with work.claims(database) as unit:
         for lease in await unit.leases.exhausted(max_attempts):
-            await unit.leases.fail(lease, message)
+            await unit.leases.fail(lease, message, kept_for=kept_for)
             log.error("failed for good", reason=message, **work.named(lease.id))
     unread = await queue.unread(work.queue)
     if unread is None:

@@ -215,6 +215,10 @@ class Tally:
         return [{"model_name": model, **numbers} for model, numbers in self._usage.items()]
 
 
+def no_eval(eval_id: str) -> NotFound:
+    return NotFound(f"Could not find eval: {eval_id}", param="eval_id")
+
+
 def no_run(run_id: str) -> NotFound:
     return NotFound(f"Could not find eval run: {run_id}", param="run_id")
 

@@ -1,6 +1,7 @@
 """Leases of eval runs, across all tenants."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from sqlalchemy import func, update
@@ -29,7 +30,7 @@ class ClaimableEvalRuns(QueuedRows):
         }
 
     @override
-    async def fail(self, lease: Lease, message: str) -> None:
+    async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
         """Writes the failed state and its event as the tenant, who owns both rows."""
         await set_tenant(self._session, lease.project_id)
         await self._session.execute(

@@ -2,12 +2,22 @@
 
 from typing import Any
 
+from psycopg.errors import ForeignKeyViolation
 from sqlalchemy import Text, cast, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import WrongState
 from app.domain.evals.data_sources import MAX_ITEMS
-from app.domain.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally, no_run
+from app.domain.evals.evals import (
+    OPEN_RUNS,
+    EvalRun,
+    EvalRunStatus,
+    ResultCounts,
+    Tally,
+    no_eval,
+    no_run,
+)
 from app.domain.events.webhooks import RUN_EVENTS
 from app.store.accounts.projects import refuse_archived
 from app.store.events.log import log_end
@@ -23,22 +33,28 @@ class EvalRunStore:
         self._project_id = project_id
 
     async def insert(self, run: EvalRun, *, planned_items: int = MAX_ITEMS) -> None:
-        """`planned_items` are the most output items that the run makes."""
-        await self._session.execute(
-            insert(Table).values(
-                id=run.id,
-                project_id=self._project_id,
-                eval_id=run.eval_id,
-                name=run.name,
-                status=run.status.value,
-                model=run.model,
-                data_source=run.data_source,
-                planned_items=planned_items,
-                run_metadata=run.metadata,
-                criteria=run.criteria,
-                usage=run.usage,
-            )
+        """Raises `NotFound` for an eval that was deleted since it was read. `planned_items` are the
+        most output items that the run makes.
+        """
+        statement = insert(Table).values(
+            id=run.id,
+            project_id=self._project_id,
+            eval_id=run.eval_id,
+            name=run.name,
+            status=run.status.value,
+            model=run.model,
+            data_source=run.data_source,
+            planned_items=planned_items,
+            run_metadata=run.metadata,
+            criteria=run.criteria,
+            usage=run.usage,
         )
+        try:
+            await self._session.execute(statement)
+        except IntegrityError as error:
+            if not isinstance(error.orig, ForeignKeyViolation):
+                raise
+            raise no_eval(run.eval_id) from error
         await refuse_archived(self._session, self._project_id)
 
     async def get(self, eval_id: str, run_id: str) -> EvalRun:

@@ -6,8 +6,7 @@ from sqlalchemy import Table as CoreTable
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.errors import NotFound
-from app.domain.evals.evals import Eval
+from app.domain.evals.evals import Eval, no_eval
 from app.store.paging import Keyset
 from app.store.schema.evals import EvalTable as Table
 from app.store.times import unix
@@ -70,24 +69,20 @@ class EvalStore:
             .returning(Table)
         )
         if row is None:
-            raise _missing(eval_id)
+            raise no_eval(eval_id)
         return _to_eval(row)
 
     async def delete(self, eval_id: str) -> None:
         """Deletes an eval with all its runs. Raises `NotFound`."""
         statement = delete(Table).where(Table.id == eval_id).returning(Table.id)
         if await self._session.scalar(statement) is None:
-            raise _missing(eval_id)
+            raise no_eval(eval_id)
 
     async def _row(self, eval_id: str) -> Table:
         row = await self._session.scalar(select(Table).where(Table.id == eval_id))
         if row is None:
-            raise _missing(eval_id)
+            raise no_eval(eval_id)
         return row
-
-
-def _missing(eval_id: str) -> NotFound:
-    return NotFound(f"Could not find eval: {eval_id}", param="eval_id")
 
 
 def _to_eval(row: Table) -> Eval:

@@ -1,5 +1,6 @@
 """Leases of fine-tuning jobs, across all tenants."""
 
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from sqlalchemy import func, select, update
@@ -24,7 +25,7 @@ class ClaimableJobs(QueuedRows):
     open_states = tuple(status.value for status in OPEN_JOBS)
 
     @override
-    async def fail(self, lease: Lease, message: str) -> None:
+    async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
         """Writes the failed state and its event as the tenant, who owns both rows."""
         await set_tenant(self._session, lease.project_id)
         error: dict[str, Any] = {"code": "worker_lost", "message": message, "param": None}

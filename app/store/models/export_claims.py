@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from sqlalchemy import func, update
 from typing_extensions import override
@@ -13,8 +13,6 @@ from app.store.database import Database
 from app.store.leases import Lease
 from app.store.queues import QueuedRows
 from app.store.schema.model_exports import ModelExportTable as Table
-
-_FAILED_FOR: Final = timedelta(days=7)
 
 
 class ClaimableExports(QueuedRows):
@@ -30,7 +28,7 @@ class ClaimableExports(QueuedRows):
         }
 
     @override
-    async def fail(self, lease: Lease, message: str) -> None:
+    async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
         """Writes the failed state as the tenant, who owns the row."""
         await set_tenant(self._session, lease.project_id)
         await self._session.execute(
@@ -42,7 +40,7 @@ class ClaimableExports(QueuedRows):
                 error={"code": "worker_lost", "message": message},
                 bytes=0,
                 finished_at=func.now(),
-                expires_at=func.now() + _FAILED_FOR,
+                expires_at=None if kept_for is None else func.now() + kept_for,
             )
         )
 

@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import WrongState
@@ -16,6 +17,7 @@ from app.domain.models.exports import (
 )
 from app.store.accounts.projects import refuse_archived
 from app.store.paging import Keyset
+from app.store.schema.model_exports import OPEN
 from app.store.schema.model_exports import ModelExportTable as Table
 from app.store.storable import storable
 from app.store.times import unix, unix_or_none
@@ -27,20 +29,12 @@ class ExportStore:
         self._project_id = project_id
 
     async def insert(self, export: ModelExport) -> None:
-        """Raises `WrongState` while another export of the model and kind is open."""
-        other = await self._session.scalar(
-            select(Table.id).where(
-                *self._of(export.model), Table.kind == export.kind, Table.status.in_(OPEN_EXPORTS)
-            )
-        )
-        if other is not None:
-            raise WrongState(
-                f"Export {other} of '{export.model}' has not ended: wait for it, or delete it.",
-                param="model",
-                code="export_in_progress",
-            )
-        await self._session.execute(
-            insert(Table).values(
+        """Raises `WrongState` while another export of the model and kind is open, also one that is
+        inserted at the same instant: the insert waits for its commit.
+        """
+        inserted_id = await self._session.scalar(
+            insert(Table)
+            .values(
                 id=export.id,
                 project_id=self._project_id,
                 model=export.model,
@@ -49,7 +43,26 @@ class ExportStore:
                 status=export.status.value,
                 bytes=export.bytes,
             )
+            .on_conflict_do_nothing(
+                index_elements=[Table.project_id, Table.model, Table.kind],
+                index_where=text(OPEN),
+            )
+            .returning(Table.id)
         )
+        if inserted_id is None:
+            other = await self._session.scalar(
+                select(Table.id).where(
+                    *self._of(export.model),
+                    Table.kind == export.kind,
+                    Table.status.in_(OPEN_EXPORTS),
+                )
+            )
+            raise WrongState(
+                f"Export {other or 'another one'} of '{export.model}' has not ended: wait for it, "
+                "or delete it.",
+                param="model",
+                code="export_in_progress",
+            )
         await refuse_archived(self._session, self._project_id)
 
     async def get(self, model: str, export_id: str) -> ModelExport:

@@ -1,6 +1,6 @@
 """Exports of models, with the lease of the worker that makes each of them."""
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, Index, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import JSONB
@@ -9,7 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.store.schema.base import Base, Timestamp, of_project
 from app.store.schema.leased import QueuedRow, queue_indexes
 
-_OPEN = "status IN ('queued', 'in_progress')"
+OPEN: Final = "status IN ('queued', 'in_progress')"
+"""Condition of the partial indexes on exports that have not ended."""
 
 
 class ModelExportTable(QueuedRow, Base):
@@ -25,10 +26,10 @@ class ModelExportTable(QueuedRow, Base):
             "model",
             "kind",
             unique=True,
-            postgresql_where=_OPEN,
+            postgresql_where=OPEN,
         ),
         Index("ix_model_exports_expiring", "expires_at"),
-        *queue_indexes("model_exports", is_open=_OPEN),
+        *queue_indexes("model_exports", is_open=OPEN),
     )
 
     model: Mapped[str]

@@ -6,16 +6,20 @@ from typing import Any
 import torch
 
 from app.gateways.inference.inference import Completion, InMemoryInference
+from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.objects import build_objects
 from app.settings.models import shipped_model_dir
+from app.settings.runs import RetentionSettings
 from app.settings.settings import Settings
 from app.store.leases import Lease
 from app.store.models.export_claims import export_claims
 from tests.support.contract.service import Service
 from workers.exports.child import work
+from workers.exports.leased_exports import EXPORTS
 from workers.learning.adapters import adapter_parameters, attach_lora, load_base, save_adapter
 from workers.maintenance.expiry import expire
 from workers.processes.clients import open_clients, open_database
+from workers.processes.sweeper import sweep
 
 
 def add_real_adapter(service: Service, job_id: str, name: str) -> str:
@@ -65,3 +69,20 @@ def expire_all(service: Service) -> None:
             await expire(database, build_objects(settings), inference)
 
     asyncio.run(round_of())
+
+
+def sweep_exports(service: Service, retention: RetentionSettings, *, max_attempts: int) -> None:
+    """Sweeps the exports once, as the control worker does."""
+
+    async def once() -> None:
+        settings = service.database.settings
+        async with open_database(settings, pool_size=1) as database:
+            await sweep(
+                EXPORTS,
+                database,
+                InMemoryJobQueue(),
+                max_attempts=max_attempts,
+                retention=retention,
+            )
+
+    asyncio.run(once())

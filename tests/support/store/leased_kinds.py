@@ -4,6 +4,7 @@ the mixin and the order of its queue.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import ClassVar
 
 import psycopg
@@ -47,7 +48,7 @@ class ClaimableExports(QueuedRows):
     open_states = ("waiting",)
 
     @override
-    async def fail(self, lease: Lease, message: str) -> None:
+    async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
         await self._session.execute(
             update(ExportTable).where(ExportTable.id == lease.id).values(status="failed")
         )
