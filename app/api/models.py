@@ -69,8 +69,8 @@ async def get_model(model: str, services: Services) -> Model:
 async def delete_model(model: str, services: Services) -> Deleted:
     """Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
 
-    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
-    `model_in_use` with their ids.
+    A model that an unfinished job, eval run or export uses answers 400 `model_in_use` with their
+    ids and the request that ends each kind.
     """
     await services.models().delete(model)
     return Deleted(id=model, object="model", deleted=True)

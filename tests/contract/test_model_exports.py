@@ -13,6 +13,7 @@ import pytest
 
 from app.domain.errors import LeaseLost
 from app.gateways.free_space import FreeSpace
+from app.settings.runs import RetentionSettings
 from app.store.leases import Lease
 from tests.support.contract.adapters import unpacked
 from tests.support.contract.exports import (
@@ -20,6 +21,7 @@ from tests.support.contract.exports import (
     claimed,
     expire_all,
     make_exports,
+    sweep_exports,
 )
 from tests.support.contract.service import BASE, Service
 from tests.support.contract.siblings import Sibling
@@ -128,7 +130,11 @@ def test_one_export_of_a_model_is_open_at_a_time_and_keeps_the_model(
     assert error(call(service, "POST", f"{model}/exports")) == (400, "export_in_progress")
     refused = call(service, "DELETE", model)
     assert error(refused) == (400, "model_in_use")
-    assert export["id"] in refused.json()["error"]["message"]
+    cure = f"DELETE /v1/models/{model}/exports/{export['id']}"
+    assert refused.json()["error"]["message"] == (
+        f"Model '{model}' is used by export {export['id']}, which has not ended. Wait for the end, "
+        f"or end it: {cure} ends the export."
+    )
     deleted = call(service, "DELETE", f"{model}/exports/{export['id']}")
     assert deleted.json() == {"id": export["id"], "object": "model.export", "deleted": True}
     assert make_exports(service.database.settings) == []
@@ -228,6 +234,20 @@ def test_a_failure_has_its_reason(service: Service, model: str, job: Any) -> Non
         "invalid_state",
     )
     assert stored(service, export["id"]) == []
+
+
+def test_an_export_whose_workers_died_expires_after_the_retention_of_exports(
+    service: Service, model: str
+) -> None:
+    export = call(service, "POST", f"{model}/exports").json()
+    service.execute(
+        "UPDATE model_exports SET attempts = 2, lease_until = now() - interval '1s' WHERE id = %s",
+        export["id"],
+    )
+    sweep_exports(service, RetentionSettings(exports_days=2), max_attempts=2)
+    failed = call(service, "GET", f"{model}/exports/{export['id']}").json()
+    assert (failed["status"], failed["error"]["code"]) == ("failed", "worker_lost")
+    assert failed["expires_at"] - failed["finished_at"] == 2 * 86_400
 
 
 def test_too_little_space_fails_the_export_and_refuses_the_next(

@@ -95,7 +95,11 @@ class FileService:
             row = await unit.files.get(file_id)
             job_id = await unit.jobs.open_with_file(file_id)
             if job_id is not None:
-                raise WrongState(f"File {file_id} is used by job {job_id}.", code="file_in_use")
+                raise WrongState(
+                    f"File {file_id} is used by job {job_id}, which has not ended. Wait for its "
+                    f"end, or end it: POST /v1/fine_tuning/jobs/{job_id}/cancel.",
+                    code="file_in_use",
+                )
             await unit.files.mark_deleted(file_id)
             unit.after_commit(lambda: self._objects.delete(row.object_key))
 

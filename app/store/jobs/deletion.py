@@ -10,9 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import WrongState
 from app.domain.jobs.jobs import TERMINAL, JobStatus
+from app.domain.models.model_users import used_by
 from app.store.jobs.transitions import lock_job
 from app.store.models.dropped_checkpoints import checkpoint_dropped, is_checkpoint_model
-from app.store.models.models_in_use import checkpoint_in_use
+from app.store.models.models_in_use import checkpoint_in_use, users_of_model
 from app.store.schema.checkpoints import CheckpointTable as Checkpoint
 from app.store.schema.evals import EvalTable as Eval
 from app.store.schema.files import FileTable as File
@@ -32,7 +33,7 @@ async def delete_job(session: AsyncSession, job_id: str) -> None:
             f"Job {job_id} is {status.value}; only a job that has ended can be deleted. "
             "Cancel it first."
         )
-    await _refuse_use(session, job_id)
+    await _refuse_use(session, row)
     await session.execute(
         update(Model)
         .where(Model.job_id == job_id, is_checkpoint_model(), Model.deleted_at.is_(None))
@@ -59,15 +60,21 @@ async def delete_job(session: AsyncSession, job_id: str) -> None:
     )
 
 
-async def _refuse_use(session: AsyncSession, job_id: str) -> None:
+async def _refuse_use(session: AsyncSession, job: Table) -> None:
     used = await session.scalar(
         select(Checkpoint.model_name)
-        .where(Checkpoint.job_id == job_id, ~checkpoint_dropped(), checkpoint_in_use())
+        .where(Checkpoint.job_id == job.id, ~checkpoint_dropped(), checkpoint_in_use())
         .limit(1)
     )
-    if used is not None:
-        raise WrongState(
-            f"Job {job_id} cannot be deleted: its checkpoint {used} is shared with another "
-            "project, or a job or an eval run that has not ended uses it. Revoke the permission, "
-            "or wait for the end."
+    if used is None:
+        return
+    users = await users_of_model(session, job.project_id, used)
+    reason = (
+        used_by(users)
+        if users
+        else (
+            "is shared with another project. Revoke the permission: DELETE "
+            f"/v1/fine_tuning/checkpoints/{used}/permissions/{{permission_id}}."
         )
+    )
+    raise WrongState(f"Job {job.id} cannot be deleted: its checkpoint {used} {reason}")

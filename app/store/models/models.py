@@ -1,12 +1,11 @@
 """Tuned models as rows, by the name that a tenant calls."""
 
-from typing import Final
-
 from sqlalchemy import Select, and_, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import WrongState
+from app.domain.models.model_users import used_by
 from app.domain.models.tuned_models import TunedModel
 from app.store.models.dropped_checkpoints import model_dropped
 from app.store.models.models_in_use import users_of_model
@@ -15,9 +14,6 @@ from app.store.schema.models import TunedModelTable as Table
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
 from app.store.schema.projects import ProjectTable
 from app.store.times import unix
-
-_NAMED: Final = 5
-"""Users of a model that an error names."""
 
 
 class ModelStore:
@@ -97,7 +93,7 @@ class ModelStore:
         """Hides a model of the project; its adapter is removed once its job has ended, unless a
         checkpoint has the same.
 
-        Raises `WrongState` while an unfinished job or eval run of the project uses it.
+        Raises `WrongState` while an unfinished job, eval run or export of the project uses it.
         """
         own = (Table.project_id == self._project_id, Table.name == name)
         job_id = await self._session.scalar(select(Table.job_id).where(*own))
@@ -113,10 +109,8 @@ class ModelStore:
     async def _refuse_use(self, name: str) -> None:
         users = await users_of_model(self._session, self._project_id, name)
         if users:
-            more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
             raise WrongState(
-                f"Model '{name}' is used by {', '.join(users[:_NAMED])}{more}, which has not "
-                "ended. Cancel it or wait for its end.",
+                f"Model '{name}' {used_by(users)}",
                 param="model",
                 code="model_in_use",
             )

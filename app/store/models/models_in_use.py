@@ -14,6 +14,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.domain.evals.evals import OPEN_RUNS
 from app.domain.jobs.jobs import TERMINAL
 from app.domain.models.exports import OPEN_EXPORTS
+from app.domain.models.model_users import ModelUser, using_export, using_job, using_run
 from app.store.schema.checkpoints import CheckpointTable as Checkpoint
 from app.store.schema.eval_runs import EvalRunTable as Runs
 from app.store.schema.evals import EvalTable as Evals
@@ -51,13 +52,13 @@ def checkpoint_in_use() -> ColumnElement[bool]:
     return shared | job | run | export
 
 
-async def users_of_model(session: AsyncSession, project_id: str, name: str) -> list[str]:
-    """Returns the ids of the project's unfinished jobs, eval runs and exports that use a model."""
+async def users_of_model(session: AsyncSession, project_id: str, name: str) -> list[ModelUser]:
+    """Returns the project's unfinished jobs, eval runs and exports that use a model."""
     jobs = select(Jobs.id).where(
         Jobs.project_id == project_id, Jobs.deleted_at.is_(None), open_job_uses(literal(name))
     )
     runs = (
-        select(Runs.id)
+        select(Runs.eval_id, Runs.id)
         .join(Evals, and_(Evals.project_id == Runs.project_id, Evals.id == Runs.eval_id))
         .where(Runs.project_id == project_id, open_run_uses(literal(name)))
     )
@@ -65,9 +66,9 @@ async def users_of_model(session: AsyncSession, project_id: str, name: str) -> l
         Exports.project_id == project_id, Exports.model == name, Exports.status.in_(OPEN_EXPORTS)
     )
     return [
-        *await session.scalars(jobs.order_by(Jobs.id)),
-        *await session.scalars(runs.order_by(Runs.id)),
-        *await session.scalars(exports.order_by(Exports.id)),
+        *(using_job(job_id) for job_id in await session.scalars(jobs.order_by(Jobs.id))),
+        *(using_run(*ids) for ids in await session.execute(runs.order_by(Runs.id))),
+        *(using_export(name, one) for one in await session.scalars(exports.order_by(Exports.id))),
     ]
 
 

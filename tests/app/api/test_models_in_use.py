@@ -79,16 +79,16 @@ async def graded_in_an_eval(jobs: TrainedJobs, model: str) -> str:
     return await _run(jobs, {**judge(model), "input": [message]}, {"type": "jsonl"})
 
 
-async def end(jobs: TrainedJobs, user: str) -> None:
+async def cancels(jobs: TrainedJobs, user: str) -> str:
+    """Returns the path that ends a user of a model."""
     if user.startswith("ftjob-"):
-        assert await jobs.status("POST", f"{JOBS}/{user}/cancel") == 200
-        return
+        return f"{JOBS}/{user}/cancel"
     [run_of] = [
         f"/v1/evals/{each['id']}/runs/{user}"
         for each in (await jobs.api.call("GET", "/v1/evals")).json()["data"]
         if await jobs.status("GET", f"/v1/evals/{each['id']}/runs/{user}") == 200
     ]
-    assert await jobs.status("POST", f"{run_of}/cancel") == 200
+    return f"{run_of}/cancel"
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,16 @@ async def test_a_model_in_use_is_refused_with_its_users_until_they_end(
         "model",
         "invalid_request_error",
     )
+    path_to_the_end = await cancels(jobs, user)
+    noun = "job" if user.startswith("ftjob-") else "eval run"
     assert error["message"] == (
-        f"Model '{job.model}' is used by {user}, which has not ended. Cancel it or wait for its "
-        "end."
+        f"Model '{job.model}' is used by {noun} {user}, which has not ended. Wait for the end, or "
+        f"end it: POST {path_to_the_end} ends the {noun}."
     )
     assert await jobs.status("GET", path) == 200
     assert await jobs.status("DELETE", f"/v1/models/{other.model}") == 200
     assert await jobs.status("DELETE", path, key=jobs.api.other_key) == 404
-    await end(jobs, user)
+    assert await jobs.status("POST", path_to_the_end) == 200
     assert await jobs.status("DELETE", path) == 200
     assert await jobs.status("GET", path) == 404
 
@@ -126,7 +128,8 @@ async def test_an_error_names_a_few_of_many_users(jobs: TrainedJobs) -> None:
     job = await jobs.succeeded()
     users = sorted([await started_from(jobs, job.checkpoint(1)) for _ in range(7)])
     reply = await jobs.api.call("DELETE", f"/v1/models/{job.checkpoint(1)}")
-    assert f"is used by {', '.join(users[:5])} and 2 more," in reply.json()["error"]["message"]
+    named = ", ".join(f"job {user}" for user in users[:5])
+    assert f"is used by {named} and 2 more, which have not" in reply.json()["error"]["message"]
 
 
 async def test_a_job_and_its_models_may_be_deleted_at_the_same_time(jobs: TrainedJobs) -> None:

@@ -126,7 +126,11 @@ async def test_a_job_that_has_not_ended_or_is_in_use_is_refused(
     child = await jobs.created(body={**jobs.body, "model": job.checkpoint(3)})
     reply = await jobs.api.call("DELETE", f"{JOBS}/{job.id}")
     assert reply.status_code == 400
-    assert f"its checkpoint {job.checkpoint(3)} is shared" in reply.json()["error"]["message"]
+    assert reply.json()["error"]["message"] == (
+        f"Job {job.id} cannot be deleted: its checkpoint {job.checkpoint(3)} is used by job "
+        f"{child}, which has not ended. Wait for the end, or end it: POST {JOBS}/{child}/cancel "
+        "ends the job."
+    )
     jobs.age(job, "400 days")
     await jobs.sweep(RetentionSettings(jobs_days=300, checkpoints_days=300))
     assert await jobs.status("GET", f"{JOBS}/{job.id}") == 200, "age does not outweigh use"

@@ -1,0 +1,40 @@
+"""Work that uses a model and has not ended, and the request that ends each kind of it. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_NAMED: Final = 5
+"""Users of a model that an error names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUser:
+    id: str
+    noun: str
+    cure: str
+    """The request that ends it early."""
+
+
+def using_job(job_id: str) -> ModelUser:
+    return ModelUser(job_id, "job", f"POST /v1/fine_tuning/jobs/{job_id}/cancel")
+
+
+def using_run(eval_id: str, run_id: str) -> ModelUser:
+    return ModelUser(run_id, "eval run", f"POST /v1/evals/{eval_id}/runs/{run_id}/cancel")
+
+
+def using_export(model: str, export_id: str) -> ModelUser:
+    return ModelUser(export_id, "export", f"DELETE /v1/models/{model}/exports/{export_id}")
+
+
+def used_by(users: Sequence[ModelUser]) -> str:
+    """Returns who uses a model, and what ends the first user of each kind."""
+    more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
+    named = ", ".join(f"{user.noun} {user.id}" for user in users[:_NAMED])
+    first = {user.noun: user.cure for user in reversed(users)}
+    cures = "; ".join(f"{first[noun]} ends the {noun}" for noun in sorted(first))
+    verb = "has" if len(users) == 1 else "have"
+    return (
+        f"is used by {named}{more}, which {verb} not ended. Wait for the end, or end it: {cures}."
+    )
