@@ -10,7 +10,7 @@ from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
-from app.domain.rollouts.metric_meanings import MEANINGS
+from app.domain.rollouts.metric_meanings import MEANINGS, check_names
 
 _LIST = "\n".join(f"- `{name}`: {text}" for name, text in MEANINGS.items())
 _DESCRIPTION = (
@@ -19,7 +19,10 @@ _DESCRIPTION = (
 )
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/metrics", tags=["Fine-tuning"])
 Names = Annotated[
-    list[str] | None, Query(description="Curves to return, repeated or separated by commas")
+    list[str] | None,
+    Query(
+        description="Curves to return, repeated or separated by commas; unknown ones are refused"
+    ),
 ]
 _MAX_NAMES = 1000
 MaxPoints = Annotated[int, Query(ge=1, le=10_000)]
@@ -51,8 +54,10 @@ async def list_metrics(
     return paged([Curve.of(points) for points in curves], has_more=False)
 
 
-def _split(names: list[str]) -> list[str]:
-    requested = {name for part in names for name in part.split(",") if name}
+def _split(sent: list[str]) -> list[str]:
+    requested = {name for part in sent for name in part.split(",") if name}
     if len(requested) > _MAX_NAMES:
         raise InvalidRequest(f"At most {_MAX_NAMES} names can be requested.", param="names")
-    return sorted(requested)
+    names = sorted(requested)
+    check_names(names)
+    return names

@@ -1,15 +1,21 @@
 """Meanings of the curves that a job writes, for the API's description and `docs/metrics.md`.
 
-Owns one sentence for each name of `app.domain.rollouts.metrics`. A part of a name in angle brackets
-stands for a tool, a grader, a component or a failure class. Pure.
+Owns one sentence for each name of `app.domain.rollouts.metrics`, and the refusal of other names. A
+part of a name in angle brackets stands for a tool, a grader, a component or a failure class. Pure.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import Final
 
+from app.domain.errors import InvalidRequest
 from app.domain.rollouts import metrics as names
+
+_COMPARED: Final = 80
+"""Characters of an unknown name that are compared with the known ones."""
+_SUGGESTED: Final = 5
 
 _OF_ROLLOUTS: Final = {
     names.REWARD_MEAN: "Mean reward that the grader gave, without the penalties of `objective`.",
@@ -176,3 +182,21 @@ def meaning(name: str) -> str | None:
     if name in MEANINGS:
         return MEANINGS[name]
     return next((text for pattern, text in _PATTERNS if pattern.fullmatch(name)), None)
+
+
+def check_names(sent: Iterable[str]) -> None:
+    """Raises `InvalidRequest` for the first name that no job's curve can have."""
+    unknown = next((name for name in sent if meaning(name) is None), None)
+    if unknown is None:
+        return
+    shown = unknown[:_COMPARED]
+    nearest = sorted(
+        MEANINGS, key=lambda name: SequenceMatcher(None, name, shown).ratio(), reverse=True
+    )
+    listed = ", ".join(f"'{name}'" for name in nearest[:_SUGGESTED])
+    raise InvalidRequest(
+        f"Invalid value for 'names': no curve is called '{shown}'. Of {len(MEANINGS)} curves the "
+        f"nearest are {listed}; the description of this call lists all.",
+        param="names",
+        code="invalid_value",
+    )

@@ -178,7 +178,7 @@ async def test_a_query_parameter_has_one_value(api: Api, body: dict[str, Any]) -
         name = query.partition("=")[0]
         assert (error["code"], error["param"]) == ("invalid_value", name)
         assert error["message"] == f"Invalid value for '{name}': it was sent more than once."
-    curves = await api.call("GET", f"{JOBS}/{job}/metrics?names=a&names=b")
+    curves = await api.call("GET", f"{JOBS}/{job}/metrics?names=reward/mean&names=train/loss")
     assert (curves.status_code, curves.json()["data"]) == (200, [])
     error = (await api.call("GET", f"{JOBS}?metadata=null&metadata[a]=1")).json()["error"]
     assert (error["code"], error["param"]) == ("invalid_value", "metadata")

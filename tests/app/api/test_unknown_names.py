@@ -1,0 +1,90 @@
+"""Query parameters that take names: an unknown name is refused, with the known ones."""
+
+import re
+from typing import Any
+
+import pytest
+
+from app.main import create_app
+from tests.support.api.application import Api
+
+NO_JOB = "Could not find fine tune: x"
+_OPEN_TEXTS = {"after", "metadata", "project_id", "model"}
+"""Parameters whose values are ids or a customer's own texts."""
+
+
+def named_parameters() -> list[tuple[str, str]]:
+    """Returns path and name of every text parameter of a list."""
+    return [
+        (re.sub(r"\{[^}]+\}", "x", path), parameter["name"])
+        for path, item in create_app().openapi()["paths"].items()
+        for parameter in item.get("get", {}).get("parameters", [])
+        if parameter["in"] == "query" and "string" in _types(parameter["schema"])
+        if parameter["name"] not in _OPEN_TEXTS
+    ]
+
+
+def _types(schema: dict[str, Any]) -> set[str]:
+    members = [schema, *schema.get("anyOf", [])]
+    types = {member.get("type") for member in members}
+    types |= {member["items"].get("type") for member in members if "items" in member}
+    return types | ({"string"} if any("$ref" in member for member in members) else set())
+
+
+def test_the_table_has_every_filter() -> None:
+    assert {name for _, name in named_parameters()} == {
+        "names",
+        "split",
+        "stop_reason",
+        "failure_class",
+        "order_by",
+        "order",
+        "owner_project_access",
+        "purpose",
+        "status",
+    }
+
+
+@pytest.mark.parametrize(("path", "name"), named_parameters())
+async def test_an_unknown_name_is_refused_with_the_known_ones(
+    api: Api, path: str, name: str
+) -> None:
+    key = api.admin_key if path.startswith("/v1/organization") else api.key
+    reply = await api.call("GET", path, params={name: "zzz"}, key=key)
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"], error["code"]) == (400, name, "invalid_value")
+    told = error["message"].removeprefix(f"Invalid value for '{name}': ")
+    assert told.startswith(("it must be ", "no curve is called 'zzz'.")), told
+
+
+@pytest.mark.parametrize(
+    ("sent", "nearest"),
+    [
+        ("reward/maen", "reward/mean"),
+        ("tool/search/call_mean", "tool/<tool>/calls_mean"),
+        ("discared/count", "discarded/count"),
+        ("REWARD/MEAN", None),
+        ("x" * 10_000, None),
+    ],
+)
+async def test_the_nearest_curve_is_named_first(api: Api, sent: str, nearest: str | None) -> None:
+    path = "/v1/fine_tuning/jobs/x/metrics"
+    error = (await api.call("GET", path, params={"names": f"reward/mean,{sent}"})).json()["error"]
+    assert error["message"].startswith(
+        f"Invalid value for 'names': no curve is called '{sent[:80]}'."
+    )
+    assert len(error["message"]) < 500
+    if nearest is not None:
+        assert f"the nearest are '{nearest}'," in error["message"]
+
+
+async def test_names_of_curves_without_points_are_taken(api: Api) -> None:
+    path = "/v1/fine_tuning/jobs/x/metrics"
+    sent = [
+        "reward/mean",
+        "tool/(unknown)/errors/timeout",
+        "reward/component/a b",
+        "grader/c/measured",
+    ]
+    reply = await api.call("GET", path, params={"names": ",".join(sent)})
+    assert (reply.status_code, reply.json()["error"]["message"]) == (404, NO_JOB)
