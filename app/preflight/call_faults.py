@@ -14,7 +14,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.integrations import integrations_warning
-from app.domain.methods.faults import format_warning, reinforcement_faults, unrun_calls_warning
+from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -67,9 +67,6 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
     if not_enforced is not None:
         param = f"method.{kind}.response_format"
         yield PreflightIssue("warning", "response_format_not_enforced", f"{not_enforced}.", param)
-    unrun = unrun_calls_warning(method_of(body).get(kind)) if kind == "reinforcement" else None
-    if unrun is not None:
-        yield PreflightIssue("warning", "no_tools", f"{unrun[1]}.", f"method.{kind}.{unrun[0]}")
     for found in without_effect(_readable(body), f"method.{kind}"):
         yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
     not_sent = integrations_warning(body.get("integrations"))

@@ -64,6 +64,11 @@ class GraderModel(OpenKeys, Described):
         """The highest score, `None` where the definition does not say it."""
         return None
 
+    @property
+    def reads_beside_templates(self) -> bool:
+        """True if the score depends on parts of the sample that no template names."""
+        return False
+
 
 class UnitGrader(GraderModel):
     """A grader whose scores lie between 0 and 1."""

@@ -7,10 +7,9 @@ on JSON, valid or not.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, walk_fields
+from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
-from app.domain.graders.template_faults import placeholders, sample_fault, template_fault
+from app.domain.graders.template_faults import sample_fault, template_fault
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.response_format import (
     NOT_ENFORCED,
@@ -37,25 +36,6 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
 def format_warning(method: Any) -> str | None:
     """The warning about a response format that asks for JSON; `None` for any other."""
     return NOT_ENFORCED if gives_json(_response_format(method)) else None
-
-
-def unrun_calls_warning(method: Any) -> tuple[str, str] | None:
-    """The parameter, below the method, of a template that reads tool calls of a job that runs no
-    tool, and the warning; `None` where no template does.
-    """
-    tools = method.tools if isinstance(method, ReinforcementMethod) else _key(method, "tools")
-    if tools:
-        return None
-    for field in walk_fields(ReinforcementMethod, method):
-        for placeholder in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
-            if placeholder.namespace == "sample" and placeholder.steps[:1] == ("tool_calls",):
-                param = parameter("", field.path)
-                return param, (
-                    f"'{param}' reads 'sample.tool_calls', but the job has no tools: it runs no "
-                    "call. The list has the calls that the model wrote for its row's own tools, "
-                    "without outputs, and is empty for a row without tools"
-                )
-    return None
 
 
 def _key(method: Any, key: str) -> Any:

@@ -5,18 +5,26 @@ Works on a method, and where rows decide also on its JSON, valid or not.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.domain.documents.pointers import parameter
+from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, walk_fields
 from app.domain.graders.formula import parse_formula
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.template_faults import placeholders
 from app.domain.methods.reinforcement import ReinforcementMethod
 
-_CALLS: Final = "output_tools"
+_RUN: Final = "tool_calls"
+"""Part of `sample` with the calls of all turns, which a job without tools does not run."""
+_WRITTEN: Final = "output_tools"
+"""Part of `sample` with the calls of the last turn, as the model wrote them."""
+_SOURCES: Final[Mapping[str | None, str]] = MappingProxyType(
+    {"rollout": _RUN, "last_turn": _WRITTEN}
+)
+"""By `source` of a `tool_call` grader: the only part of `sample` that it reads calls from."""
 _NEED_CALLS: Final = (
     ("objective", "call_budget"),
     ("objective", "call_budget_penalty"),
@@ -55,6 +63,7 @@ def without_effect(method: Any, root: str) -> Iterator[NoEffect]:
             param,
             f"'{param}' changes nothing: 'calculate_output' does not use it",
         )
+    yield from _unrun_calls(method, root)
     if not method.tools and method.max_episode_steps is not None:
         param = f"{root}.max_episode_steps"
         yield NoEffect(
@@ -64,18 +73,29 @@ def without_effect(method: Any, root: str) -> Iterator[NoEffect]:
         )
 
 
+def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    """Yields what reads the calls of the rollouts of a job that runs no tool."""
+    for path in () if method.tools else _readers(method, _RUN):
+        param = parameter(root, path)
+        yield NoEffect(
+            "no_tools",
+            param,
+            f"'{param}' reads 'sample.{_RUN}', but the job has no tools: it runs no call. The list "
+            "has the calls that the model wrote for its row's own tools, without outputs, and is "
+            "empty for a row without tools",
+        )
+
+
 def without_calls(method: Any, root: str) -> Iterator[NoEffect]:
     """Yields what has no effect if neither the job nor a row offers a tool."""
-    for field in walk_fields(ReinforcementMethod, method):
-        read = placeholders(field.value) if field.kind is Kind.TEMPLATE else ()
-        if any(each.namespace == "sample" and each.steps[:1] == (_CALLS,) for each in read):
-            param = parameter(root, field.path)
-            yield NoEffect(
-                "no_tools",
-                param,
-                f"'{param}' reads 'sample.{_CALLS}', and neither the job nor a row offers a tool, "
-                "so it is always empty",
-            )
+    for path in _readers(method, _WRITTEN):
+        param = parameter(root, path)
+        yield NoEffect(
+            "no_tools",
+            param,
+            f"'{param}' reads 'sample.{_WRITTEN}', and neither the job nor a row offers a tool, so "
+            "it is always empty",
+        )
     for path in _NEED_CALLS:
         if _sent(method, path):
             param = parameter(root, path)
@@ -86,11 +106,31 @@ def without_calls(method: Any, root: str) -> Iterator[NoEffect]:
             )
 
 
+def _readers(method: Any, part: str) -> Iterator[Path]:
+    """Yields the parameters of templates and `tool_call` graders that read a part of `sample`."""
+    for field in walk_fields(ReinforcementMethod, method):
+        if field.kind is not Kind.TEMPLATE:
+            continue
+        if any(
+            each.namespace == "sample" and each.steps[:1] == (part,)
+            for each in placeholders(field.value)
+        ):
+            yield field.path
+        calls = field.path[-1] == "reference" and _text(field.owner, "type") == "tool_call"
+        if calls and _SOURCES.get(_text(field.owner, "source")) == part:
+            yield (*field.path[:-1], "source")
+
+
+def _text(holder: Any, key: str) -> str | None:
+    value = holder.get(key) if isinstance(holder, Mapping) else getattr(holder, key, None)
+    return value if isinstance(value, str) else None
+
+
 def _reads_sample(grader: Any) -> bool:
     if isinstance(grader, MultiGrader):
         used = parse_formula(grader.calculate_output).names
         return any(_reads_sample(grader.graders[name]) for name in used)
-    if not hasattr(grader, "input"):  # it gets the whole sample
+    if grader.reads_beside_templates:
         return True
     templates = [
         field.value for field in walk_fields(type(grader), grader) if field.kind is Kind.TEMPLATE

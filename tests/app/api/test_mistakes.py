@@ -19,6 +19,8 @@ CHECK = {
     "reference": "x",
     "operation": "eq",
 }
+CALLS = {"type": "tool_call", "reference": '{"name": "search", "arguments": {}}'}
+LENGTH = {"type": "length_bounds", "input": "a", "max": 5}
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 WRAPPED = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 
@@ -122,6 +124,8 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
      "response_format_not_enforced", "is not enforced"),
     ({f"{ROOT}.tools": [], **grading(input="{{sample.tool_calls[0].output}}")},
      f"{ROOT}.grader.input", "no_tools", "but the job has no tools: it runs no call"),
+    ({f"{ROOT}.tools": [], f"{ROOT}.grader": {**CALLS, "source": "rollout"}},
+     f"{ROOT}.grader.source", "no_tools", "but the job has no tools: it runs no call"),
     ({"integrations": [{"type": "wandb", "wandb": {"project": "p"}}]}, "integrations",
      "integration_not_sent", "nothing is sent to Weights & Biases"),
     ({"integrations": [{"type": "wandb", "wandb": {"project": "p", "tag": "a"}}]},
@@ -130,6 +134,10 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
      "a rollout is one turn"),
     (grading(input="a"), f"{ROOT}.grader", "constant_grader", "reads nothing of a sample"),
     (grading(input="{{item.messages}}"), f"{ROOT}.grader", "constant_grader", "earn the same"),
+    ({f"{ROOT}.grader": {**CALLS, "source": "text", "input": "a"}}, f"{ROOT}.grader",
+     "constant_grader", "reads nothing of a sample"),
+    ({f"{ROOT}.grader": {**LENGTH, "unit": "words"}}, f"{ROOT}.grader", "constant_grader",
+     "reads nothing of a sample"),
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0.5 * a", "graders": {
         "a": {**CHECK, "input": "a"}, "b": CHECK}}}, f"{ROOT}.grader", "constant_grader",
      "reads nothing of a sample"),
@@ -152,9 +160,27 @@ async def test_what_changes_nothing_is_named_in_a_warning_and_an_event(
     assert any(sentence in message for message in warned), warned
 
 
-async def test_a_call_without_mistakes_has_no_warning(api: Api, body: dict[str, Any]) -> None:
-    made = await api.call("POST", JOBS, json=altered(body, grading(input="{{sample.tool_calls}}")))
+@pytest.mark.parametrize(
+    "changes",
+    [
+        grading(input="{{sample.tool_calls}}"),
+        {f"{ROOT}.grader": {**LENGTH, "unit": "tokens"}},
+        {f"{ROOT}.grader": {**CALLS, "source": "rollout", "input": "a"}},
+        {f"{ROOT}.grader": {**CALLS, "source": "last_turn", "input": "a"}},
+        {f"{ROOT}.grader": {**CALLS, "source": "auto", "input": "a"}},
+        {f"{ROOT}.tools": [], f"{ROOT}.grader": {**CALLS, "source": "auto"}},
+        {f"{ROOT}.tools": [], f"{ROOT}.grader": {**CALLS, "source": "text"}},
+    ],
+)
+async def test_a_call_without_mistakes_has_no_warning(
+    api: Api, body: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    sent = altered(body, changes)
+    made = await api.call("POST", JOBS, json=sent)
     assert [level for level, _ in await events(api, made.json()["id"])] == ["info"]
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    codes = {fault["code"] for fault in report["warnings"]}
+    assert not codes & {"constant_grader", "no_tools"}, report["warnings"]
 
 
 async def test_many_unknown_keys_are_counted(api: Api, body: dict[str, Any]) -> None:
@@ -189,6 +215,8 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
     ({}, [QUESTION] * 10, "warnings", "validation_file", "is in the training file too"),
     (grading(input="{{sample.output_tools[0].function.name}}"), [QUESTION] * 10, "warnings",
      f"{ROOT}.grader.input", "neither the job nor a row offers a tool, so it is always empty"),
+    ({f"{ROOT}.grader": {**CALLS, "source": "last_turn"}}, [QUESTION] * 10, "warnings",
+     f"{ROOT}.grader.source", "neither the job nor a row offers a tool, so it is always empty"),
     ({f"{ROOT}.objective": {"call_budget": 3}}, [QUESTION] * 10, "warnings",
      f"{ROOT}.objective.call_budget", "changes nothing: neither the job nor a row offers a tool"),
     ({f"{ROOT}.objective": {"repeated_call_penalty": 0.1}}, [QUESTION] * 10, "warnings",

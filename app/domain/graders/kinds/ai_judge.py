@@ -35,3 +35,8 @@ class AiJudgeGrader(JudgedGrader):
     @override
     def highest(self) -> float:
         return 1.0
+
+    @property
+    @override
+    def reads_beside_templates(self) -> bool:
+        return True

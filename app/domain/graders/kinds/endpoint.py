@@ -3,6 +3,7 @@
 from typing import Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from app.domain.documents.fields import CustomerUrl, SecretHeaders
 from app.domain.graders.grader_model import GraderModel
@@ -20,3 +21,8 @@ class EndpointGrader(GraderModel):
     rate_limit: float | None = Field(default=None, gt=0, strict=True)
     """Requests per second this job may send to it."""
     pass_threshold: float | None = Field(default=None, strict=True)
+
+    @property
+    @override
+    def reads_beside_templates(self) -> bool:
+        return True

@@ -3,6 +3,7 @@
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
+from typing_extensions import override
 
 from app.domain.graders.grader_model import ANSWER, UnitGrader, fault_at
 from app.domain.graders.judge_prompts import TemplateText
@@ -33,3 +34,8 @@ class LengthBoundsGrader(UnitGrader):
         if self.min is not None and self.max is not None and self.min > self.max:
             raise fault_at("max", "it is below 'min'")
         return self
+
+    @property
+    @override
+    def reads_beside_templates(self) -> bool:
+        return self.unit == "tokens"

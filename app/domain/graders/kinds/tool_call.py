@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from app.domain.graders.calls import ReferenceFault, expected_calls
 from app.domain.graders.grader_model import ANSWER, MAX_PARTS, Flag, UnitGrader
@@ -53,3 +54,8 @@ class ToolCallGrader(UnitGrader):
                     "reference_error", "{fault}", {"fault": str(fault)}
                 ) from None
         return reference
+
+    @property
+    @override
+    def reads_beside_templates(self) -> bool:
+        return self.source != "text"
