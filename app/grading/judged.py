@@ -1,8 +1,9 @@
 """The base of graders that ask a judge about one sample.
 
 Owns the rendering of the prompt, the question and the accounting of the reply. Promises: an
-unavailable judge is a fault, never a 0; a refusal and an answer that cannot be read score 0 with a
-flag. Must not know the servers of judges, nor what an answer says.
+unavailable judge is a fault, never a 0; a refusal scores 0 with a flag. A subclass decides whether
+an answer that it cannot read scores 0 with a flag or is a fault. Must not know the servers of
+judges, nor what an answer says.
 """
 
 import json
@@ -31,6 +32,10 @@ class AnswerFormat:
     """The hosted answer format as a strict response format."""
 
 
+class UnreadableAnswer(Exception):
+    """A judge's answer that stands for no score at all; the text says what it lacks."""
+
+
 class JudgedScorer(ABC):
     """Implements `Scorer`."""
 
@@ -49,7 +54,7 @@ class JudgedScorer(ABC):
 
     @abstractmethod
     def read(self, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
-        """Returns the score of an answer, a JSON object."""
+        """Returns the score of an answer, a JSON object. Raises `UnreadableAnswer`."""
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
@@ -90,9 +95,16 @@ class JudgedScorer(ABC):
         if reply.refusal is not None:
             details = f"the judge refused: {reply.refusal[:_QUOTED_CHARACTERS]!r}"
             return 0.0, GraderErrors(model_grader_refusal_error=True, details=details)
-        score, errors = self.read(answer)
+        excerpt = reply.text[:_QUOTED_CHARACTERS]
+        try:
+            score, errors = self.read(answer)
+        except UnreadableAnswer as fault:
+            details = f"{fault}: {excerpt!r}"
+            errors = GraderErrors(model_grader_parse_error=True, details=details)
+            raise ScoreFault(
+                FaultKind.BAD_REPLY.value, str(fault), source=self._source, errors=errors
+            ) from fault
         if errors.model_grader_parse_error:
-            excerpt = reply.text[:_QUOTED_CHARACTERS]
             errors = replace(errors, details=f"{errors.details}: {excerpt!r}")
         return score, errors
 

@@ -1,4 +1,6 @@
-"""Scores with a judge model that chooses a label: 1 for a passing one, else 0."""
+"""Scores with a judge model that chooses a label: 1 for a passing one, 0 for another one of the
+labels. An answer with none of them is a fault.
+"""
 
 import json
 from typing import Any
@@ -7,7 +9,7 @@ from typing_extensions import override
 
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
-from app.grading.judged import AnswerFormat, JudgedScorer, steps_format
+from app.grading.judged import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
 from app.grading.scorer import GraderErrors
 
 
@@ -30,6 +32,5 @@ class LabelModelScorer(JudgedScorer):
     def read(self, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
         label = answer.get("result")
         if label not in self._labels:
-            details = "the judge's answer contains none of the labels as `result`"
-            return 0.0, GraderErrors(model_grader_parse_error=True, details=details)
+            raise UnreadableAnswer("the judge's answer contains none of the labels as `result`")
         return float(label in self._passing), GraderErrors()

@@ -40,9 +40,14 @@ async def test_a_passing_label_scores_1(label: str, score: float) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"result": "kind"}', '{"result": ["polite"]}', "polite", ""])
-async def test_an_answer_without_a_label_is_a_counted_0(text: str) -> None:
-    result = await scored(GRADER, "Hello", judges=answering(text))
-    assert (result.score, result.errors.raised) == (0.0, ("model_grader_parse_error",))
+async def test_an_answer_without_a_label_is_a_fault_and_no_0(text: str) -> None:
+    multi = {"type": "multi", "graders": {"a": GRADER}, "calculate_output": "a", "name": "m"}
+    for grader in (GRADER, multi):
+        with pytest.raises(ScoreFault) as caught:
+            await scored(grader, "Hello", judges=answering(text))
+        fault = caught.value
+        assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
+        assert fault.message == "the judge's answer contains none of the labels as `result`"
 
 
 async def test_a_refusal_is_a_counted_0() -> None:
