@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ErrorType
 
-from app.domain.errors import InvalidRequest
+from app.domain.documents.pointers import parameter
+from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.graders.formula import NAME
 from app.domain.graders.single import NOT_AVAILABLE
 from app.domain.tools.tools import TOOL_NAME
@@ -117,13 +118,31 @@ def refusal(param: str, faults: Sequence[ErrorDetails]) -> InvalidRequest:
     return InvalidRequest(message, param=param, code=code)
 
 
-def unknown_key(key: str, known: Iterable[str]) -> ValidationError:
-    """Returns the fault of a key that nothing reads, with the nearest name; for validators."""
+def unknown_key(
+    key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
+) -> ValidationError:
+    """Returns the fault of a key that nothing reads, with the nearest name; for validators.
+    `holder` is the path of the object that has it.
+    """
     near = get_close_matches(key[:_COMPARED].casefold(), known, n=1)
     hint = f"Did you mean '{near[0]}'?" if near else "Remove it."
     fault = PydanticCustomError(UNKNOWN_PARAMETER, "{hint}", {"hint": hint})
     return ValidationError.from_exception_data(
-        "Body", [{"type": fault, "loc": (key,), "input": None}]
+        "Body", [{"type": fault, "loc": (*holder, key), "input": None}]
+    )
+
+
+def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
+    """Returns the end of a run whose stored definition, at the path `root`, was made under earlier
+    rules.
+    """
+    fault = error.errors(include_url=False)[0]
+    refused = refusal(parameter(root, fault["loc"]), [fault])
+    return RunFailed(
+        f"{what} was made under earlier rules and is refused today. {refused.message} Create it "
+        "again with another value.",
+        code="definition_refused",
+        param=refused.param,
     )
 
 

@@ -91,3 +91,27 @@ async def test_a_job_whose_secrets_are_lost_fails_at_its_first_attempt(
     assert failed.status is JobStatus.FAILED
     assert failed.error is not None
     assert failed.error.code == "secrets_lost"
+
+
+async def test_a_job_whose_method_is_refused_today_fails_at_its_first_attempt(
+    world: World, database: stack.Database
+) -> None:
+    job = await world.job()
+    context = await world.context(job)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "UPDATE fine_tuning_jobs SET method = jsonb_set(method, '{reinforcement,grader}', "
+            """'{"type": "regex", "pattern": "("}')"""
+        )
+    with _child(world, job.id, context.fence) as started:
+        assert await started.exit_code() == 0
+    failed = await world.read(job)
+    assert failed.status is JobStatus.FAILED
+    assert failed.error is not None
+    assert (failed.error.code, failed.error.param) == (
+        "definition_refused",
+        "method.reinforcement.grader.pattern",
+    )
+    assert str(failed.error.message).startswith(
+        "This job was made under earlier rules and is refused today. Invalid value for"
+    )

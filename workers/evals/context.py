@@ -1,8 +1,9 @@
 """The context of a claimed eval run: its rows, clients and lease."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
@@ -11,6 +12,7 @@ from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.models.models import find_base_model
 from app.domain.secrets.owner_labels import criteria_by_pointer
 from app.domain.secrets.redaction import require_sealed, restored
+from app.domain.value_faults import refused_today
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
@@ -115,7 +117,14 @@ def _criteria(settings: Settings, lease: Lease, of: Eval, sealed: bytes | None) 
             "with its urls and headers.",
             code=SECRETS_LOST,
         ) from error
-    return [_GRADER.validate_python(criterion) for criterion in whole]
+    return [_criterion(number, criterion) for number, criterion in enumerate(whole)]
+
+
+def _criterion(number: int, criterion: dict[str, Any]) -> Criterion:
+    try:
+        return _GRADER.validate_python(criterion)
+    except ValidationError as error:
+        raise refused_today("The run's eval", f"testing_criteria[{number}]", error) from error
 
 
 def _pool(egress: Egress, settings: Settings) -> EndpointPool:

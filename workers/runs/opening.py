@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
 from app.domain.ids import OrganizationId
 from app.domain.jobs.job_secrets import restored_method
 from app.domain.jobs.jobs import Job, TuningMethod
 from app.domain.methods.stored import stored_method
+from app.domain.value_faults import refused_today
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import build_objects
@@ -66,7 +69,9 @@ async def _slug(database: Database, job: Job) -> str:
 
 
 def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
-    """Returns the method with its real values. Raises `RunFailed` when they are lost."""
+    """Returns the method with its real values. Raises `RunFailed` when they are lost, and for a
+    value that an earlier version took and this one refuses.
+    """
     secrets = {}
     try:
         if sealed is not None:
@@ -79,4 +84,8 @@ def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
             "urls and headers.",
             code=SECRETS_LOST,
         ) from error
-    return stored_method(whole).parse()
+    method = stored_method(whole)
+    try:
+        return method.parse()
+    except ValidationError as error:
+        raise refused_today("This job", f"method.{method.kind}", error) from error

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from app.domain.unknown_keys import UnreadKey
+
 
 class Noun(StrEnum):
     TOOL = "tool"
@@ -17,7 +19,16 @@ class Noun(StrEnum):
 
 ID_PREFIXES: Final = {Noun.TOOL: "tool_", Noun.GRADER: "grader_", Noun.CURRICULUM: "curr_"}
 SERVICE_KEYS: Final = frozenset(
-    {"id", "object", "created_at", "updated_at", "version", "project_id", "organization_id"}
+    {
+        "id",
+        "object",
+        "created_at",
+        "updated_at",
+        "version",
+        "project_id",
+        "organization_id",
+        "warnings",
+    }
 )
 """Keys that the service sets; they are ignored in a request body."""
 
@@ -40,6 +51,8 @@ class Registered:
     """Creation time of the object, unix seconds."""
     updated_at: int
     """Creation time of this version."""
+    unread: tuple[UnreadKey, ...] = ()
+    """Keys of a definition that was just sent which are kept and which nothing reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class RegisteredReferences:
             return part
         registered = await _find(part, service, param)
         try:
-            definition = await service.reveal(registered)
+            definition = await service.usable(registered)
         except WrongState as error:
             raise WrongState(error.message, param=f"{param}.id") from error
         return {**definition, "id": registered.id, "version": registered.version}

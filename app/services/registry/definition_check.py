@@ -20,7 +20,7 @@ from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import refuse_placeholders
-from app.domain.unknown_keys import refused
+from app.domain.unknown_keys import UnreadKey, refused, unread
 from app.domain.value_faults import refusal
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
@@ -41,16 +41,18 @@ def read_definition(models: TypeAdapter[_Read], definition: dict[str, Any], root
 
 async def check_definition(
     definition: BaseModel, path: str, *, egress: Egress, models: JudgeModels
-) -> None:
-    """Raises `InvalidRequest` with the parameter at fault, however deep, below `path`."""
-    await check_definitions([(path, definition)], egress=egress, models=models)
+) -> tuple[UnreadKey, ...]:
+    """Returns the keys that nothing reads. Raises `InvalidRequest` with the parameter at fault,
+    however deep, below `path`.
+    """
+    return await check_definitions([(path, definition)], egress=egress, models=models)
 
 
 async def check_definitions(
     definitions: Sequence[tuple[str, BaseModel]], *, egress: Egress, models: JudgeModels
-) -> None:
-    """Definitions with their paths, all within `CHECK_LIMIT_S`: a request may hold a transaction
-    meanwhile, and a customer's name server may take its time for each of very many names.
+) -> tuple[UnreadKey, ...]:
+    """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may hold a
+    transaction meanwhile, and a customer's name server may take its time for each of many names.
     """
     walked = await asyncio.to_thread(_walked, definitions)
     try:
@@ -63,6 +65,7 @@ async def check_definitions(
             param=definitions[0][0] or None,
             code="endpoint_not_allowed",
         ) from None
+    return tuple(key for path, field in walked for key in unread([field], path))
 
 
 def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, WalkedField]]:

@@ -8,6 +8,7 @@ from typing_extensions import override
 from app.domain.accounts.tenants import Tenant
 from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
 from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
+from app.domain.unknown_keys import UnreadKey
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
@@ -47,14 +48,20 @@ class RegisteredGraderService(RegistryService):
         return await self._append(before, definition, labels)
 
     async def config(self, grader_id: str) -> GraderConfig:
-        """Return the newest configuration with its real headers, ready to score with."""
-        return self._read(await self.reveal(await self.get(grader_id)))
+        """Returns the newest configuration with its real headers, ready to score with. Raises
+        `WrongState` as `usable` does.
+        """
+        return self._read(await self.usable(await self.get(grader_id)))
 
     @override
-    async def _check(self, definition: dict[str, Any]) -> None:
-        await check_definition(
+    async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
+        return await check_definition(
             self._read(definition), self.root, egress=self._ports.egress, models=self._models
         )
+
+    @override
+    def _validate(self, definition: dict[str, Any]) -> None:
+        self._read(definition)
 
     def _read(self, definition: dict[str, Any]) -> GraderConfig:
         grader: GraderConfig = read_definition(_ADAPTER, definition, self.root)

@@ -21,6 +21,7 @@ from app.domain.registry.registered_objects import ID_PREFIXES, LabelChanges, No
 from app.domain.secrets.owner_labels import by_pointer, owners_of_grader, owners_of_tool
 from app.domain.secrets.placeholders import with_earlier_values
 from app.domain.secrets.redaction import require_sealed, restored, split
+from app.domain.unknown_keys import UnreadKey
 from app.gateways.egress.egress import Egress
 from app.gateways.secrets import SecretBox
 from app.store.database import Database
@@ -86,6 +87,25 @@ class RegistryService:
                 param="id",
             ) from error
 
+    async def usable(self, registered: Registered) -> dict[str, Any]:
+        """As `reveal`. Raises `WrongState` also for a definition that was registered under earlier
+        rules, which this version refuses: it can be read, but not used.
+        """
+        definition = await self.reveal(registered)
+        try:
+            self._validate(definition)
+        except InvalidRequest as error:
+            raise WrongState(
+                f"The {self.noun.value} {registered.id}, version {registered.version}, was "
+                f"registered under earlier rules and is refused today. {error.message} Send an "
+                "update, which makes a new version.",
+                param="id",
+            ) from error
+        return definition
+
+    def _validate(self, definition: dict[str, Any]) -> None:
+        """Raises `InvalidRequest` for a definition that is none of this noun. Calls nothing."""
+
     async def _earlier(self, before: Registered) -> dict[str, Any]:
         """Returns the real values that placeholders may stand for; none if they are lost, so that
         an update which sends them all makes the object usable again.
@@ -141,7 +161,8 @@ class RegistryService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.quotas.check_registered_object()
             await unit.registry.insert(new)
-            return await unit.registry.get(self.noun, new.id)
+            made = await unit.registry.get(self.noun, new.id)
+        return replace(made, unread=new.unread)
 
     async def _append(
         self,
@@ -162,20 +183,26 @@ class RegistryService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.quotas.check_registered_object()
             await unit.registry.append(new)
-            return await unit.registry.get(self.noun, new.id)
+            made = await unit.registry.get(self.noun, new.id)
+        return replace(made, unread=new.unread)
 
     async def _checked_and_sealed(self, plain: Registered) -> Registered:
         if not self.models:
             return plain
         self._check_size(plain.definition)
-        await self._check(plain.definition)
+        unread = await self._check(plain.definition)
         definition, secrets = await asyncio.to_thread(split, self.models, plain.definition)
         sealed = self._ports.secret_box.seal(
             secrets,
             project_id=self._tenant.project_id,
             row_id=_sealed_for(plain.id, plain.version),
         )
-        return replace(plain, definition=definition, secrets=sealed if secrets else None)
+        return replace(
+            plain,
+            definition=definition,
+            secrets=sealed if secrets else None,
+            unread=unread,
+        )
 
     def _check_size(self, definition: dict[str, Any]) -> None:
         if len(json.dumps(definition)) > MAX_DEFINITION_BYTES:
@@ -185,8 +212,12 @@ class RegistryService:
                 code="invalid_value",
             )
 
-    async def _check(self, definition: dict[str, Any]) -> None:
-        """Raises `InvalidRequest` for what may not be called. Values are the real ones."""
+    async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
+        """Returns the keys that nothing reads. Raises `InvalidRequest` for what may not be called.
+        Values are the real ones.
+        """
+        del definition
+        return ()
 
     async def _with_earlier_values(
         self, definition: dict[str, Any], before: dict[str, Any]

@@ -12,6 +12,7 @@ from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, N
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.tools import ToolSpec
+from app.domain.unknown_keys import UnreadKey
 from app.services.models.judge_models import JudgeModels
 from app.services.project_slots import ProjectSlots
 from app.services.registry.definition_check import check_definition, read_definition
@@ -76,9 +77,13 @@ class ToolService(RegistryService):
         return await self._append(before, definition, labels)
 
     @override
-    async def _check(self, definition: dict[str, Any]) -> None:
+    async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
         tool = read_definition(_ADAPTER, definition, self.root)
-        await check_definition(tool, "", egress=self._ports.egress, models=self._models)
+        return await check_definition(tool, "", egress=self._ports.egress, models=self._models)
+
+    @override
+    def _validate(self, definition: dict[str, Any]) -> None:
+        read_definition(_ADAPTER, definition, self.root)
 
     async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
         """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,
@@ -92,7 +97,7 @@ class ToolService(RegistryService):
                 code="invalid_value",
             )
         registered = await self.get(tool_id)
-        tool = read_definition(_ADAPTER, await self.reveal(registered), self.root)
+        tool = _ADAPTER.validate_python(await self.usable(registered))
         test = ContractTest(
             self._ports.egress,
             tool,

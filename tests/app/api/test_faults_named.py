@@ -95,9 +95,10 @@ async def test_a_stored_definition_that_is_invalid_answers_400(
         (f"/v1/graders/{grader['id']}", {"name": "h"}, {"model_sample": "x"}, "grader.operation"),
         (f"/v1/tools/{tool['id']}", {"description": "d"}, {}, "server_url"),
     ):
-        for url, content in ((path, change), (f"{path}/test", test)):
+        for url, content, told in ((path, change, param), (f"{path}/test", test, "id")):
             reply = await api.call("POST", url, json=content)
-            assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
+            assert (reply.status_code, reply.json()["error"]["param"]) == (400, told), reply.text
+            assert f"Invalid value for '{param}'" in reply.text
 
 
 SCHEMA = {"type": "object", "properties": {"token": {"type": "string", "enum": ["alpha", "beta"]}}}

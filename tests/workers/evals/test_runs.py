@@ -232,3 +232,17 @@ async def test_a_run_whose_secrets_are_lost_fails_at_once(
     assert (run["status"], run["error"]["code"]) == ("failed", "secrets_lost")
     assert "create the eval again" in run["error"]["message"]
     assert world.grader.received == []
+
+
+async def test_a_run_whose_criteria_are_refused_today_fails_at_once(
+    world: World, database: Database
+) -> None:
+    path = await world.make(exact(), source=sampled(rows(RIGHT)))
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "UPDATE evals SET testing_criteria = jsonb_set(testing_criteria, '{0,operation}', "
+            "'\"gone\"')"
+        )
+    run = await world.finish(path)
+    assert (run["status"], run["error"]["code"]) == ("failed", "definition_refused")
+    assert "Invalid value for 'testing_criteria[0].operation'" in run["error"]["message"]
