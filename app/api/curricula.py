@@ -11,7 +11,7 @@ from app.api.schemas.curricula import (
     RunCurriculumTest,
     UpdateCurriculum,
 )
-from app.api.schemas.registry import Version, label_changes
+from app.api.schemas.registry import Version, label_changes, unread_keys
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
 from app.api.support.registry_pages import AfterVersion, objects_page, versions_page
@@ -22,10 +22,11 @@ router = APIRouter(prefix="/v1/curricula", tags=["Curricula"])
 @router.post("", operation_id="createCurriculum", responses=responses())
 async def create_curriculum(body: CreateCurriculum, services: Services) -> Curriculum:
     """Registers a curriculum, as version 1."""
+    unread = unread_keys(body, Curriculum)
     created = await services.curricula().create(
         body.name, body.to_data(every=True), metadata=body.metadata
     )
-    return Curriculum.of(created)
+    return Curriculum.of(created, unread)
 
 
 @router.get("", operation_id="listCurricula", responses=responses())
@@ -60,10 +61,11 @@ async def update_curriculum(
     curriculum_id: str, body: UpdateCurriculum, services: Services
 ) -> Curriculum:
     """Makes a new version; jobs and earlier versions do not change."""
+    unread = unread_keys(body, Curriculum)
     updated = await services.curricula().update(
         curriculum_id, body.to_data(every=False), label_changes(body)
     )
-    return Curriculum.of(updated)
+    return Curriculum.of(updated, unread)
 
 
 @router.delete("/{curriculum_id}", operation_id="deleteCurriculum", responses=responses(404))

@@ -11,7 +11,7 @@ from app.api.schemas.registered_graders import (
     RunRegisteredGrader,
     UpdateGrader,
 )
-from app.api.schemas.registry import Version, label_changes
+from app.api.schemas.registry import Version, label_changes, unread_keys
 from app.api.schemas.trials import GraderRun
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -23,10 +23,11 @@ router = APIRouter(prefix="/v1/graders", tags=["Graders"])
 @router.post("", operation_id="createGrader", responses=responses())
 async def create_grader(body: CreateGrader, services: Services) -> RegisteredGrader:
     """Registers a grader, as version 1."""
+    unread = unread_keys(body, RegisteredGrader)
     created = await services.registered_graders().create(
         body.name, body.grader, metadata=body.metadata
     )
-    return RegisteredGrader.of(created)
+    return RegisteredGrader.of(created, unread)
 
 
 @router.get("", operation_id="listGraders", responses=responses())
@@ -58,10 +59,11 @@ async def list_grader_versions(
 @router.post("/{grader_id}", operation_id="updateGrader", responses=responses(404))
 async def update_grader(grader_id: str, body: UpdateGrader, services: Services) -> RegisteredGrader:
     """Makes a new version; jobs and earlier versions do not change."""
+    unread = unread_keys(body, RegisteredGrader)
     updated = await services.registered_graders().update(
         grader_id, body.grader, label_changes(body)
     )
-    return RegisteredGrader.of(updated)
+    return RegisteredGrader.of(updated, unread)
 
 
 @router.delete("/{grader_id}", operation_id="deleteGrader", responses=responses(404))

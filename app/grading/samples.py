@@ -9,9 +9,13 @@ def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]
     """Returns the sample; its `output_json` is the parsed text, `None` unless that is a
     JSON object or list, as in a job.
 
-    Keys of `more` take the place of the derived ones.
+    Keys of `more` take the place of the derived ones. Its `tool_calls` get the `arguments_json`
+    that they lack.
     """
-    message = {"role": "assistant", "content": text, "tool_calls": []}
+    more = dict(more or {})
+    message = {"role": "assistant", "content": text, "tool_calls": more.get("output_tools") or []}
+    if more.get("tool_calls") is not None:
+        more["tool_calls"] = [_with_json(call) for call in more["tool_calls"]]
     return {
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "output_text": text,
@@ -19,5 +23,12 @@ def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]
         "output_tools": [],
         "output_reasoning_summary": None,
         **one_turn_keys(message, "stop"),
-        **(more or {}),
+        **more,
     }
+
+
+def _with_json(call: Any) -> Any:
+    arguments = call.get("arguments") if isinstance(call, dict) else None
+    if not isinstance(arguments, str) or "arguments_json" in call:
+        return call
+    return {**call, "arguments_json": object_or_list(arguments)}

@@ -966,8 +966,8 @@ export interface paths {
          * Delete Model
          * @description Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
          *
-         *     A model that an unfinished job or eval run starts from, samples or is graded by answers 400
-         *     `model_in_use` with their ids.
+         *     A model that an unfinished job, eval run or export uses answers 400 `model_in_use` with their
+         *     ids and the request that ends each kind.
          */
         delete: operations["deleteModel"];
         options?: never;
@@ -3531,6 +3531,11 @@ export interface components {
             metadata: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description Keys of this request that nothing reads; only in the reply to a create or an update.
+             */
+            warnings: components["schemas"]["RegistryWarning"][] | null;
             /**
              * Object
              * @description Type of the object; each type has one constant value.
@@ -7466,6 +7471,11 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
+             * Warnings
+             * @description Keys of this request that nothing reads; only in the reply to a create or an update.
+             */
+            warnings: components["schemas"]["RegistryWarning"][] | null;
+            /**
              * Object
              * @description Type of the object; each type has one constant value.
              * @default grader
@@ -7495,6 +7505,29 @@ export interface components {
              * @description The newest when absent.
              */
             version?: number | null;
+        };
+        /**
+         * RegistryWarning
+         * @description A key of the request that is kept or dropped, and that nothing reads.
+         */
+        RegistryWarning: {
+            /**
+             * Code
+             * @description The fault in a word that programs can compare.
+             * @default unknown_parameter
+             * @constant
+             */
+            code: "unknown_parameter";
+            /**
+             * Message
+             * @description The fault in a sentence, with the nearest known name.
+             */
+            message: string;
+            /**
+             * Param
+             * @description The key, as a path from the body.
+             */
+            param: string;
         };
         /**
          * Regression
@@ -8281,7 +8314,7 @@ export interface components {
         /**
          * SampleParts
          * @description Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
-         *     gives.
+         *     gives. An unknown key, also of a call or a turn, is refused.
          */
         SampleParts: {
             /**
@@ -8298,7 +8331,7 @@ export interface components {
             output_reasoning_summary?: string | null;
             /**
              * Tool Calls
-             * @description Tool calls of the whole rollout.
+             * @description Tool calls of the whole rollout; those of `output_tools` when absent. Where it has no `arguments_json`, it is read from `arguments`.
              */
             tool_calls?: {
                 [key: string]: unknown;
@@ -9000,6 +9033,11 @@ export interface components {
             metadata: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description Keys of this request that nothing reads; only in the reply to a create or an update.
+             */
+            warnings: components["schemas"]["RegistryWarning"][] | null;
             /**
              * Object
              * @description Type of the object; each type has one constant value.
@@ -12032,7 +12070,7 @@ export interface operations {
     listFineTuningJobMetrics: {
         parameters: {
             query?: {
-                /** @description Curves to return, repeated or separated by commas */
+                /** @description Curves to return, repeated or separated by commas; unknown ones are refused */
                 names?: string[] | null;
                 /** @description Only values of training (`train`), or of validations. */
                 split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base" | "report") | null;

@@ -1,5 +1,6 @@
 """Registered curricula on the wire (an extension)."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -19,6 +20,7 @@ from app.domain.registry.curricula import (
 )
 from app.domain.registry.registered_objects import Registered
 from app.domain.tools.tools import TOOL_NAME
+from app.domain.unknown_keys import UnreadKey
 
 Rows = Annotated[list[Json], Field(min_length=1, max_length=MAX_ROWS)]
 
@@ -79,8 +81,8 @@ class Curriculum(RegisteredObject):
     """As `training_sha256`."""
 
     @classmethod
-    def of(cls, registered: Registered) -> "Curriculum":
-        shown: dict[str, Any] = own_keys(registered)
+    def of(cls, registered: Registered, unread: Sequence[UnreadKey] = ()) -> "Curriculum":
+        shown: dict[str, Any] = own_keys(registered, unread)
         for split in CURRICULUM_PARTS:
             part = registered.definition.get(split) or {}
             shown[f"{split}_file"] = part.get("file_id")

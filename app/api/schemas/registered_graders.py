@@ -1,5 +1,6 @@
 """Registered graders on the wire (an extension); the configuration inside is the hosted one."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from app.api.schemas.common import ClosedBody, Json, WireModel
@@ -8,6 +9,7 @@ from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.api.schemas.trials import HeaderSafe, SampleParts
 from app.domain.graders.graders import Grader
 from app.domain.registry.registered_objects import Registered
+from app.domain.unknown_keys import UnreadKey
 
 
 class CreateGrader(WireModel):
@@ -36,8 +38,8 @@ class RegisteredGrader(RegisteredObject):
     """The definition, with secrets redacted."""
 
     @classmethod
-    def of(cls, registered: Registered) -> "RegisteredGrader":
-        return cls.model_validate({"grader": registered.definition, **own_keys(registered)})
+    def of(cls, registered: Registered, unread: Sequence[UnreadKey] = ()) -> "RegisteredGrader":
+        return cls.model_validate({"grader": registered.definition, **own_keys(registered, unread)})
 
 
 class RunRegisteredGrader(ClosedBody):

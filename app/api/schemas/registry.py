@@ -1,6 +1,7 @@
 """Fields that registered tools, graders and curricula share (extensions of the hosted API)."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, Self
 
 from fastapi import Query
 from pydantic import Field
@@ -8,12 +9,30 @@ from pydantic import Field
 from app.api.schemas.common import WireModel
 from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.domain.described import Described
+from app.domain.documents.walk import Kind, WalkedField
 from app.domain.registry.registered_objects import LabelChanges, Registered
+from app.domain.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, refused, unread
 
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
+_MOST_WARNINGS: Final = 200
 Version = Annotated[
     int | None, Query(ge=1, le=2**31 - 1, description="Number of a version; the newest when absent")
 ]
+
+
+class RegistryWarning(Described):
+    """A key of the request that is kept or dropped, and that nothing reads."""
+
+    code: Literal["unknown_parameter"] = UNKNOWN_PARAMETER
+    """The fault in a word that programs can compare."""
+    message: str
+    """The fault in a sentence, with the nearest known name."""
+    param: str
+    """The key, as a path from the body."""
+
+    @classmethod
+    def of(cls, key: UnreadKey) -> Self:
+        return cls(message=key.message, param=key.param)
 
 
 class RegisteredObject(Described):
@@ -27,6 +46,27 @@ class RegisteredObject(Described):
     """Number of the version, from 1."""
     name: str
     metadata: dict[str, str] | None
+    warnings: list[RegistryWarning] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+    """Keys of this request that nothing reads; only in the reply to a create or an update."""
+
+
+def unread_keys(body: WireModel, shown: type[RegisteredObject]) -> tuple[UnreadKey, ...]:
+    """Returns the keys beside the definition that nothing reads; those of a reply may be sent back.
+
+    Raises `InvalidRequest` for the first one that is refused.
+    """
+    known = frozenset(type(body).model_fields)
+    walked = [
+        WalkedField(Kind.UNKNOWN, (key,), value, body, known=known)
+        for key, value in (body.model_extra or {}).items()
+        if value is not None and key not in shown.model_fields
+    ]
+    for field in walked:
+        if (fault := refused(field, "")) is not None:
+            raise fault
+    return tuple(unread(walked, ""))
 
 
 def label_changes(body: WireModel) -> LabelChanges:
@@ -35,7 +75,9 @@ def label_changes(body: WireModel) -> LabelChanges:
     return LabelChanges(sent.get("name"), sent.get("metadata"), "metadata" in sent)
 
 
-def own_keys(registered: Registered) -> dict[str, Any]:
+def own_keys(registered: Registered, unread: Sequence[UnreadKey] = ()) -> dict[str, Any]:
+    """Returns the fields that the service sets. `unread` are keys beside the definition."""
+    found = [*unread, *registered.unread][:_MOST_WARNINGS]
     return {
         "id": registered.id,
         "created_at": registered.created_at,
@@ -43,4 +85,5 @@ def own_keys(registered: Registered) -> dict[str, Any]:
         "version": registered.version,
         "name": registered.name,
         "metadata": registered.metadata,
+        "warnings": [RegistryWarning.of(key) for key in found] or None,
     }

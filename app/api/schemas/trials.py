@@ -3,15 +3,17 @@ Agent RFT alpha's `tool/run`.
 """
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.domain.described import Described
 from app.domain.graders.graders import Grader
+from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
 from app.domain.tools.tools import TOOL_NAME, ToolSpec
 from app.domain.tools.trials import ToolTrial
+from app.domain.value_faults import unknown_key
 
 HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
 """A value that is also sent in a header."""
@@ -19,7 +21,7 @@ HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
 
 class SampleParts(WireModel):
     """Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
-    gives.
+    gives. An unknown key, also of a call or a turn, is refused.
     """
 
     output_tools: list[Json] | None = None
@@ -27,11 +29,24 @@ class SampleParts(WireModel):
     output_reasoning_summary: str | None = None
     """Reasoning of the last turn."""
     tool_calls: list[Json] | None = None
-    """Tool calls of the whole rollout."""
+    """Tool calls of the whole rollout; those of `output_tools` when absent. Where it has no
+    `arguments_json`, it is read from `arguments`."""
     turns: list[Json] | None = None
     """Turns of the rollout."""
     stop_reason: str | None = None
     """Reason why the rollout ended."""
+
+    @model_validator(mode="after")
+    def _knows_every_key(self) -> Self:
+        for key, value in (self.model_extra or {}).items():
+            if key not in SAMPLE_KEYS and value is not None:
+                raise unknown_key(key, SAMPLE_KEYS)
+        for name, known in ENTRY_KEYS.items():
+            for number, entry in enumerate(getattr(self, name) or ()):
+                unknown = next((key for key in entry if key not in known), None)
+                if unknown is not None:
+                    raise unknown_key(unknown, known, (name, number))
+        return self
 
     def sent(self) -> Json:
         """Returns the keys that were sent."""

@@ -17,7 +17,7 @@ from app.domain.graders.templates import Placeholder, TemplateError, parse_templ
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
 _TEXTS: Final = frozenset({"output_text", "output_reasoning_summary", "stop_reason"})
 _LISTS: Final = frozenset({"choices", "output_tools", "tool_calls", "turns"})
-_ENTRIES: Final = {"tool_calls": CALL_KEYS, "turns": TURN_KEYS}
+ENTRY_KEYS: Final = {"tool_calls": CALL_KEYS, "turns": TURN_KEYS}
 """Keys of the entries of each list of the whole rollout."""
 _JSON: Final = "output_json"
 SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON)
@@ -78,7 +78,7 @@ def _placeholder_fault(placeholder: Placeholder, *, json_output: bool) -> str | 
 def _list_fault(key: str, rest: list[str | int]) -> str | None:
     if rest and not isinstance(rest[0], int):
         return f"leads nowhere: 'sample.{key}' is a list: write 'sample.{key}[0]'"
-    known = _ENTRIES.get(key)
+    known = ENTRY_KEYS.get(key)
     if known is not None and len(rest) > 1 and rest[1] not in known:
         return f"names no part of an entry of 'sample.{key}': {_cure(rest[1], known)}"
     return None

@@ -55,5 +55,7 @@ class RegisteredVersionTable(Base):
     name: Mapped[str]
     definition: Mapped[Json]
     secrets: Mapped[bytes | None]
-    object_metadata: Mapped[dict[str, Any] | None] = mapped_column("metadata", JSONB)
+    object_metadata: Mapped[dict[str, Any] | None] = mapped_column(
+        "metadata", JSONB(none_as_null=True)
+    )
     created_at: Mapped[Now]

@@ -166,6 +166,39 @@ async def test_an_endpoint_is_called_as_in_training(database: Database) -> None:
     Webhook(secret).verify(request.body, request.headers)
 
 
+async def test_calls_have_their_arguments_as_in_a_job(trials: Trials) -> None:
+    path = "{{ sample.tool_calls[0].arguments_json.city }}"
+    check = {**CHECK, "input": path, "reference": "Ulm"}
+    flat = {"name": "look", "arguments": '{"city": "Ulm"}'}
+    assert (await trials.run(check, "x", sample={"tool_calls": [flat]}))["reward"] == 1.0
+    given = {**flat, "arguments_json": {"city": "Bonn"}}
+    assert (await trials.run(check, "x", sample={"tool_calls": [given]}))["reward"] == 0.0
+    chat = {"id": "c", "type": "function", "function": flat}
+    assert (await trials.run(check, "x", sample={"output_tools": [chat]}))["reward"] == 1.0
+    broken = {"name": "look", "arguments": "{city"}
+    answer = await trials.run(check, "x", sample={"tool_calls": [broken]})
+    assert answer["metadata"]["errors"]["invalid_variable_error"] is True
+
+
+@pytest.mark.parametrize(
+    ("sample", "param", "hint"),
+    [
+        ({"tool_cals": []}, "sample.tool_cals", "Did you mean 'tool_calls'?"),
+        ({"zzz": 1}, "sample.zzz", "Remove it."),
+        ({"tool_calls": [{}, {"argumens": "{}"}]}, "sample.tool_calls[1].argumens",
+         "Did you mean 'arguments'?"),
+        ({"turns": [{"contents": "x"}]}, "sample.turns[0].contents", "Did you mean 'content'?"),
+    ],
+)  # fmt: skip
+async def test_an_unknown_key_of_a_sample_is_named(
+    trials: Trials, sample: dict[str, Any], param: str, hint: str
+) -> None:
+    body = {"grader": CHECK, "model_sample": "x", "sample": sample}
+    told, code, message = await trials.fault(RUN, body)
+    assert (told, code) == (param, "unknown_parameter")
+    assert message == f"Unknown parameter: '{param}'. {hint}"
+
+
 async def test_a_graders_fault_is_200_with_its_flag(database: Database) -> None:
     async with endpoint(lambda _: Reply(500, {"secret": "body"})) as server:
         grader = {"type": "endpoint", "name": "g", "url": server.url()}

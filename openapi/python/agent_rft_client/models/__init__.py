@@ -298,6 +298,7 @@ from .registered_grader import RegisteredGrader
 from .registered_grader_grader import RegisteredGraderGrader
 from .registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
 from .registered_reference import RegisteredReference
+from .registry_warning import RegistryWarning
 from .regression import Regression
 from .reinforcement_body import ReinforcementBody
 from .reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0
@@ -724,6 +725,7 @@ __all__ = (
     "RegisteredGraderGrader",
     "RegisteredGraderMetadataType0",
     "RegisteredReference",
+    "RegistryWarning",
     "Regression",
     "ReinforcementBody",
     "ReinforcementBodyResponseFormatType0",

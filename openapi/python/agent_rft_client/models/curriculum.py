@@ -13,6 +13,7 @@ from typing import Literal, cast
 
 if TYPE_CHECKING:
   from ..models.curriculum_metadata_type_0 import CurriculumMetadataType0
+  from ..models.registry_warning import RegistryWarning
 
 
 
@@ -34,6 +35,8 @@ class Curriculum:
             name (str): Name for readers; it need not be unique.
             metadata (CurriculumMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not read
                 them.
+            warnings (list[RegistryWarning] | None): Keys of this request that nothing reads; only in the reply to a create
+                or an update.
             object_ (Literal['curriculum']): Type of the object; each type has one constant value. Default: 'curriculum'.
             training_file (str): Id of the file with the training rows.
             validation_file (None | str): Id of the file with the held-out rows.
@@ -49,6 +52,7 @@ class Curriculum:
     version: int
     name: str
     metadata: CurriculumMetadataType0 | None
+    warnings: list[RegistryWarning] | None
     training_file: str
     validation_file: None | str
     training_rows: int
@@ -64,6 +68,7 @@ class Curriculum:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.curriculum_metadata_type_0 import CurriculumMetadataType0 # noqa: PLC0415
+        from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         id = self.id
 
         created_at = self.created_at
@@ -79,6 +84,17 @@ class Curriculum:
             metadata = self.metadata.to_dict()
         else:
             metadata = self.metadata
+
+        warnings: list[dict[str, Any]] | None
+        if isinstance(self.warnings, list):
+            warnings = []
+            for warnings_type_0_item_data in self.warnings:
+                warnings_type_0_item = warnings_type_0_item_data.to_dict()
+                warnings.append(warnings_type_0_item)
+
+
+        else:
+            warnings = self.warnings
 
         object_ = self.object_
 
@@ -107,6 +123,7 @@ class Curriculum:
             "version": version,
             "name": name,
             "metadata": metadata,
+            "warnings": warnings,
             "object": object_,
             "training_file": training_file,
             "validation_file": validation_file,
@@ -123,6 +140,7 @@ class Curriculum:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.curriculum_metadata_type_0 import CurriculumMetadataType0 # noqa: PLC0415
+        from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         d = dict(src_dict)
         id = d.pop("id")
 
@@ -150,6 +168,29 @@ class Curriculum:
             return cast(CurriculumMetadataType0 | None, data)
 
         metadata = _parse_metadata(d.pop("metadata"))
+
+
+        def _parse_warnings(data: object) -> list[RegistryWarning] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                warnings_type_0 = []
+                _warnings_type_0 = data
+                for warnings_type_0_item_data in (_warnings_type_0):
+                    warnings_type_0_item = RegistryWarning.from_dict(warnings_type_0_item_data)
+
+
+
+                    warnings_type_0.append(warnings_type_0_item)
+
+                return warnings_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[RegistryWarning] | None, data)
+
+        warnings = _parse_warnings(d.pop("warnings"))
 
 
         object_ = cast(Literal['curriculum'] , d.pop("object"))
@@ -193,6 +234,7 @@ class Curriculum:
             version=version,
             name=name,
             metadata=metadata,
+            warnings=warnings,
             object_=object_,
             training_file=training_file,
             validation_file=validation_file,

@@ -14,6 +14,7 @@ from typing import Literal, cast
 if TYPE_CHECKING:
   from ..models.registered_grader_grader import RegisteredGraderGrader
   from ..models.registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
+  from ..models.registry_warning import RegistryWarning
 
 
 
@@ -35,6 +36,8 @@ class RegisteredGrader:
             name (str): Name for readers; it need not be unique.
             metadata (None | RegisteredGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does not
                 read them.
+            warnings (list[RegistryWarning] | None): Keys of this request that nothing reads; only in the reply to a create
+                or an update.
             object_ (Literal['grader']): Type of the object; each type has one constant value. Default: 'grader'.
             grader (RegisteredGraderGrader): The definition, with secrets redacted.
      """
@@ -45,6 +48,7 @@ class RegisteredGrader:
     version: int
     name: str
     metadata: None | RegisteredGraderMetadataType0
+    warnings: list[RegistryWarning] | None
     grader: RegisteredGraderGrader
     object_: Literal['grader'] = 'grader'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -56,6 +60,7 @@ class RegisteredGrader:
     def to_dict(self) -> dict[str, Any]:
         from ..models.registered_grader_grader import RegisteredGraderGrader # noqa: PLC0415
         from ..models.registered_grader_metadata_type_0 import RegisteredGraderMetadataType0 # noqa: PLC0415
+        from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         id = self.id
 
         created_at = self.created_at
@@ -72,6 +77,17 @@ class RegisteredGrader:
         else:
             metadata = self.metadata
 
+        warnings: list[dict[str, Any]] | None
+        if isinstance(self.warnings, list):
+            warnings = []
+            for warnings_type_0_item_data in self.warnings:
+                warnings_type_0_item = warnings_type_0_item_data.to_dict()
+                warnings.append(warnings_type_0_item)
+
+
+        else:
+            warnings = self.warnings
+
         object_ = self.object_
 
         grader = self.grader.to_dict()
@@ -86,6 +102,7 @@ class RegisteredGrader:
             "version": version,
             "name": name,
             "metadata": metadata,
+            "warnings": warnings,
             "object": object_,
             "grader": grader,
         })
@@ -98,6 +115,7 @@ class RegisteredGrader:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.registered_grader_grader import RegisteredGraderGrader # noqa: PLC0415
         from ..models.registered_grader_metadata_type_0 import RegisteredGraderMetadataType0 # noqa: PLC0415
+        from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         d = dict(src_dict)
         id = d.pop("id")
 
@@ -127,6 +145,29 @@ class RegisteredGrader:
         metadata = _parse_metadata(d.pop("metadata"))
 
 
+        def _parse_warnings(data: object) -> list[RegistryWarning] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                warnings_type_0 = []
+                _warnings_type_0 = data
+                for warnings_type_0_item_data in (_warnings_type_0):
+                    warnings_type_0_item = RegistryWarning.from_dict(warnings_type_0_item_data)
+
+
+
+                    warnings_type_0.append(warnings_type_0_item)
+
+                return warnings_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[RegistryWarning] | None, data)
+
+        warnings = _parse_warnings(d.pop("warnings"))
+
+
         object_ = cast(Literal['grader'] , d.pop("object"))
         if object_ != 'grader':
             raise ValueError(f"object must match const 'grader', got '{object_}'")
@@ -143,6 +184,7 @@ class RegisteredGrader:
             version=version,
             name=name,
             metadata=metadata,
+            warnings=warnings,
             object_=object_,
             grader=grader,
         )

@@ -27,13 +27,14 @@ T = TypeVar("T", bound="SampleParts")
 @_attrs_define
 class SampleParts:
     """ Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
-    gives.
+    gives. An unknown key, also of a call or a turn, is refused.
 
         Attributes:
             output_tools (list[SamplePartsOutputToolsType0Item] | None | Unset): Tool calls of the last turn, as in a chat
                 message.
             output_reasoning_summary (None | str | Unset): Reasoning of the last turn.
-            tool_calls (list[SamplePartsToolCallsType0Item] | None | Unset): Tool calls of the whole rollout.
+            tool_calls (list[SamplePartsToolCallsType0Item] | None | Unset): Tool calls of the whole rollout; those of
+                `output_tools` when absent. Where it has no `arguments_json`, it is read from `arguments`.
             turns (list[SamplePartsTurnsType0Item] | None | Unset): Turns of the rollout.
             stop_reason (None | str | Unset): Reason why the rollout ended.
      """

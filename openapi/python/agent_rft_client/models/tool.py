@@ -12,6 +12,7 @@ from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
+  from ..models.registry_warning import RegistryWarning
   from ..models.tool_headers_type_0 import ToolHeadersType0
   from ..models.tool_metadata_type_0 import ToolMetadataType0
   from ..models.tool_parameters_type_0 import ToolParametersType0
@@ -35,6 +36,8 @@ class Tool:
             version (int): Number of the version, from 1.
             name (str): Name for readers; it need not be unique.
             metadata (None | ToolMetadataType0): Up to 16 pairs of text of the user's own; the service does not read them.
+            warnings (list[RegistryWarning] | None): Keys of this request that nothing reads; only in the reply to a create
+                or an update.
             object_ (Literal['tool']): Type of the object; each type has one constant value. Default: 'tool'.
             server_url (str): Address that the calls are sent to, with query values redacted.
             headers (None | ToolHeadersType0): Headers sent with every call, each shown as `[redacted]`.
@@ -49,6 +52,7 @@ class Tool:
     version: int
     name: str
     metadata: None | ToolMetadataType0
+    warnings: list[RegistryWarning] | None
     server_url: str
     headers: None | ToolHeadersType0
     description: None | str
@@ -62,6 +66,7 @@ class Tool:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         from ..models.tool_headers_type_0 import ToolHeadersType0 # noqa: PLC0415
         from ..models.tool_metadata_type_0 import ToolMetadataType0 # noqa: PLC0415
         from ..models.tool_parameters_type_0 import ToolParametersType0 # noqa: PLC0415
@@ -80,6 +85,17 @@ class Tool:
             metadata = self.metadata.to_dict()
         else:
             metadata = self.metadata
+
+        warnings: list[dict[str, Any]] | None
+        if isinstance(self.warnings, list):
+            warnings = []
+            for warnings_type_0_item_data in self.warnings:
+                warnings_type_0_item = warnings_type_0_item_data.to_dict()
+                warnings.append(warnings_type_0_item)
+
+
+        else:
+            warnings = self.warnings
 
         object_ = self.object_
 
@@ -113,6 +129,7 @@ class Tool:
             "version": version,
             "name": name,
             "metadata": metadata,
+            "warnings": warnings,
             "object": object_,
             "server_url": server_url,
             "headers": headers,
@@ -127,6 +144,7 @@ class Tool:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         from ..models.tool_headers_type_0 import ToolHeadersType0 # noqa: PLC0415
         from ..models.tool_metadata_type_0 import ToolMetadataType0 # noqa: PLC0415
         from ..models.tool_parameters_type_0 import ToolParametersType0 # noqa: PLC0415
@@ -157,6 +175,29 @@ class Tool:
             return cast(None | ToolMetadataType0, data)
 
         metadata = _parse_metadata(d.pop("metadata"))
+
+
+        def _parse_warnings(data: object) -> list[RegistryWarning] | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                warnings_type_0 = []
+                _warnings_type_0 = data
+                for warnings_type_0_item_data in (_warnings_type_0):
+                    warnings_type_0_item = RegistryWarning.from_dict(warnings_type_0_item_data)
+
+
+
+                    warnings_type_0.append(warnings_type_0_item)
+
+                return warnings_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[RegistryWarning] | None, data)
+
+        warnings = _parse_warnings(d.pop("warnings"))
 
 
         object_ = cast(Literal['tool'] , d.pop("object"))
@@ -224,6 +265,7 @@ class Tool:
             version=version,
             name=name,
             metadata=metadata,
+            warnings=warnings,
             object_=object_,
             server_url=server_url,
             headers=headers,

@@ -269,7 +269,8 @@ def sync_detailed(
 
     Args:
         job_id (str):
-        names (list[str] | None | Unset): Curves to return, repeated or separated by commas
+        names (list[str] | None | Unset): Curves to return, repeated or separated by commas;
+            unknown ones are refused
         split (ListFineTuningJobMetricsSplitType0 | None | Unset):
         after_step (int | None | Unset):
         max_points (int | Unset):  Default: 500.
@@ -419,7 +420,8 @@ def sync(
 
     Args:
         job_id (str):
-        names (list[str] | None | Unset): Curves to return, repeated or separated by commas
+        names (list[str] | None | Unset): Curves to return, repeated or separated by commas;
+            unknown ones are refused
         split (ListFineTuningJobMetricsSplitType0 | None | Unset):
         after_step (int | None | Unset):
         max_points (int | Unset):  Default: 500.
@@ -564,7 +566,8 @@ async def asyncio_detailed(
 
     Args:
         job_id (str):
-        names (list[str] | None | Unset): Curves to return, repeated or separated by commas
+        names (list[str] | None | Unset): Curves to return, repeated or separated by commas;
+            unknown ones are refused
         split (ListFineTuningJobMetricsSplitType0 | None | Unset):
         after_step (int | None | Unset):
         max_points (int | Unset):  Default: 500.
@@ -714,7 +717,8 @@ async def asyncio(
 
     Args:
         job_id (str):
-        names (list[str] | None | Unset): Curves to return, repeated or separated by commas
+        names (list[str] | None | Unset): Curves to return, repeated or separated by commas;
+            unknown ones are refused
         split (ListFineTuningJobMetricsSplitType0 | None | Unset):
         after_step (int | None | Unset):
         max_points (int | Unset):  Default: 500.

@@ -116,8 +116,8 @@ def sync_detailed(
 
      Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
 
-    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
-    `model_in_use` with their ids.
+    A model that an unfinished job, eval run or export uses answers 400 `model_in_use` with their
+    ids and the request that ends each kind.
 
     Args:
         model (str):
@@ -152,8 +152,8 @@ def sync(
 
      Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
 
-    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
-    `model_in_use` with their ids.
+    A model that an unfinished job, eval run or export uses answers 400 `model_in_use` with their
+    ids and the request that ends each kind.
 
     Args:
         model (str):
@@ -183,8 +183,8 @@ async def asyncio_detailed(
 
      Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
 
-    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
-    `model_in_use` with their ids.
+    A model that an unfinished job, eval run or export uses answers 400 `model_in_use` with their
+    ids and the request that ends each kind.
 
     Args:
         model (str):
@@ -219,8 +219,8 @@ async def asyncio(
 
      Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
 
-    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
-    `model_in_use` with their ids.
+    A model that an unfinished job, eval run or export uses answers 400 `model_in_use` with their
+    ids and the request that ends each kind.
 
     Args:
         model (str):
