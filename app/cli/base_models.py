@@ -9,7 +9,7 @@ import sys
 
 
 def check_base_models(models_json: str) -> int:
-    """Prints what each model can do and returns the exit code: 1 if one is refused."""
+    """Prints what each model can do and returns the exit code: 9 if one is refused."""
     command = (sys.executable, "-m", "workers.engines.base_model_check", "--models-json", "-")
     done = subprocess.run(command, input=models_json, capture_output=True, text=True, check=False)  # noqa: S603 - ourselves
     for line in done.stdout.splitlines():

@@ -8,7 +8,7 @@ contains results only.
 import importlib.util
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.add_typer(keys, name="keys")
 app.add_typer(models, name="models")
 
+EngineName = Literal["cpu", "vllm"]
 DEFAULT_PORT = 8000
 
 
@@ -61,13 +62,52 @@ def up(
         float | None,
         typer.Option(min=1, help="Seconds without a heartbeat after which a worker loses its job."),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|HUB_ID",
+            help="Base model: a directory, or a hub id such as Qwen/Qwen3-4B. Later starts of the "
+            "data directory keep it; `tiny-agent` goes back to the shipped one.",
+        ),
+    ] = None,
+    revision: Annotated[
+        str | None, typer.Option(help="Branch, tag or commit of a hub id; by default `main`, once.")
+    ] = None,
+    engine: Annotated[EngineName, typer.Option(help="Engine of --model.")] = "cpu",
+    cpu: Annotated[
+        bool, typer.Option("--cpu", help="With --engine vllm: vLLM's CPU build.")
+    ] = False,
+    context_length: Annotated[
+        int | None,
+        typer.Option(min=64, metavar="TOKENS", help="Longest rollout, prompt included."),
+    ] = None,
+    engine_share: Annotated[
+        float | None,
+        typer.Option(min=0.05, max=0.95, help="Share of the GPU for vLLM; by default planned."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Install vLLM without asking, if it is missing.")
+    ] = False,
     ready_fd: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Start every process; print the base URL and the keys as one JSON object."""
-    from app.cli.up import start, start_detached  # noqa: PLC0415 - loaded only when it runs
+    """Start every process; print the base URL and the keys as one JSON object.
+
+    With --model the model is checked, its memory planned and its speed measured first; nothing is
+    started for one that is refused (exit code 9) or does not fit (10).
+    """
+    from app.cli.up import start, start_detached, wish_of, with_model  # noqa: PLC0415 - loaded only when it runs
     from app.embedded.layout import UpOptions  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     options = UpOptions(port=port, allow_endpoints=tuple(allow_endpoint or ()), lease_s=lease_s)
+    wish = wish_of(
+        model,
+        engine,
+        cpu=cpu,
+        revision=revision,
+        context_length=context_length,
+        engine_share=engine_share,
+    )
+    options = with_model(data_dir, options, wish, yes=yes)
     if detach:
         start_detached(data_dir, options)
     else:
@@ -159,7 +199,7 @@ def restore(
 def base_models(
     *,
     check: Annotated[
-        bool, typer.Option(help="Check what each model can do here; 1 if one is refused.")
+        bool, typer.Option(help="Check what each model can do here; exit code 9 if one is refused.")
     ] = False,
 ) -> None:
     """Print the configured base models in the format of an engine's --models-json file."""

@@ -9,6 +9,6 @@ _PROGRAM: Final = "workers.learning.memory"
 
 
 def plan(arguments: Sequence[str]) -> int:
-    """Passes the arguments on; returns 0 if everything fits, 1 if not, 2 for wrong arguments."""
+    """Passes the arguments on; returns 0 if everything fits, else a code of `exit_codes`."""
     command = [sys.executable, "-m", _PROGRAM, *arguments]
     return subprocess.run(command, check=False).returncode  # noqa: S603 - our own program, no shell

@@ -10,19 +10,24 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import typer
 from pydantic import ValidationError
 
 from app.cli.console import describe
+from app.domain.models.start_plans import EngineKind
 from app.embedded.announcement import Announcement
-from app.embedded.errors import EmbeddedError
+from app.embedded.base_model.chosen import forget, read_chosen, refuse_missing, write_chosen
+from app.embedded.base_model.preparation import Wish, prepare
+from app.embedded.errors import EmbeddedError, WrongOptions
 from app.embedded.layout import UpOptions
-from app.embedded.state import DataDir
-from app.embedded.supervisor import Supervisor
+from app.embedded.state import DataDir, ownership
+from app.embedded.supervisor import Supervisor, refuse_taken_port
 from app.settings.host import HostSettings
+from app.settings.models import ModelSettings, shipped_models
 
 _TAIL_LINES = 20
 
@@ -42,6 +47,75 @@ def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
     os.umask(0o077)
     with _failures_reported(ready_fd):
         Supervisor(DataDir.at(data_dir), options, HostSettings()).run(on_ready)
+
+
+def wish_of(
+    model: str | None,
+    engine: Literal["cpu", "vllm"],
+    *,
+    cpu: bool,
+    revision: str | None,
+    context_length: int | None,
+    engine_share: float | None,
+) -> Wish | None:
+    """Returns what the options of a model ask for, `None` without `--model`. Raises
+    `WrongOptions`.
+    """
+    given = {
+        "--engine": engine == "vllm",
+        "--cpu": cpu,
+        "--revision": revision is not None,
+        "--context-length": context_length is not None,
+        "--engine-share": engine_share is not None,
+    }
+    if model is None:
+        if any(given.values()):
+            names = ", ".join(name for name, is_given in given.items() if is_given)
+            raise WrongOptions(f"{names}: name the model too, with --model DIR or --model HUB_ID")
+        return None
+    if cpu and engine != "vllm":
+        raise WrongOptions("--cpu chooses a build of vLLM: add --engine vllm, or leave it out")
+    if engine_share is not None and (cpu or engine != "vllm"):
+        raise WrongOptions("--engine-share divides a GPU: use it with --engine vllm")
+    kind: EngineKind = "vllm_cpu" if cpu else engine
+    return Wish(
+        model,
+        kind,
+        revision=revision,
+        context_length=context_length,
+        engine_share=engine_share,
+    )
+
+
+def with_model(data_dir: Path, options: UpOptions, wish: Wish | None, *, yes: bool) -> UpOptions:
+    """Returns the options with the base model of this start: the one that is wished for, after its
+    checks, else that of the last start, unless the settings name others. Raises `EmbeddedError`.
+    """
+    configured = "base_models" in ModelSettings().model_fields_set
+    if wish is None:
+        chosen = None if configured or not data_dir.exists() else read_chosen(DataDir.at(data_dir))
+        if chosen is not None:
+            refuse_missing(chosen)
+        return replace(options, chosen=chosen)
+    host = HostSettings()
+    if configured or host.engine_url is not None:
+        name = "BASE_MODELS" if configured else "ENGINE_URL"
+        raise WrongOptions(f"AGENT_RFT_{name} is set: leave out either it or --model")
+    refuse_taken_port(options.port)
+    directory = DataDir.at(data_dir)
+    with ownership(directory):
+        if any(model.answers_to(wish.model) for model in shipped_models()):
+            forget(directory)
+            return options
+        chosen = prepare(
+            wish, host=host, before=read_chosen(directory), consent=lambda text: yes or _asked(text)
+        )
+        write_chosen(directory, chosen)
+    return replace(options, chosen=chosen)
+
+
+def _asked(text: str) -> bool:
+    return sys.stdin.isatty() and typer.confirm(text, err=True)
 
 
 def start_detached(data_dir: Path, options: UpOptions) -> None:

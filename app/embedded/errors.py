@@ -7,11 +7,24 @@ secret.
 
 from typing import ClassVar
 
+from app.domain.exit_codes import (
+    DOES_NOT_FIT,
+    ENGINE_NOT_INSTALLED,
+    MODEL_NOT_FOUND,
+    MODEL_REFUSED,
+)
+
 
 class EmbeddedError(Exception):
     """Base class of the supervisor's errors. `exit_code` is the exit status of `agent-rft`."""
 
     exit_code: ClassVar[int] = 1
+
+
+class WrongOptions(EmbeddedError):
+    """Options or settings that contradict each other."""
+
+    exit_code = 2
 
 
 class BinaryMissing(EmbeddedError):
@@ -42,3 +55,27 @@ class DataDirUnusable(EmbeddedError):
     """The data directory is not writable for us, or not for the user that Postgres runs as."""
 
     exit_code = 7
+
+
+class ModelNotFound(EmbeddedError):
+    """No directory and no hub snapshot of a base model can be had here."""
+
+    exit_code = MODEL_NOT_FOUND
+
+
+class ModelRefused(EmbeddedError):
+    """A base model that cannot be trained or served here."""
+
+    exit_code = MODEL_REFUSED
+
+
+class DoesNotFit(EmbeddedError):
+    """A base model that the memory of this machine does not suffice for."""
+
+    exit_code = DOES_NOT_FIT
+
+
+class EngineNotInstalled(EmbeddedError):
+    """The environment of vLLM is missing, and was not made."""
+
+    exit_code = ENGINE_NOT_INSTALLED

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.binaries import find_postgres, find_valkey, runnable_by
 from app.embedded.identity import unprivileged
 from app.embedded.postgres import PostgresServer
@@ -21,12 +22,11 @@ from app.embedded.valkey import ValkeyServer
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.host import HostSettings
-from app.settings.models import to_models_json
 from app.settings.settings import Settings
 
 HOST = "127.0.0.1"
 # Idle threads sleep instead of spinning: engine, trainer and servers share the same few cores.
-_PASSIVE_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
+PASSIVE_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,8 @@ class UpOptions:
     port: int
     allow_endpoints: tuple[str, ...] = ()
     lease_s: float | None = None
+    chosen: ChosenModel | None = None
+    """The base model of `--model`; `None` starts those of the settings."""
 
     @property
     def public_url(self) -> str:
@@ -60,8 +62,10 @@ def build_settings(
         }
     else:
         databases = {}  # `Settings` reads them from the environment
+    models = {} if options.chosen is None else {"base_models": (options.chosen.spec,)}
     overrides: dict[str, object] = {
         **databases,
+        **models,
         "data_dir": data_dir.root,
         "objects_dir": data_dir.objects,
         "redis_url": host.redis_url or _valkey_url(state),
@@ -124,7 +128,7 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
         ),
         environment={
             **_without(_environment(as_worker), ("AGENT_RFT_OWNER_DATABASE_URL",)),
-            **_PASSIVE_THREADS,
+            **PASSIVE_THREADS,
             "OMP_NUM_THREADS": str(os.cpu_count() or 1),
             # A warm shutdown would wait hours for a job; a cold one re-queues its message at once.
             "REMAP_SIGTERM": "SIGQUIT",
@@ -134,34 +138,6 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
         log=log,
         prepare=started.prepare,
         ready=started.ready,
-        directory=data_dir.root,
-    )
-
-
-def engine_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
-    models = data_dir.root / "models.json"
-
-    def write_models() -> None:
-        models.touch(mode=0o600)
-        models.write_text(to_models_json(settings.base_models))
-
-    return ChildSpec(
-        name="engine",
-        command=(
-            *(sys.executable, "-m", "workers.engines.cpu"),
-            *("--host", HOST, "--port", str(port), "--models-json", str(models)),
-        ),
-        environment={
-            **inherited_environment(),
-            **_PASSIVE_THREADS,
-            "OMP_NUM_THREADS": str(os.cpu_count() or 1),
-            "TOKENIZERS_PARALLELISM": "false",
-            "AGENT_RFT_ENGINE_API_KEY": settings.engine_api_key.get_secret_value(),
-        },
-        log=data_dir.logs / "engine.log",
-        prepare=write_models,
-        ready=http_ok(HOST, port, "/health"),
-        ready_timeout_s=180.0,  # half a gigabyte of libraries must be read from a cold disk
         directory=data_dir.root,
     )
 

@@ -31,6 +31,18 @@ def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
     return ready
 
 
+def log_size(log: Path) -> Callable[[], int]:
+    """Returns a sign of progress: the size of a child's log, which grows while the child loads."""
+
+    def size() -> int:
+        try:
+            return log.stat().st_size
+        except OSError:
+            return 0
+
+    return size
+
+
 class LogLine:
     """Probe that is true once the child has written a text to its log since its last start. A full
     disk takes no text: there a child that runs is taken for ready.

@@ -39,7 +39,9 @@ State = Literal["down", "starting", "ready", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """Command and readiness probe of a child. `ready` receives the pid and must return quickly."""
+    """Command and readiness probe of a child. `ready` receives the pid and must return quickly.
+    `ready_timeout_s` counts from the last change of what `progress` returns.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -48,6 +50,7 @@ class ChildSpec:
     ready: Callable[[int], bool]
     prepare: Callable[[], None] = lambda: None
     ready_timeout_s: float = 60.0
+    progress: Callable[[], object] = lambda: None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 10.0
     orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor dies
@@ -67,6 +70,8 @@ class Child:
         self._on_start = on_start
         self._process: subprocess.Popen[bytes] | None = None
         self._started_at = 0.0
+        self._moved_at = 0.0
+        self._progress: object = None
         self._retry_at = 0.0
         self._stop_signalled_at = 0.0
         self._not_started = ""
@@ -142,7 +147,7 @@ class Child:
         self._not_started = ""
         self.state = "starting"
         self.starts += 1
-        self._started_at = time.monotonic()  # preparing may take a while
+        self._started_at = self._moved_at = time.monotonic()  # preparing may take a while
         _log.info("child_started", child=self.spec.name, pid=self._process.pid, start=self.starts)
         self._on_start()
 
@@ -166,7 +171,9 @@ class Child:
             self.state = "ready"
             self.was_ready = True
             _log.info("child_ready", child=self.spec.name, after_s=round(now - self._started_at, 2))
-        elif self._process is not None and now - self._started_at > self.spec.ready_timeout_s:
+        elif (progress := self.spec.progress()) != self._progress:
+            self._progress, self._moved_at = progress, now
+        elif self._process is not None and now - self._moved_at > self.spec.ready_timeout_s:
             _log.warning("child_not_ready", child=self.spec.name, after_s=self.spec.ready_timeout_s)
             kill_group(self._process.pid)
 

@@ -65,6 +65,10 @@ class DataDir:
         return self.root / "state.json"
 
     @property
+    def base_model_file(self) -> Path:
+        return self.root / "base_model.json"
+
+    @property
     def services_file(self) -> Path:
         return self.root / "services.json"
 

@@ -22,6 +22,7 @@ from app.embedded import layout
 from app.embedded.announcement import Announcement, announce, withdraw
 from app.embedded.commands import run_once
 from app.embedded.development_keys import ensure_keys
+from app.embedded.engines import engine_child
 from app.embedded.errors import PortInUse
 from app.embedded.layout import HOST, UpOptions
 from app.embedded.leftovers import record, stop_recorded
@@ -67,7 +68,7 @@ class Supervisor:
         """
         with ownership(self._data_dir), _woken_by_signals(self._on_stop_signal) as wake_up:
             stop_recorded(self._data_dir.children_file)
-            self._refuse_taken_port()
+            refuse_taken_port(self._options.port)
             try:
                 self._start()
                 if self._announcement is not None:
@@ -90,7 +91,10 @@ class Supervisor:
         postgres = self._start_servers(state)
         servers = list(self._children)
         if self._host.engine_url is None:
-            self._launch(layout.engine_child(settings, self._data_dir, state.engine_port))
+            engine = engine_child(
+                settings, self._data_dir, state.engine_port, chosen=self._options.chosen
+            )
+            self._launch(engine)
         self._wait(servers)
         state = self._prepare_database(postgres, state, settings)
         self._launch(layout.api_child(settings, self._data_dir, self._options.port))
@@ -178,13 +182,14 @@ class Supervisor:
             self._reserve.release()
             _log.error("pids_not_written", reason=failure.strerror)
 
-    def _refuse_taken_port(self) -> None:
-        port = self._options.port
-        if accepts(HOST, port) or not is_free(HOST, port):
-            raise PortInUse(f"{HOST}:{port} is in use: choose another --port")
-
     def _on_stop_signal(self) -> None:
         self._stopping = True
+
+
+def refuse_taken_port(port: int) -> None:
+    """Raises `PortInUse`."""
+    if accepts(HOST, port) or not is_free(HOST, port):
+        raise PortInUse(f"{HOST}:{port} is in use: choose another --port")
 
 
 @contextmanager

@@ -57,6 +57,9 @@ class Renderer:
         self.parser = chosen.parser
         self.tools_fault = chosen.fault or self._bridges.fault
         """The reason why the model works without tools only; `None` if it works with them."""
+        self.reasoning = chosen.parser.reasoning_in(source)
+        """vLLM's name of the format of the model's reasoning; `None` if its chat template knows
+        none."""
         self._tokens = chosen.parser.tokens
         self._control_text = ControlText(tokens.added, template=source, marks=chosen.parser.marks)
         self.context_length = context_length(files.json("config.json"))

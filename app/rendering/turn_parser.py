@@ -63,6 +63,13 @@ class TurnParser:
         self.opened = False
         """True if prompts of the model open reasoning."""
 
+    def reasoning_in(self, template: str) -> str | None:
+        """Returns the name of the reasoning whose marks a chat template writes or removes, `None`
+        if there are none: then a turn that begins with a mark was told to by a prompt.
+        """
+        shown = any(mark in template for mark in self.reasoning.marks)
+        return self.reasoning.name if shown else None
+
     def parse(
         self,
         token_ids: Sequence[int],

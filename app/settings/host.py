@@ -24,3 +24,4 @@ class HostSettings(Sources):
     secret_key: SecretKey | None = None
     pg_bin: Path | None = None  # directory that contains `postgres` and `initdb`
     valkey_bin: Path | None = None  # the server's executable
+    vllm_python: Path | None = None  # interpreter of an environment that has vLLM

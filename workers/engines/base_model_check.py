@@ -1,7 +1,7 @@
 """Checks a base model from its small files: what trains, serves and calls tools, or the reason not.
 
 Owns the verdict, and `python -m workers.engines.base_model_check --models-json FILE`, which prints
-a line of JSON for each model and exits with 1 if one is refused. No weights are read: the model is
+a line of JSON for each model and exits with 9 if one is refused. No weights are read: the model is
 built on the meta device. Must not know jobs.
 """
 
@@ -17,6 +17,7 @@ import torch
 from pydantic import TypeAdapter
 from transformers import AutoConfig, AutoModelForCausalLM
 
+from app.domain.exit_codes import MODEL_REFUSED
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.support import engine_fault
@@ -41,7 +42,7 @@ class BaseModelReport:
     cpu_engine: bool = False
     tool_parser: str | None = None
     reasoning: str | None = None
-    """vLLM's name of the parser for the model's reasoning."""
+    """vLLM's name of the parser for the model's reasoning; `None` for a model without any."""
 
 
 def check_base_model(spec: BaseModelSpec) -> BaseModelReport:
@@ -66,7 +67,7 @@ def check_base_model(spec: BaseModelSpec) -> BaseModelReport:
         packs=can_share(model),
         cpu_engine=fault is None,
         tool_parser=renderer.tool_parser if renderer.tools_fault is None else None,
-        reasoning=renderer.parser.reasoning.name,
+        reasoning=renderer.reasoning,
     )
 
 
@@ -90,7 +91,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     ]
     for report in reports:
         print(json.dumps(asdict(report)))  # noqa: T201 - the output of a command
-    sys.exit(any(report.verdict == "refused" for report in reports))
+    refused = any(report.verdict == "refused" for report in reports)
+    sys.exit(MODEL_REFUSED if refused else 0)
 
 
 if __name__ == "__main__":

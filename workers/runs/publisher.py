@@ -22,7 +22,7 @@ from workers.learning.trainer import Trainer
 from workers.rollout.policy import Policy
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
-from workers.runs.probe_sides import ProbeSides, serves_the_adapter
+from workers.runs.probe_sides import ProbeSides, served_share, serves_the_adapter
 from workers.runs.retention import Retention
 from workers.runs.scheduler_state import save_scheduler_state
 from workers.runs.step_outcome import PublishedAdapter, TrainedStep
@@ -160,10 +160,12 @@ class Publisher:
             # Perhaps the two compute in different precisions: under the base they then differ too.
             of_base = await self._sides(tokens, base=True)
             if not serves_the_adapter(adapted, of_base):
+                share = served_share(adapted, of_base).share
                 raise RunFailed(
                     f"The engine does not serve the adapter that was trained at step "
                     f"{trained.step} (mean log-prob difference {adapted.mean:.3g}, "
-                    f"{of_base.mean:.3g} under the base model).",
+                    f"{of_base.mean:.3g} under the base model; it makes {share:.0%} of what the "
+                    "adapter changes).",
                     code="publish_mismatch",
                 )
         return {names.PROBE_MAX_DIFF: max(adapted.differences)}

@@ -157,7 +157,8 @@ def resolve_hyperparameters(
 ) -> ResolvedHyperparameters:
     """Resolves `auto` to numbers.
 
-    - `batch_size`: a sixteenth of the rows, between 4 and 16.
+    - `batch_size`: a sixteenth of the rows, between 4 and 16; of more than 640 rows a fortieth, at
+      most 32.
     - `n_epochs`: enough for 40 steps, between 1 and 10.
     - `compute_multiplier`: 1, which is 8 rollouts per example (at least 2).
     - `learning_rate_multiplier`: 1 × the base model's own rate.
@@ -166,7 +167,8 @@ def resolve_hyperparameters(
     - `eval_temperature`: 1, as in training.
     """
     sent = method.hyperparameters
-    batch_size = int(_value(sent.batch_size, min(16, max(4, train_rows // 16))))
+    automatic_batch = max(min(16, max(4, train_rows // 16)), min(32, train_rows // 40))
+    batch_size = int(_value(sent.batch_size, automatic_batch))
     batch_size = min(batch_size, train_rows)
     steps_per_epoch = math.ceil(train_rows / batch_size)
     n_epochs = int(_value(sent.n_epochs, min(10, max(1, math.ceil(40 / steps_per_epoch)))))

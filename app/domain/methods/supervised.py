@@ -54,6 +54,8 @@ _EPOCHS: Final = 3
 _FEW_ROWS, _MOST_EPOCHS = 100, 25
 _MANY_ROWS: Final = 25_000
 _ROWS_PER_BATCH_EXAMPLE: Final = 500
+_FEWEST_STEPS: Final = 8
+_USUAL_BATCH: Final[dict[str, int]] = {"supervised": 16, "dpo": 32}
 _MAX_BATCH: Final = 256
 _BETA: Final = 0.1
 
@@ -159,7 +161,8 @@ class DpoMethod(EndOptions):
 def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dict[str, float]:
     """The values of `auto` for a number of rows.
 
-    - `batch_size`: one example for every 500 rows, between 1 and 256.
+    - `batch_size`: 16 examples (QLoRA), or 32 pairs (Zephyr); fewer for a file that would have less
+      than 8 steps in an epoch, and one example for every 500 rows of a large one, at most 256.
     - `n_epochs`: 3; of fewer than 34 rows enough for 100 examples, at most 25; of more than 8,333
       rows as many as stay below 25,000 examples, at least 1. Source: the hosted vendor's
       data-preparation guide.
@@ -172,7 +175,7 @@ def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dic
     elif train_rows * _EPOCHS > _MANY_ROWS:
         epochs = max(1, _MANY_ROWS // train_rows)
     values: dict[str, float] = {
-        "batch_size": min(_MAX_BATCH, max(1, round(train_rows / _ROWS_PER_BATCH_EXAMPLE))),
+        "batch_size": _batch_size(kind, train_rows),
         "learning_rate_multiplier": 1.0,
         "n_epochs": epochs,
     }
@@ -183,6 +186,12 @@ def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dic
             return {**values, "beta": _BETA}
         case _:
             assert_never(kind)
+
+
+def _batch_size(kind: Literal["supervised", "dpo"], train_rows: int) -> int:
+    of_many = round(train_rows / _ROWS_PER_BATCH_EXAMPLE)
+    of_few = min(_USUAL_BATCH[kind], train_rows // _FEWEST_STEPS)
+    return min(_MAX_BATCH, max(1, of_few, of_many))
 
 
 def default_loss(kind: Literal["supervised", "dpo"]) -> CrossEntropyOptions | DpoOptions:

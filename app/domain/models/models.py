@@ -18,6 +18,8 @@ BASE_MODEL_UNSUPPORTED: Final = "base_model_unsupported"
 _TUNED = "ft:"
 _SLUG = re.compile(r"[^a-z0-9-]+")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_HUB_SNAPSHOT = re.compile(r".*/models--([^/]+?)--([^/]+)/snapshots/[0-9a-f]{40}/?")
+"""The directory of a hub model at one commit, in the hub's cache."""
 
 
 class BaseModelSpec(BaseModel):
@@ -86,11 +88,18 @@ class BaseModelSpec(BaseModel):
 
     @property
     def hub_id(self) -> str | None:
-        """Hub id of the weights; `None` if `path` is a directory."""
-        return self.path if _HUB_ID.fullmatch(self.path) else None
+        """Hub id of the weights; `None` if `path` is a directory outside the hub's cache."""
+        snapshot = _HUB_SNAPSHOT.fullmatch(self.path)
+        if snapshot is not None:
+            return "/".join(snapshot.groups())
+        return self.path if is_hub_id(self.path) else None
 
     def answers_to(self, name: str) -> bool:
         return name == self.name or name in self.aliases
+
+
+def is_hub_id(text: str) -> bool:
+    return _HUB_ID.fullmatch(text) is not None
 
 
 def find_base_model(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSpec | None:

@@ -83,6 +83,20 @@ def test_a_child_that_hangs_at_its_start_is_killed_and_tried_again(
         wait_ready([child])
 
 
+def test_a_child_that_makes_progress_is_waited_for(start: Start, tmp_path: Path) -> None:
+    """With a deadline of no time at all, a child lives as long as its sign changes."""
+    log, signs = tmp_path / "0.log", iter(range(50))
+    child = start(
+        "sleep 300",
+        ready=lambda _pid: next(signs, None) is None,
+        ready_timeout_s=0.0,
+        progress=lambda: next(signs, None),
+    )
+    wait_ready([child])
+    assert child.starts == 1
+    assert log.exists()
+
+
 def test_a_crashing_child_is_restarted_ever_more_slowly(start: Start, tmp_path: Path) -> None:
     moments = tmp_path / "moments"
     child = start(f"date +%s.%N >> {moments}; echo up; exit 1")

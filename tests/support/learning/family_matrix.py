@@ -15,6 +15,7 @@ from app.domain.errors import AgentRftError
 from app.domain.models.models import BaseModelSpec
 from tests.support.family_templates import FAMILIES, NO_TOOLS, save_family
 from tests.support.learning.architectures import ARCHITECTURES, build_architecture
+from tests.support.tiny_model import DROPS_THINKING
 from workers.engines.base_model_check import check_base_model
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
@@ -39,6 +40,8 @@ TEMPLATES: Final = {
     "DeepSeek-V3": "deepseek_v3",
 }
 """The format of tool calls of a family's published template; the others print no calls."""
+THINKING: Final = ("Qwen3", "Qwen3 MoE", "SmolLM3")
+"""Families whose hermes template removes the reasoning of earlier turns."""
 ROW: Final = [3, 5, 7, 9, 11, 13, 15, 17]
 AGREEMENT: Final = 2e-3
 
@@ -67,7 +70,10 @@ HEADER: Final = (
 def save_architecture(directory: Path, family: str) -> BaseModelSpec:
     """Writes a family's tiny model with its tokenizer and template."""
     name = TEMPLATES.get(family)
-    save_family(directory, NO_TOOLS if name is None else FAMILIES[name])
+    written = NO_TOOLS if name is None else FAMILIES[name]
+    if family in THINKING:
+        written = written._replace(template=DROPS_THINKING)
+    save_family(directory, written)
     declared = (directory / "generation_config.json").read_text()
     build_architecture(family).save_pretrained(directory)
     (directory / "generation_config.json").write_text(declared)
@@ -94,7 +100,7 @@ def measure(family: str, directory: Path) -> FamilyRow:
         trainer.packs,
         engine.replace("no: the CPU engine cannot serve it: ", "no: ").replace("; use vLLM", ""),
         "none" if report.tool_parser is None else f"`{report.tool_parser}`",
-        f"`{report.reasoning}`",
+        "none" if report.reasoning is None else f"`{report.reasoning}`",
     )
 
 

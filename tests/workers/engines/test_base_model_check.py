@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from transformers import GPT2Config
 
 from app.domain.models.models import BaseModelSpec
 from app.settings.models import shipped_models, to_models_json
 from tests.support.family_templates import NO_TOOLS, save_family
 from tests.support.learning.architectures import build_architecture
+from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, save_tiny_model
 from workers.engines.base_model_check import check_base_model
 
 
@@ -36,6 +38,22 @@ def test_a_model_without_calls_works_without_tools(tmp_path: Path) -> None:
     assert (report.tool_parser, report.cpu_engine) == (None, False)
 
 
+@pytest.mark.parametrize(
+    ("template", "reasoning"),
+    [
+        (KEEPS_THINKING, None),
+        (DROPS_THINKING, "qwen3"),
+        (KEEPS_THINKING + "{{ '<think>' if add_generation_prompt }}", "qwen3"),
+    ],
+)
+def test_only_a_template_that_knows_reasoning_has_any(
+    tmp_path: Path, template: str, reasoning: str | None
+) -> None:
+    save_tiny_model(tmp_path, template)
+    spec = BaseModelSpec(name="m", path=str(tmp_path), context_length=64)
+    assert check_base_model(spec).reasoning == reasoning
+
+
 def test_a_refused_model_has_its_reason_and_fails_the_command(tmp_path: Path) -> None:
     save_family(tmp_path, NO_TOOLS)
     GPT2Config(n_layer=1, n_embd=8, n_head=1, vocab_size=20).save_pretrained(tmp_path)
@@ -51,5 +69,5 @@ def test_a_refused_model_has_its_reason_and_fails_the_command(tmp_path: Path) ->
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     verdicts = [(report["model"], report["verdict"]) for report in reports]
     shipped = (shipped_models()[0].name, "works")
-    assert (done.returncode, verdicts) == (1, [shipped, ("old", "refused"), ("lost", "refused")])
+    assert (done.returncode, verdicts) == (9, [shipped, ("old", "refused"), ("lost", "refused")])
     assert "none of its layers is a linear layer that LoRA can adapt" in reports[1]["reasons"][0]

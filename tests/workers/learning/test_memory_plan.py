@@ -1,5 +1,6 @@
 """Planned memory against tensors that are really allocated, on small models of several families."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 from transformers import (
     AutoConfig,
+    AutoModelForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedModel,
@@ -14,6 +16,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
+from tests.support.learning.architectures import ARCHITECTURES
 from tests.support.learning.random_model import trainer_on
 from workers.learning.head import LogProbHead
 from workers.learning.memory.__main__ import lines, main
@@ -77,6 +80,57 @@ def test_the_counts_are_the_bytes_of_a_real_update(
     assert planned == pytest.approx(needed, rel=0.15)
 
 
+@pytest.mark.parametrize("checkpointing", [False, True])
+@pytest.mark.parametrize("family", ["Mistral", "Gemma 2", "Gemma 3", "OLMo 3", "gpt-oss"])
+def test_scores_and_masks_of_all_pairs_are_counted(
+    tmp_path: Path, family: str, *, checkpointing: bool
+) -> None:
+    """Sliding windows have masks, soft caps and sinks whole matrices of scores."""
+    kind, own = ARCHITECTURES[family]
+    sizes = {"sliding_window": 100, "max_position_embeddings": 2048, "vocab_size": 64}
+    config = AutoConfig.for_model(kind, **{**SHAPE, "pad_token_id": 0, **own, **sizes})
+    torch.manual_seed(0)
+    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    options = {"checkpointing": checkpointing, "max_batch_tokens": 4096}
+    trainer = trainer_on(tmp_path, options=options, rank=8)
+    counts = count(
+        AutoConfig.from_pretrained(tmp_path),
+        dtype=torch.float32,
+        rank=8,
+        checkpointing=checkpointing,
+    )
+    assert counts.a_pair > 0
+    for tokens in (300, 1200):
+        row = [TrainingSample([1] * (tokens + 1), [0] + [1] * tokens, [-6.0] * (tokens + 1), 1.0)]
+        trainer.update(row)
+        needed = peak_bytes(lambda row=row: trainer.accumulate(row))  # type: ignore[misc]  # mypy cannot infer a bound default
+        planned = counts.batch_bytes(tokens, longest=tokens) + counts.adapter
+        assert planned == pytest.approx(needed, rel=0.15), tokens
+
+
+def test_rows_within_the_window_have_no_masks() -> None:
+    kind, own = ARCHITECTURES["Mistral"]
+    config = AutoConfig.for_model(kind, **{**SHAPE, **own, "sliding_window": 4096})
+    within, beyond = (
+        count(config, dtype=torch.float32, rank=8, checkpointing=False, longest=longest)
+        for longest in (4096, 16_384)
+    )
+    assert within.a_pair == 0
+    assert beyond.a_pair > 0
+
+
+def test_what_grows_with_pairs_is_planned_for_the_longest_row() -> None:
+    pairs = replace(COUNTS, a_pair=100.0)
+    assert pairs.batch_bytes(1000, longest=4000) == 1000 * 300_000 + 100 * 1000**2
+    assert pairs.batch_bytes(8000, longest=4000) == 8000 * 300_000 + 100 * 8000 * 4000
+    for longest in (100, 2000, 50_000):
+        tokens = pairs.batch_tokens(10 * GIB, longest=longest)
+        used = pairs.batch_bytes(tokens, longest=longest)
+        assert used == pytest.approx(0.85 * 10 * GIB, rel=0.01) or tokens == 65_536
+        more = pairs.batch_bytes(tokens + 100, longest=longest)
+        assert more > used
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_chunk_of_logits_needs_what_is_counted(dtype: torch.dtype) -> None:
     counted, needed = (
@@ -93,10 +147,22 @@ def test_a_chunk_of_logits_needs_what_is_counted(dtype: torch.dtype) -> None:
 
 
 COUNTS = Counts(
-    weights=8 * GIB, adapter=GIB // 8, a_token=300e3, a_batch=0, head=GIB, kv_a_token=147_456
+    weights=8 * GIB,
+    engine_weights=8 * GIB,
+    adapter=GIB // 8,
+    a_token=300e3,
+    a_batch=0,
+    head=GIB,
+    kv_a_token=147_456,
 )
 PLAIN = Counts(
-    weights=8 * GIB, adapter=GIB // 8, a_token=5.4e6, a_batch=0, head=GIB, kv_a_token=147_456
+    weights=8 * GIB,
+    engine_weights=8 * GIB,
+    adapter=GIB // 8,
+    a_token=5.4e6,
+    a_batch=0,
+    head=GIB,
+    kv_a_token=147_456,
 )
 
 
@@ -112,7 +178,7 @@ def test_a_model_beside_its_engine_by_hand() -> None:
     room = 40 * GIB - 600 * 2**20 - 8 * GIB - 5 * GIB // 8 - GIB
     assert plan.micro_batch_tokens == min(65_536, int(0.85 * room / 300e3))
     assert sum(parts.values()) + plan.free_bytes == 80 * GIB
-    assert "DOES NOT FIT" not in "\n".join(lines(plan, given.gpu_bytes))
+    assert "DOES NOT FIT" not in "\n".join(lines(plan, given.gpu_bytes, memory="GPU"))
 
 
 @pytest.mark.parametrize(
@@ -134,6 +200,16 @@ def test_what_does_not_fit_is_said_with_the_setting_that_helps(
     assert any(says in problem for problem in plan.problems), plan.problems
 
 
+def test_the_trainers_precision_leaves_the_engine_alone() -> None:
+    config = Qwen3Config(**SHAPE)
+    halves, wholes = (
+        count(config, dtype=dtype, rank=8, checkpointing=True)
+        for dtype in (torch.bfloat16, torch.float32)
+    )
+    assert wholes.weights == 2 * halves.weights
+    assert wholes.engine_weights == halves.engine_weights == halves.weights
+
+
 def test_advice_that_is_followed_makes_the_plan_fit() -> None:
     given = Given(24 * GIB, 120_000)
     (problem,) = plan_memory(given, COUNTS).problems
@@ -150,9 +226,9 @@ def test_the_command_prints_the_plan_of_a_directory(
     out = capsys.readouterr().out
     assert "trainer: weights" in out
     assert "GPU" in out
-    assert main([*arguments, "600MB"]) == 1
+    assert main([*arguments, "600MB"]) == 10
     assert "take a smaller model" in capsys.readouterr().out
-    assert main(["--model", str(tmp_path / "absent"), "--gpu-memory", "8GB"]) == 2
+    assert main(["--model", str(tmp_path / "absent"), "--gpu-memory", "8GB"]) == 8
     with pytest.raises(SystemExit):
         main([*arguments, "much"])
     assert "is no size such as 80GB" in capsys.readouterr().err

@@ -1,7 +1,8 @@
 """Prints the memory plan of a model: `python -m workers.learning.memory --model DIR …`.
 
 The command `agent-rft plan` runs this module in a process of its own, because the control plane
-imports no torch. Exit code 0 means that everything fits, 1 that something does not.
+imports no torch. Exit codes: 0 everything fits, 2 wrong arguments, 8 no such model, 10 something
+does not fit, 12 the model cannot be counted. A crash is 1.
 """
 
 import argparse
@@ -9,15 +10,17 @@ import math
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import torch
 from transformers import AutoConfig, PretrainedConfig
 
+from app.domain.exit_codes import DOES_NOT_FIT, MODEL_NOT_FOUND, UNCOUNTABLE
 from workers.learning.memory.counting import Uncountable, count
 from workers.learning.memory.plan import GIB, Given, MemoryPlan, plan_memory
 
-_DTYPES: Final = {"bfloat16": torch.bfloat16, "float32": torch.float32}
+DTYPES: Final = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 _UNITS: Final = {"": 1, "GB": 10**9, "GIB": 2**30, "MB": 10**6, "MIB": 2**20}
 
 
@@ -28,26 +31,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         plan = _planned(config, given)
     except Uncountable as error:
         _say(f"The memory of {given.model} cannot be counted from its config: {error}")
-        return 1
+        return UNCOUNTABLE
     except (OSError, ValueError) as error:
         _say(f"{given.model} has no config of a causal language model: {error}")
-        return 2
-    _say(*lines(plan, given.gpu_memory))
-    return 0 if plan.fits else 1
+        return MODEL_NOT_FOUND
+    _say(*lines(plan, given.gpu_memory, memory="GPU"))
+    return 0 if plan.fits else DOES_NOT_FIT
 
 
-def lines(plan: MemoryPlan, gpu_bytes: int) -> list[str]:
-    """Returns the plan as a table, the free rest, and what does not fit."""
+def lines(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
+    """Returns the plan as a table, and what does not fit."""
+    problems = (f"DOES NOT FIT: {problem}" for problem in plan.problems)
+    return [*table(plan, total_bytes, memory=memory), *problems]
+
+
+def table(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
+    """Returns the parts and the free rest. `memory` names what is planned."""
     rows = [
         *((f"{part.owner}: {part.name}", part.bytes) for part in plan.parts),
-        ("free", plan.free_bytes),
-        ("GPU", gpu_bytes),
+        ("left", plan.free_bytes),
+        (memory, total_bytes),
     ]
     width = max(len(name) for name, _ in rows)
-    table = [f"{name:<{width}}  {size / GIB:8.2f} GiB" for name, size in rows]
+    shown = [f"{name:<{width}}  {size / GIB:8.2f} GiB" for name, size in rows]
     if plan.kv_tokens is not None:
-        table.append(f"The KV cache holds {plan.kv_tokens:,} tokens.")
-    return [*table, *(f"DOES NOT FIT: {problem}" for problem in plan.problems)]
+        shown.append(f"The KV cache holds {plan.kv_tokens:,} tokens.")
+    return shown
 
 
 def _say(*said: str) -> None:
@@ -55,20 +64,19 @@ def _say(*said: str) -> None:
 
 
 def _planned(config: PretrainedConfig, given: argparse.Namespace) -> MemoryPlan:
-    dtype = _DTYPES[given.dtype]
+    dtype = DTYPES[given.dtype]
     checkpointing = given.checkpointing == "on"
-    text = config.get_text_config()
+    context = given.context_length or config.get_text_config().max_position_embeddings
+    counted = partial(count, config, dtype=dtype, rank=given.rank, longest=context)
     return plan_memory(
         Given(
             gpu_bytes=given.gpu_memory,
-            context_length=given.context_length or text.max_position_embeddings,
+            context_length=context,
             engine_share=given.engine_share,
             micro_batch_tokens=given.micro_batch,
         ),
-        count(config, dtype=dtype, rank=given.rank, checkpointing=checkpointing),
-        checkpointed=None
-        if checkpointing
-        else count(config, dtype=dtype, rank=given.rank, checkpointing=True),
+        counted(checkpointing=checkpointing),
+        checkpointed=None if checkpointing else counted(checkpointing=True),
     )
 
 
@@ -76,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agent-rft plan",
         description="Says what each part of training a model takes of a GPU's memory, what does "
-        "not fit, and which setting helps. Exit code 1: something does not fit.",
+        "not fit, and which setting helps. Exit code 10: something does not fit.",
     )
     parser.add_argument("--model", required=True, help="directory or hub id; its config is read")
     parser.add_argument(
@@ -102,7 +110,12 @@ def _parser() -> argparse.ArgumentParser:
         help="tokens that the trainer computes at a time (default: what fits)",
     )
     parser.add_argument("--rank", type=_count, default=16, help="rank of the adapter (16)")
-    parser.add_argument("--dtype", choices=list(_DTYPES), default="bfloat16")
+    parser.add_argument(
+        "--dtype",
+        choices=list(DTYPES),
+        default="bfloat16",
+        help="precision of the trainer's frozen weights (bfloat16); the engine's have 16 bits",
+    )
     parser.add_argument("--checkpointing", choices=["on", "off"], default="on")
     return parser
 

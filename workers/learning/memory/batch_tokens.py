@@ -1,8 +1,9 @@
 """Measures how many tokens of a micro-batch fit into the free memory of a device.
 
 Owns the measurement: forward and backward of one and of several short rows through the real model,
-whose difference is the cost of a token. The cost of a token grows with nothing else, since
-attention keeps no matrix of all pairs. Must not know losses.
+whose difference is the cost of a token. Where attention keeps scores or masks of all pairs of a
+row, longer rows cost more than these: their micro-batches are halved until they fit. Must not know
+losses.
 """
 
 from collections.abc import Callable, Sequence

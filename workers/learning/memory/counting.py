@@ -5,8 +5,9 @@ device, where tensors have sizes and no values, by the same code that trains. Mu
 of any memory.
 """
 
-from dataclasses import dataclass
-from typing import Any, Final
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
 
 import torch
 from torch import nn
@@ -17,11 +18,16 @@ from workers.learning.backbone import Backbone
 from workers.learning.head import LogProbHead
 from workers.learning.layout import alone
 from workers.learning.lora_forward import install_fast_lora_forward
+from workers.learning.memory.batch_tokens import MOST_TOKENS, USED_SHARE
 from workers.learning.memory.live_bytes import peak_bytes
+from workers.learning.memory.plain_rows import PlainRows, count_fused_attention
 
-_FEW: Final = 256
-_MANY: Final = 1024
+_LENGTHS: Final = (256, 640, 1024)
+"""Tokens of the rows that are counted."""
 _KV_ITEM: Final = 2
+_ENGINE_ITEM: Final = 2
+_ROUNDING: Final = 0.01
+"""Share of a pass below which what grows with the pairs of tokens is the rounding of blocks."""
 
 
 class Uncountable(Exception):
@@ -33,27 +39,88 @@ class Counts:
     """Bytes that a model needs in the trainer, and in the cache of an engine."""
 
     weights: int
+    """In the trainer."""
+    engine_weights: int
+    """In an engine on a GPU, in 16 bits."""
     adapter: int
     """The trained weights, in fp32."""
     a_token: float
     """For each token of a micro-batch, until the backward pass ends."""
     a_batch: int
     """For each micro-batch, whatever its size."""
+    a_pair: float = field(default=0.0, kw_only=True)
+    """For each pair of tokens of one row: scores or masks that attention keeps."""
     head: int
     """For a chunk of logits."""
     kv_a_token: int
     """In an engine, in 16 bits."""
 
+    def batch_bytes(self, tokens: int, *, longest: int) -> int:
+        """Returns the bytes of a micro-batch whose rows have up to `longest` tokens."""
+        if not tokens:
+            return 0
+        pairs = tokens * min(tokens, longest)
+        return self.a_batch + int(self.a_token * tokens + self.a_pair * pairs)
+
+    def batch_tokens(self, room: int, *, longest: int) -> int:
+        """Returns the tokens of a micro-batch that fits into `room` bytes, fragments included."""
+        usable = USED_SHARE * room - self.a_batch
+        if usable <= 0:
+            return 0
+        tokens = usable / (self.a_token + self.a_pair * longest)
+        if tokens < longest and self.a_pair:  # one row: a_pair n² + a_token n = usable
+            slope = self.a_token
+            tokens = (math.sqrt(slope**2 + 4 * self.a_pair * usable) - slope) / (2 * self.a_pair)
+        return min(MOST_TOKENS, int(tokens))
+
 
 def count(
-    config: PretrainedConfig, *, dtype: torch.dtype, rank: int, checkpointing: bool
+    config: PretrainedConfig,
+    *,
+    dtype: torch.dtype,
+    rank: int,
+    checkpointing: bool,
+    longest: int | None = None,
 ) -> Counts:
-    """Raises `Uncountable`, and `ValueError` for a config without a causal language model."""
-    with torch.device("meta"):
+    """Counts for rows of up to `longest` tokens; `None` is the model's longest. Raises
+    `Uncountable`, and `ValueError` for a config without a causal language model.
+    """
+    lengths = _lengths(config, longest)
+    try:
+        return _count(config, dtype, rank=rank, checkpointing=checkpointing, lengths=lengths)
+    except (NotImplementedError, RuntimeError) as error:
+        if dtype != torch.float32:
+            raise Uncountable(str(error)) from error
+    try:  # products of experts are defined for bf16 only on the meta device
+        halves = _count(
+            config, torch.bfloat16, rank=rank, checkpointing=checkpointing, lengths=lengths
+        )
+    except (NotImplementedError, RuntimeError) as error:
+        raise Uncountable(str(error)) from error
+    return replace(
+        halves,
+        weights=2 * halves.weights,
+        a_token=2 * halves.a_token,
+        a_batch=2 * halves.a_batch,
+        a_pair=2 * halves.a_pair,
+        head=2 * halves.head,
+    )
+
+
+def _count(
+    config: PretrainedConfig,
+    dtype: torch.dtype,
+    *,
+    rank: int,
+    checkpointing: bool,
+    lengths: list[int],
+) -> Counts:
+    with torch.device("meta"), PlainRows():
         base = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]  # transformers leaves it untyped
         base.requires_grad_(requires_grad=False).eval()
         weights = _nbytes(base)
         backbone = Backbone(base, checkpointing=checkpointing)
+        count_fused_attention(base)
         head = LogProbHead(output_layer(base))
         model = attach_lora(base, rank=rank, alpha=rank, base_name="counted", seed=0)
         install_fast_lora_forward(model)
@@ -67,21 +134,50 @@ def count(
             return peak_bytes(run)
 
         adapter = sum(parameter.nbytes for parameter in parameters)
-        try:
-            few, many = layers(_FEW), layers(_MANY)
-        except (NotImplementedError, RuntimeError) as error:
-            raise Uncountable(str(error)) from error
-        slope = (many - few) / (_MANY - _FEW)
+        growth = _Growth.through({tokens: layers(tokens) for tokens in lengths})
         return Counts(
             weights=weights,
+            engine_weights=weights * _ENGINE_ITEM // dtype.itemsize,
             adapter=adapter,
             # The head keeps less for a token than a layer does, and at another time.
-            a_token=slope,
+            a_token=growth.a_token,
             # The gradient of the adapter is among the tensors of the pass and counted apart.
-            a_batch=max(0, round(few - slope * _FEW) - adapter),
+            a_batch=max(0, round(growth.fixed) - adapter),
+            a_pair=growth.a_pair,
             head=peak_bytes(head.rehearse),
             kv_a_token=kv_bytes_a_token(config),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Growth:
+    """The peak of a pass over one row: `fixed` + `a_token` n + `a_pair` n²."""
+
+    fixed: float
+    a_token: float
+    a_pair: float
+
+    @classmethod
+    def through(cls, peaks: dict[int, int]) -> Self:
+        """Returns the curve through the peaks of three lengths."""
+        (few, low), (some, middle), (many, high) = sorted(peaks.items())
+        first, second = (middle - low) / (some - few), (high - middle) / (many - some)
+        a_pair = (second - first) / (many - few)
+        if a_pair * many**2 < _ROUNDING * high:
+            slope = (high - low) / (many - few)
+            return cls(low - slope * few, slope, 0.0)
+        slope = first - a_pair * (some + few)
+        return cls(low - slope * few - a_pair * few**2, slope, a_pair)
+
+
+def _lengths(config: PretrainedConfig, longest: int | None) -> list[int]:
+    """Returns the rows to count: beyond a sliding window if rows reach beyond it, where masks
+    begin.
+    """
+    text: Any = config.get_text_config()
+    window = getattr(text, "sliding_window", None) or 0
+    beyond = window if window < (longest or text.max_position_embeddings) else 0
+    return [beyond + length for length in _LENGTHS]
 
 
 def kv_bytes_a_token(config: PretrainedConfig) -> int:

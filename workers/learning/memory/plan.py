@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from workers.learning.memory.batch_tokens import ADAPTER_COPIES, MOST_TOKENS, USED_SHARE
+from workers.learning.memory.batch_tokens import ADAPTER_COPIES
 from workers.learning.memory.counting import Counts
 
 GIB: Final = 2**30
@@ -63,8 +63,10 @@ def plan_memory(given: Given, counts: Counts, *, checkpointed: Counts | None = N
         Part("trainer", "chunk of logits", counts.head),
     )
     room = given.gpu_bytes - _total((*engine, *fixed))
-    tokens = given.micro_batch_tokens or _tokens(room, counts)
-    batch = Part("trainer", f"micro-batch of {tokens:,} tokens", _batch_bytes(tokens, counts))
+    longest = given.context_length
+    tokens = given.micro_batch_tokens or counts.batch_tokens(room, longest=longest)
+    batch_bytes = counts.batch_bytes(tokens, longest=longest)
+    batch = Part("trainer", f"micro-batch of {tokens:,} tokens", batch_bytes)
     parts = (*engine, *fixed, batch)
     problems = [
         *_engine_problems(given, engine, kv_tokens),
@@ -80,22 +82,13 @@ def _engine(given: Given, counts: Counts) -> tuple[Part, ...]:
     work = PROCESS_BYTES + ENGINE_WORK_BYTES
     return (
         Part("engine", "process, activations, graphs", work),
-        Part("engine", "weights", counts.weights),
-        Part("engine", "KV cache", max(0, share - work - counts.weights)),
+        Part("engine", "weights, 16 bits", counts.engine_weights),
+        Part("engine", "KV cache", max(0, share - work - counts.engine_weights)),
     )
 
 
 def _total(parts: tuple[Part, ...]) -> int:
     return sum(part.bytes for part in parts)
-
-
-def _tokens(room: int, counts: Counts) -> int:
-    usable = USED_SHARE * room - counts.a_batch
-    return max(0, min(MOST_TOKENS, int(usable / counts.a_token)))
-
-
-def _batch_bytes(tokens: int, counts: Counts) -> int:
-    return counts.a_batch + int(counts.a_token * tokens) if tokens else 0
 
 
 def _engine_problems(
@@ -120,21 +113,22 @@ def _trainer_problems(
             "lower --engine-share, run the engine on a GPU of its own, or take a smaller model."
         )
         return
-    if given.micro_batch_tokens is not None and _batch_bytes(tokens, counts) > room:
+    context = given.context_length
+    longest = counts.batch_tokens(room, longest=context)
+    needed = counts.batch_bytes(tokens, longest=context)
+    if given.micro_batch_tokens is not None and needed > room:
         yield (
-            f"A micro-batch of {tokens:,} tokens needs {_batch_bytes(tokens, counts) / GIB:.1f} "
-            f"GiB and {room / GIB:.1f} GiB are free: lower --micro-batch to "
-            f"{_tokens(room, counts):,}, or leave it out."
+            f"A micro-batch of {tokens:,} tokens needs {needed / GIB:.1f} GiB and {room / GIB:.1f} "
+            f"GiB are free: lower --micro-batch to {longest:,}, or leave it out."
         )
-    longest = _tokens(room, counts)
-    if longest >= given.context_length:
+    if longest >= context:
         return
-    if checkpointed is not None and _tokens(room, checkpointed) >= given.context_length:
+    if checkpointed is not None and checkpointed.batch_tokens(room, longest=context) >= context:
         cure = "turn on checkpointing, with which it fits"
     else:
         cure = f"lower --engine-share, or lower --context-length to {longest:,}"
     yield (
-        f"A rollout of {given.context_length:,} tokens, which no micro-batch can divide, needs "
-        f"{_batch_bytes(given.context_length, counts) / GIB:.1f} GiB, and {room / GIB:.1f} GiB "
+        f"A rollout of {context:,} tokens, which no micro-batch can divide, needs "
+        f"{counts.batch_bytes(context, longest=context) / GIB:.1f} GiB, and {room / GIB:.1f} GiB "
         f"are free: {cure}."
     )

@@ -2,32 +2,32 @@ from typing import Any
 
 import pytest
 
+from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.stop import PreferenceStopOptions, shown_end
 from app.domain.methods.supervised import automatic_values, resolved_options
+from app.domain.models.models import BaseModelSpec
 
 
 @pytest.mark.parametrize(
-    ("rows", "batch_size", "epochs"),
+    ("rows", "examples", "pairs", "epochs"),
     [
-        (1, 1, 25),
-        (10, 1, 10),
-        (33, 1, 3),
-        (34, 1, 3),
-        (8333, 17, 3),
-        (8334, 17, 2),
-        (25_000, 50, 1),
-        (100_000, 200, 1),
-        (1_000_000, 256, 1),
+        (1, 1, 1, 25),
+        (10, 1, 1, 10),
+        (33, 4, 4, 3),
+        (34, 4, 4, 3),
+        (200, 16, 25, 3),
+        (1000, 16, 32, 3),
+        (8333, 17, 32, 3),
+        (8334, 17, 32, 2),
+        (25_000, 50, 50, 1),
+        (100_000, 200, 200, 1),
+        (1_000_000, 256, 256, 1),
     ],
 )
-def test_auto_follows_the_rows(rows: int, batch_size: int, epochs: int) -> None:
-    expected: dict[str, Any] = {
-        "batch_size": batch_size,
-        "learning_rate_multiplier": 1.0,
-        "n_epochs": epochs,
-    }
-    assert automatic_values("supervised", rows) == expected
-    assert automatic_values("dpo", rows) == {**expected, "beta": 0.1}
+def test_auto_follows_the_rows(rows: int, examples: int, pairs: int, epochs: int) -> None:
+    same: dict[str, Any] = {"learning_rate_multiplier": 1.0, "n_epochs": epochs}
+    assert automatic_values("supervised", rows) == {**same, "batch_size": examples}
+    assert automatic_values("dpo", rows) == {**same, "batch_size": pairs, "beta": 0.1}
 
 
 def test_sent_values_and_unknown_keys_stay() -> None:
@@ -36,7 +36,7 @@ def test_sent_values_and_unknown_keys_stay() -> None:
         "hyperparameters": {
             "n_epochs": 7,
             "beta": 0.1,
-            "batch_size": 2,
+            "batch_size": 32,
             "learning_rate_multiplier": 1.0,
             "mine": [1],
         },
@@ -50,3 +50,27 @@ def test_the_loss_that_is_used_is_named() -> None:
     assert resolved_options({}, "supervised", 9)["loss"] == {"type": "cross_entropy"}
     sent = {"type": "bradley_terry", "margin": 0.5, "length_normalised": False}
     assert resolved_options({"loss": sent}, "dpo", 9)["loss"] == sent
+
+
+@pytest.mark.parametrize(
+    ("rows", "batch_size", "steps"),
+    [(3, 3, 10), (40, 4, 40), (128, 8, 48), (256, 16, 48), (640, 16, 40), (1280, 32, 40)],
+)
+def test_a_larger_file_makes_larger_steps_and_no_more_rollouts(
+    rows: int, batch_size: int, steps: int
+) -> None:
+    base = BaseModelSpec(name="m", path="x", context_length=64)
+    method = ReinforcementMethod.model_validate(
+        {
+            "grader": {
+                "type": "string_check",
+                "name": "g",
+                "input": "a",
+                "reference": "a",
+                "operation": "eq",
+            }
+        }
+    )
+    found = resolve_hyperparameters(method, train_rows=rows, base_model=base)
+    assert (found.batch_size, found.total_steps) == (batch_size, steps)
+    assert found.group_size == 8

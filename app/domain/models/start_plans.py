@@ -1,0 +1,87 @@
+"""The plan of a start with one base model: what both planes say to each other about it."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.models.models import BaseModelSpec
+
+EngineKind = Literal["cpu", "vllm", "vllm_cpu"]
+"""`vllm_cpu` is vLLM's CPU build."""
+
+
+class StartRequest(BaseModel):
+    """A question to the GPU plane: what would this model take on this machine?"""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    spec: BaseModelSpec
+    engine: EngineKind
+    engine_share: float | None = Field(default=None, gt=0, lt=1)
+    """Share of the GPU for the engine; `None` is chosen by the plan."""
+
+
+class StartPlan(BaseModel):
+    """The verdict on a base model, what it takes here, and the engine's sizes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    refusal: str | None = None
+    """The reason why the model cannot be used at all."""
+    lines: tuple[str, ...] = ()
+    """Verdict and tables, as they are printed."""
+    problems: tuple[str, ...] = ()
+    """Each thing that does not fit, with the setting that helps."""
+    engine_share: float | None = None
+    """Share of the GPU for the engine."""
+    kv_mib: int | None = None
+    """Memory of keys and values of an engine on the CPU."""
+    micro_batch_tokens: int | None = None
+    """Tokens that the trainer computes at a time where the default does not fit."""
+
+
+class StepPace(BaseModel):
+    """Speeds of a base model on this machine, in tokens per second."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    read: float = Field(gt=0)
+    """Tokens of prompts that the engine computes."""
+    sampled: float = Field(gt=0)
+    trained: float = Field(gt=0)
+    """Tokens through forward and backward pass, whichever rows they belong to."""
+    shares_prompts: bool
+    """True if the trainer computes the prompt of a group once."""
+
+
+GROUPS, GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS = 8, 8, 256, 128
+"""The step that is spoken of: 8 prompts with 8 rollouts each."""
+
+
+class StepTime(BaseModel):
+    """Seconds of a step of `GROUPS` × `GROUP_SIZE` rollouts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sampling: float
+    training: float
+
+    @property
+    def total(self) -> float:
+        return self.sampling + self.training
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Sampled tokens per second of the whole step."""
+        return GROUPS * GROUP_SIZE * SAMPLED_TOKENS / self.total
+
+
+def step_time(pace: StepPace) -> StepTime:
+    """Returns the time of a step at a pace. The engine computes the prompt of a group once."""
+    rollouts = GROUPS * GROUP_SIZE
+    prompts = GROUPS if pace.shares_prompts else rollouts
+    trained = prompts * PROMPT_TOKENS + rollouts * SAMPLED_TOKENS
+    return StepTime(
+        sampling=GROUPS * PROMPT_TOKENS / pace.read + rollouts * SAMPLED_TOKENS / pace.sampled,
+        training=trained / pace.trained,
+    )

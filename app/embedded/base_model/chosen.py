@@ -1,0 +1,62 @@
+"""The base model and engine that a data directory was last started with.
+
+Owns `base_model.json`. A later start without `--model` reads it, so that the jobs of a directory
+find their base model again, with the weights of the same commit. Must not know processes.
+"""
+
+import json
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.domain.models.models import BaseModelSpec
+from app.domain.models.start_plans import EngineKind
+from app.embedded.errors import DataDirUnusable, ModelNotFound
+from app.embedded.state import DataDir, write_private
+
+
+class ChosenModel(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    spec: BaseModelSpec
+    """With the directory of the weights as its path."""
+    engine: EngineKind
+    hub_id: str | None = None
+    commit: str | None = None
+    vllm_python: str | None = None
+    """Interpreter of vLLM's environment."""
+    engine_share: float | None = None
+    """Share of the GPU for the engine."""
+    kv_mib: int | None = None
+    """Memory of keys and values of an engine on the CPU."""
+
+
+def write_chosen(data_dir: DataDir, chosen: ChosenModel) -> None:
+    write_private(data_dir.base_model_file, chosen.model_dump(mode="json"))
+
+
+def forget(data_dir: DataDir) -> None:
+    data_dir.base_model_file.unlink(missing_ok=True)
+
+
+def read_chosen(data_dir: DataDir) -> ChosenModel | None:
+    """Returns the model of the last start, `None` if it named none. Raises `DataDirUnusable`."""
+    try:
+        values = json.loads(data_dir.base_model_file.read_text(encoding="utf-8"))
+        return ChosenModel.model_validate(values)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, ValidationError) as failure:
+        raise DataDirUnusable(
+            f"{data_dir.base_model_file} cannot be read: start with --model once more"
+        ) from failure
+
+
+def refuse_missing(chosen: ChosenModel) -> None:
+    """Raises `ModelNotFound` if the model's directory is gone since it was chosen."""
+    if not (Path(chosen.spec.path) / "config.json").is_file():
+        named = chosen.hub_id or chosen.spec.path
+        raise ModelNotFound(
+            f"{chosen.spec.path}, the base model of this data directory, is gone: bring it back, "
+            f"or start with --model {named} once more"
+        )

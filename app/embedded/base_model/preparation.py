@@ -1,0 +1,151 @@
+"""Prepares a start with a base model: finds it, checks it, plans its memory, measures its speed.
+
+Owns the order: nothing is downloaded, installed or started for a model that is refused or does not
+fit. Every finding is printed to standard error at once. Must not know processes of the
+service.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from app.domain.models.models import BaseModelSpec
+from app.domain.models.start_plans import (
+    GROUP_SIZE,
+    GROUPS,
+    PROMPT_TOKENS,
+    SAMPLED_TOKENS,
+    EngineKind,
+    StartPlan,
+    StartRequest,
+    StepPace,
+    step_time,
+)
+from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.source import ModelSource, fetch_weights, find_model
+from app.embedded.base_model.vllm_environment import find_vllm
+from app.embedded.errors import DoesNotFit, EmbeddedError, ModelRefused
+from app.rendering.model_files import ModelFiles, context_length
+from app.settings.environment import inherited_environment
+from app.settings.host import HostSettings
+
+_PROGRAM: Final = "workers.engines.preparation"
+_LONGEST: Final[dict[EngineKind, int]] = {"cpu": 4096, "vllm_cpu": 4096, "vllm": 16_384}
+"""Context that a rollout gets unless an option says otherwise: long ones take hours on a CPU."""
+_MINUTE_S: Final = 60
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A base model as the options of `up` name it."""
+
+    model: str
+    engine: EngineKind = "cpu"
+    revision: str | None = None
+    context_length: int | None = None
+    engine_share: float | None = None
+
+
+def prepare(
+    wish: Wish, *, host: HostSettings, before: ChosenModel | None, consent: Callable[[str], bool]
+) -> ChosenModel:
+    """Returns what to start. `before` is the model of the last start: a hub model without another
+    `revision` stays at its commit. Raises `EmbeddedError`.
+    """
+    revision = wish.revision
+    if revision is None and before is not None and before.hub_id == wish.model:
+        revision = before.commit
+    source = find_model(wish.model, revision=revision)
+    _say(f"base model {source.name}: {source.title}")
+    spec = _spec(source, wish)
+    plan = _plan(spec, wish)
+    spec = spec.model_copy(update={"micro_batch_tokens": plan.micro_batch_tokens})
+    fetch_weights(source)
+    python = None
+    if wish.engine == "cpu":
+        spec = _with_pace(spec)
+    else:
+        python = str(find_vllm(host, on_cpu=wish.engine == "vllm_cpu", consent=consent))
+        _say("seconds per step are not known before the first job: vLLM is measured by it")
+    return ChosenModel(
+        spec=spec,
+        engine=wish.engine,
+        hub_id=source.hub_id,
+        commit=source.commit,
+        vllm_python=python,
+        engine_share=plan.engine_share,
+        kv_mib=plan.kv_mib,
+    )
+
+
+def _spec(source: ModelSource, wish: Wish) -> BaseModelSpec:
+    try:
+        longest = context_length(ModelFiles(str(source.directory)).json("config.json"))
+    except ValueError as error:
+        raise ModelRefused(f"{source.title}: {error}") from error
+    return BaseModelSpec(
+        name=source.name,
+        aliases=() if source.hub_id is None else (source.hub_id,),
+        path=str(source.directory),
+        context_length=min(longest, wish.context_length or _LONGEST[wish.engine]),
+    )
+
+
+def _plan(spec: BaseModelSpec, wish: Wish) -> StartPlan:
+    request = StartRequest(spec=spec, engine=wish.engine, engine_share=wish.engine_share)
+    plan = _asked("plan", request, StartPlan)
+    _say(*plan.lines)
+    if plan.refusal is not None:
+        raise ModelRefused(f"{spec.name} is refused: {plan.refusal}")
+    if plan.problems:
+        raise DoesNotFit("\n".join((f"{spec.name} does not fit here:", *plan.problems)))
+    return plan
+
+
+def _with_pace(spec: BaseModelSpec) -> BaseModelSpec:
+    """Returns the model with the speed that estimates of its first jobs go by, and prints it."""
+    pace = _asked("pace", StartRequest(spec=spec, engine="cpu"), StepPace)
+    step = step_time(pace)
+    _say(
+        f"speed, measured here: {pace.read:,.0f} tokens/s read, {pace.sampled:,.0f} sampled, "
+        f"{pace.trained:,.0f} trained",
+        f"a step of {GROUPS} prompts × {GROUP_SIZE} rollouts, each {PROMPT_TOKENS} tokens of "
+        f"prompt and {SAMPLED_TOKENS} sampled: about {_shown(step.total)} "
+        f"({_shown(step.sampling)} sampling, {_shown(step.training)} training), without tools",
+    )
+    return spec.model_copy(update={"tokens_per_s": round(step.tokens_per_s, 2)})
+
+
+def _shown(seconds: float) -> str:
+    if seconds < _MINUTE_S:
+        return f"{seconds:.1f} s"
+    return f"{seconds / _MINUTE_S:.1f} min"
+
+
+def _asked(command: str, request: StartRequest, answer: type[M]) -> M:
+    """Asks the GPU plane, in a process of its own that may import torch."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        (sys.executable, "-m", _PROGRAM, command),
+        input=request.model_dump_json(),
+        stdout=subprocess.PIPE,
+        text=True,
+        env=inherited_environment(),
+        check=False,
+    )
+    try:
+        return answer.model_validate_json(done.stdout)
+    except ValidationError as error:
+        raise EmbeddedError(
+            f"the {command} of {request.spec.name} could not be made (status {done.returncode}); "
+            "the reason is above"
+        ) from error
+
+
+def _say(*lines: str) -> None:
+    sys.stderr.write("\n".join([*lines, ""]))
+    sys.stderr.flush()

@@ -1,0 +1,55 @@
+"""The engine's command line, by the plan of a start."""
+
+from pathlib import Path
+
+import pytest
+
+from app.domain.models.models import BaseModelSpec
+from app.domain.models.start_plans import EngineKind
+from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.engines import engine_child
+from app.embedded.processes import ChildSpec
+from app.embedded.state import DataDir
+from app.settings.settings import Settings
+from workers.engines.vllm import _arguments
+
+SPEC = BaseModelSpec(name="m", path="/models/m", context_length=2048)
+
+
+def _child(root: Path, engine: EngineKind, **sizes: float) -> ChildSpec:
+    settings = Settings(
+        database_url="postgresql+psycopg://u@h/d",
+        secret_key="x" * 32,
+        base_models=(SPEC,),
+    )
+    values = {"spec": SPEC, "engine": engine, "vllm_python": "/v/bin/python", **sizes}
+    chosen = ChosenModel.model_validate(values)
+    return engine_child(settings, DataDir.at(root), 8311, chosen=chosen)
+
+
+def test_vllm_gets_the_planned_share_of_the_gpu(tmp_path: Path) -> None:
+    child = _child(tmp_path, "vllm", engine_share=0.45)
+    assert child.command[1:3] == ("-m", "workers.engines.vllm")
+    read = _arguments(child.command[3:])  # the launcher takes every word of it
+    assert (read.port, read.python, read.cpu) == (8311, "/v/bin/python", False)
+    assert read.gpu_memory_utilization == 0.45
+    assert read.cache_dir == tmp_path / "vllm"
+
+
+def test_the_cpu_build_computes_in_the_trainers_precision(tmp_path: Path) -> None:
+    read = _arguments(_child(tmp_path, "vllm_cpu", kv_mib=300).command[3:])
+    assert (read.cpu, read.dtype, read.kv_cache_mib) == (True, "float32", 300)
+
+
+def test_the_cpu_engine_gets_the_planned_cache(tmp_path: Path) -> None:
+    child = _child(tmp_path, "cpu", kv_mib=300)
+    assert child.command[2] == "workers.engines.cpu"
+    assert child.command[-2:] == ("--kv-pool-mib", "300")
+
+
+@pytest.mark.parametrize("engine", ["cpu", "vllm"])
+def test_a_growing_log_is_progress(tmp_path: Path, engine: EngineKind) -> None:
+    child = _child(tmp_path, engine)
+    before = child.progress()
+    child.log.write_text("Loading safetensors checkpoint shards: 1/2")
+    assert child.progress() != before

@@ -1,0 +1,1 @@
+"""Checks, plans and measures a base model on this machine before anything is started."""

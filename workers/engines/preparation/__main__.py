@@ -1,0 +1,35 @@
+"""Answers the questions of `agent-rft up --model`: `python -m workers.engines.preparation plan`.
+
+Reads a `StartRequest` from standard input and prints the answer as one JSON object. The control
+plane imports no torch, so it asks in a process of its own.
+"""
+
+import asyncio
+import sys
+import warnings
+
+from app.domain.models.start_plans import StartRequest
+from app.logs import log_to_stderr
+
+
+def main(arguments: list[str]) -> None:
+    log_to_stderr()
+    # Later names in transformers are no news for those who read the plan.
+    warnings.filterwarnings("ignore", category=FutureWarning)
+    request = StartRequest.model_validate_json(sys.stdin.read())
+    match arguments:
+        case ["plan"]:
+            from workers.engines.preparation.start import plan_start  # noqa: PLC0415 - slow import
+
+            answer = plan_start(request).model_dump_json()
+        case ["pace"]:
+            from workers.engines.preparation.pace import pace_of  # noqa: PLC0415 - slow import
+
+            answer = asyncio.run(pace_of(request.spec)).model_dump_json()
+        case _:
+            sys.exit("usage: python -m workers.engines.preparation plan | pace")
+    sys.stdout.write(answer + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

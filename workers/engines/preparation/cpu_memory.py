@@ -1,0 +1,146 @@
+"""Plans the memory of a machine whose processors serve a base model, train it, or both.
+
+Pure: takes counted bytes, returns the parts, the sizes that fit, and what does not fit with the
+setting that helps. Must not know models or devices.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from workers.learning.memory.batch_tokens import ADAPTER_COPIES
+from workers.learning.memory.counting import Counts
+from workers.learning.memory.plan import GIB, MemoryPlan, Part
+
+MIB: Final = 2**20
+SERVICES_BYTES: Final = 900 * MIB
+"""Postgres, Valkey, the API and two idle workers."""
+PROCESS_BYTES: Final = 500 * MIB
+"""A process with torch and transformers before its first tensor."""
+VLLM_BYTES: Final = 2560 * MIB
+"""The processes of vLLM's CPU build before its weights."""
+CPU_KV_ITEM: Final = 2
+"""Keys and values take 32 bits on a CPU; `Counts` has them in 16."""
+MOST_ROWS: Final = 64
+"""Whole contexts of which the cache is useful at a time."""
+FEWEST_ROWS: Final = 4
+PREFIX_BYTES: Final = 256 * MIB
+LARGEST_CACHE: Final = 4 * GIB
+BATCH_TOKENS: Final = 4096
+SMALLEST_CONTEXT: Final = 512
+CpuEngine = Literal["cpu", "vllm_cpu"]
+
+
+@dataclass(frozen=True, slots=True)
+class CpuNeeds:
+    free_bytes: int
+    """Memory that new programs can use."""
+    context_length: int
+    counts: Counts
+    engine: CpuEngine | None
+    """`None`: the engine computes elsewhere."""
+    trains: bool
+    """True if the trainer computes on the processors too."""
+
+
+@dataclass(frozen=True, slots=True)
+class CpuMemoryPlan:
+    memory: MemoryPlan
+    kv_bytes: int
+    """Memory of the engine's keys and values."""
+
+
+def plan_cpu_memory(needs: CpuNeeds) -> CpuMemoryPlan:
+    fixed = _fixed(needs)
+    least_kv = _kv(needs, FEWEST_ROWS)
+    least_batch = _batch(needs, needs.context_length)
+    room = needs.free_bytes - _total(fixed) - least_kv - least_batch
+    problems = () if room >= 0 else (_problem(needs, fixed, -room),)
+    tokens, rest = needs.context_length, max(0, room)
+    if needs.trains and needs.context_length < BATCH_TOKENS:
+        tokens = _largest_batch(needs, least_batch + rest)
+        rest -= _batch(needs, tokens) - least_batch
+    # The cache grows by copying, so half of what is left is for the copy.
+    kv = min(_kv(needs, MOST_ROWS), LARGEST_CACHE, least_kv + rest // 2)
+    kv = max(kv, least_kv)
+    parts = fixed
+    if needs.engine is not None:
+        parts = (*parts, Part("engine", "KV cache", kv))
+    if needs.trains:
+        parts = (
+            *parts,
+            Part("trainer", f"micro-batch of {tokens:,} tokens", _batch(needs, tokens)),
+        )
+    plan = MemoryPlan(
+        parts,
+        tokens if needs.trains else 0,
+        kv // (CPU_KV_ITEM * needs.counts.kv_a_token) if needs.engine is not None else None,
+        needs.free_bytes - _total(parts),
+        problems=problems,
+    )
+    return CpuMemoryPlan(plan, kv)
+
+
+def _fixed(needs: CpuNeeds) -> tuple[Part, ...]:
+    counts = needs.counts
+    parts = [Part("service", "database, broker, API, workers", SERVICES_BYTES)]
+    match needs.engine:
+        case "cpu":
+            parts += [
+                Part("engine", "process", PROCESS_BYTES),
+                Part("engine", "weights, plain and packed", 2 * counts.weights),
+                # The version in use, and the next one while it is merged.
+                Part("engine", "two merged adapters", 2 * counts.weights),
+                Part("engine", "prefix cache", PREFIX_BYTES),
+            ]
+        case "vllm_cpu":
+            parts += [
+                Part("engine", "processes", VLLM_BYTES),
+                Part("engine", "weights", counts.weights),
+            ]
+        case None:
+            pass
+    if needs.trains:
+        parts += [
+            Part("trainer", "process", PROCESS_BYTES),
+            Part("trainer", "weights", counts.weights),
+            Part("trainer", "adapter, gradients, moments", (1 + ADAPTER_COPIES) * counts.adapter),
+            Part("trainer", "chunk of logits", counts.head),
+        ]
+    return tuple(parts)
+
+
+def _problem(needs: CpuNeeds, fixed: tuple[Part, ...], missing: int) -> str:
+    room = needs.free_bytes - _total(fixed)
+    cure = "take a smaller model, or stop other programs"
+    shorter = needs.context_length // 2
+    while shorter >= SMALLEST_CONTEXT:
+        smaller = CpuNeeds(
+            needs.free_bytes, shorter, needs.counts, needs.engine, trains=needs.trains
+        )
+        if _kv(smaller, FEWEST_ROWS) + _batch(smaller, shorter) <= room:
+            cure = f"lower --context-length to {shorter}, {cure}"
+            break
+        shorter //= 2
+    return (
+        f"{missing / GIB:.1f} GiB of memory are missing, of {needs.free_bytes / GIB:.1f} GiB that "
+        f"are free: {cure}."
+    )
+
+
+def _kv(needs: CpuNeeds, rows: int) -> int:
+    if needs.engine is None:
+        return 0
+    return rows * needs.context_length * CPU_KV_ITEM * needs.counts.kv_a_token
+
+
+def _batch(needs: CpuNeeds, tokens: int) -> int:
+    return needs.counts.batch_bytes(tokens, longest=needs.context_length) if needs.trains else 0
+
+
+def _largest_batch(needs: CpuNeeds, room: int) -> int:
+    tokens = needs.counts.batch_tokens(room, longest=needs.context_length)
+    return max(needs.context_length, min(BATCH_TOKENS, tokens))
+
+
+def _total(parts: tuple[Part, ...]) -> int:
+    return sum(part.bytes for part in parts)

@@ -1,0 +1,37 @@
+"""Divides one GPU between an engine and a trainer.
+
+Pure: the trainer gets what a micro-batch needs, the engine the rest, for its cache. Must not know
+devices.
+"""
+
+from typing import Final
+
+from workers.learning.memory.counting import Counts
+from workers.learning.memory.plan import Given, plan_memory
+
+LARGEST_SHARE: Final = 0.9
+"""The rest is for what the driver and fragments take."""
+STEP: Final = 0.05
+BATCH_TOKENS: Final = 16_384
+"""Tokens of a micro-batch beyond which a GPU gains little speed."""
+
+
+def share_for_engine(gpu_bytes: int, counts: Counts, *, context_length: int) -> float:
+    """Returns the largest share that leaves the trainer a micro-batch of `BATCH_TOKENS`, or else
+    of one whole rollout; where none does, the smallest share that holds the engine.
+    """
+    shares = [
+        round(LARGEST_SHARE - STEP * number, 2) for number in range(int(LARGEST_SHARE / STEP))
+    ]
+    plans = {
+        share: plan_memory(Given(gpu_bytes, context_length, engine_share=share), counts)
+        for share in shares
+    }
+    served = {
+        share: plan for share, plan in plans.items() if (plan.kv_tokens or 0) >= context_length
+    }
+    for wanted in (max(BATCH_TOKENS, context_length), context_length):
+        for share, plan in served.items():
+            if plan.micro_batch_tokens >= wanted:
+                return share
+    return min(served, default=LARGEST_SHARE)

@@ -1,0 +1,167 @@
+"""Measures how fast this machine reads, samples and trains with a base model.
+
+Owns the measurement and its file: a result is kept for the processor, its libraries and the model's
+shape, so that a start measures once. Must not know jobs.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import random
+import time
+from pathlib import Path
+from typing import Final
+
+import structlog
+import torch
+from pydantic import ValidationError
+
+from app.domain.models.models import BaseModelSpec
+from app.domain.models.start_plans import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS, StepPace
+from workers.engines.cpu.__main__ import DEFAULT_THREADS
+from workers.engines.cpu.engine import Engine
+from workers.engines.cpu.scheduler import Limits
+from workers.engines.cpu.sequence import Sampling
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.processor import describe_processor
+from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training_samples import TrainingSample
+
+log = structlog.get_logger()
+
+VERSION: Final = 1
+"""Rises with every change of engine or trainer that makes older results wrong."""
+ENOUGH_S: Final = 2.0
+"""A measurement of this time is long enough; a shorter one is repeated with more rows."""
+ROWS: Final = (2, 16, 64)
+NEW_TOKENS: Final = 8
+_FEW_IDS: Final = 50
+"""Token ids that every vocabulary has."""
+_LOGPROB: Final = -5.0
+
+
+async def pace_of(spec: BaseModelSpec) -> StepPace:
+    """Returns the kept pace, or measures it, in ten seconds to a few minutes."""
+    kept = _file(spec)
+    try:
+        return StepPace.model_validate_json(kept.read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        log.info("speed is measured", model=spec.name)
+    read, sampled = await _engine_speeds(spec)
+    trained, shares = await asyncio.to_thread(_trainer_speed, spec)
+    pace = StepPace(read=read, sampled=sampled, trained=trained, shares_prompts=shares)
+    _keep(kept, pace)
+    return pace
+
+
+def _file(spec: BaseModelSpec) -> Path:
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    facts = {
+        "version": VERSION,
+        "processor": describe_processor(),
+        "cores": os.cpu_count(),
+        "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "config": (Path(spec.path) / "config.json").read_text(encoding="utf-8"),
+        "rank": spec.lora_rank,
+    }
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    return caches / "agent-rft" / "pace" / f"{digest[:32]}.json"
+
+
+def _keep(file: Path, pace: StepPace) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        scratch = file.with_suffix(f".{os.getpid()}")
+        scratch.write_text(pace.model_dump_json(), encoding="utf-8")
+        scratch.replace(file)
+    except OSError as error:  # the measurement is good for this start all the same
+        log.warning("the speed is not kept", reason=str(error))
+
+
+async def _engine_speeds(spec: BaseModelSpec) -> tuple[float, float]:
+    """Returns tokens per second of prompts and of sampling."""
+    engine = Engine([spec], Limits(threads=DEFAULT_THREADS))
+    await engine.start()
+    try:
+        read = sampled = 0.0
+        for rows in ROWS:
+            started = time.perf_counter()
+            read = await _tokens_per_s(engine, spec, rows=rows, new=1)
+            sampled = await _tokens_per_s(engine, spec, rows=rows, new=NEW_TOKENS)
+            if time.perf_counter() - started > ENOUGH_S:
+                break
+        return read, sampled
+    finally:
+        await engine.stop()
+
+
+async def _tokens_per_s(engine: Engine, spec: BaseModelSpec, *, rows: int, new: int) -> float:
+    """Returns the speed of prompts for one new token, else that of sampling."""
+    version = engine.versions.get(spec.name)
+    generator = random.Random(rows)
+    length = min(PROMPT_TOKENS, spec.context_length - NEW_TOKENS) // (1 if new == 1 else 16)
+    prompts = [_tokens(generator, version.base.vocab_size, max(2, length)) for _ in range(rows)]
+    sequences = [
+        engine.sequence(version, prompt, Sampling(max_tokens=new, temperature=1, seed=number))
+        for number, prompt in enumerate(prompts)
+    ]
+    started = time.perf_counter()
+    await engine.finish(sequences)
+    seconds = time.perf_counter() - started
+    tokens = sum(map(len, prompts)) if new == 1 else rows * new
+    return tokens / seconds
+
+
+def _trainer_speed(spec: BaseModelSpec) -> tuple[float, bool]:
+    """Returns tokens per second through a whole update, and whether prompts are shared."""
+    options = TrainerOptions(
+        threads=os.cpu_count(),
+        dtype=spec.dtype,
+        max_batch_tokens=spec.micro_batch_tokens,
+        checkpointing=spec.checkpointing,
+    )
+    trainer = LoraTrainer(
+        spec.path,
+        base_name=spec.name,
+        rank=spec.lora_rank,
+        alpha=spec.lora_alpha,
+        learning_rate=spec.learning_rate,
+        seed=0,
+        options=options,
+    )
+    speed = 0.0
+    for rows in (1, GROUP_SIZE):
+        samples = _group(spec, rows)
+        length = len(samples[0].tokens)
+        prompt = length * PROMPT_TOKENS // (PROMPT_TOKENS + SAMPLED_TOKENS)
+        tokens = rows * length - (rows - 1) * prompt * trainer.packs
+        started = time.perf_counter()
+        trainer.update(samples)
+        seconds = time.perf_counter() - started
+        speed = tokens / seconds
+        if seconds > ENOUGH_S:
+            break
+    return speed, trainer.packs
+
+
+def _group(spec: BaseModelSpec, rows: int) -> list[TrainingSample]:
+    generator = random.Random(rows)
+    length = min(PROMPT_TOKENS + SAMPLED_TOKENS, spec.context_length)
+    prompt = length * PROMPT_TOKENS // (PROMPT_TOKENS + SAMPLED_TOKENS)
+    start = _tokens(generator, _FEW_IDS, prompt)
+    own = length - prompt
+    return [
+        TrainingSample(
+            [*start, *_tokens(generator, _FEW_IDS, own)],
+            [0] * prompt + [1] * own,
+            [_LOGPROB] * length,
+            1.0 - 2 * (row % 2),
+            group=0,
+        )
+        for row in range(rows)
+    ]
+
+
+def _tokens(generator: random.Random, vocabulary: int, count: int) -> list[int]:
+    return [generator.randrange(vocabulary) for _ in range(count)]

@@ -1,0 +1,145 @@
+"""Plans a start with one base model on this machine: what it can do, and what it takes.
+
+Owns the choice of what is planned: a GPU, the processors' memory, or both. Must not know processes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from transformers import AutoConfig
+
+from app.domain.models.models import BaseModelSpec
+from app.domain.models.start_plans import EngineKind, StartPlan, StartRequest
+from workers.engines.base_model_check import BaseModelReport, check_base_model
+from workers.engines.preparation.cpu_memory import (
+    BATCH_TOKENS,
+    MIB,
+    CpuEngine,
+    CpuNeeds,
+    plan_cpu_memory,
+)
+from workers.engines.preparation.gpu_share import share_for_engine
+from workers.engines.preparation.machine_memory import free_memory
+from workers.learning.memory.__main__ import DTYPES, table
+from workers.learning.memory.counting import Counts, Uncountable, count
+from workers.learning.memory.plan import Given, MemoryPlan, plan_memory
+from workers.learning.processor import is_accelerated
+
+_NO_GPU: Final = (
+    "no NVIDIA GPU is found here: add --cpu for vLLM's CPU build, or leave out --engine for the "
+    "CPU engine"
+)
+_UNUSED_GPU: Final = "this machine has a GPU, which samples much faster: --engine vllm"
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    memory: MemoryPlan
+    free_bytes: int
+    where: str
+    engine_share: float | None = None
+    kv_mib: int | None = None
+    micro_batch_tokens: int | None = None
+
+    @property
+    def shown(self) -> list[str]:
+        return table(self.memory, self.free_bytes, memory=f"{self.where}, free now")
+
+
+def plan_start(request: StartRequest) -> StartPlan:
+    report = check_base_model(request.spec)
+    refusal = _refusal(report, request.engine)
+    if refusal is not None:
+        return StartPlan(refusal=refusal)
+    said = _verdict(report)
+    if request.engine == "cpu" and is_accelerated():
+        said.append(_UNUSED_GPU)
+    try:
+        counts = _counts(request.spec)
+    except Uncountable as error:
+        said.append(f"its memory cannot be counted from its config, so it is not planned: {error}")
+        return StartPlan(lines=tuple(said), engine_share=request.engine_share)
+    plans = _plans(request, counts)
+    return StartPlan(
+        lines=(*said, *(line for plan in plans for line in plan.shown)),
+        problems=tuple(problem for plan in plans for problem in plan.memory.problems),
+        engine_share=next((plan.engine_share for plan in plans if plan.engine_share), None),
+        kv_mib=next((plan.kv_mib for plan in plans if plan.kv_mib), None),
+        micro_batch_tokens=next(
+            (plan.micro_batch_tokens for plan in plans if plan.micro_batch_tokens), None
+        ),
+    )
+
+
+def _refusal(report: BaseModelReport, engine: EngineKind) -> str | None:
+    if report.verdict == "refused":
+        return "; ".join(report.reasons)
+    if engine == "cpu" and not report.cpu_engine:
+        return "; ".join(report.reasons)
+    if engine == "vllm" and not torch.cuda.is_available():
+        return _NO_GPU
+    return None
+
+
+def _verdict(report: BaseModelReport) -> list[str]:
+    lines = [f"{report.model}: {report.verdict}", *(f"  {reason}" for reason in report.reasons)]
+    if report.tool_parser is not None:
+        lines.append(f"  tool calls: {report.tool_parser}")
+    if report.reasoning is not None:
+        lines.append(f"  reasoning: {report.reasoning}")
+    return lines
+
+
+def _counts(spec: BaseModelSpec) -> Counts:
+    """Raises `Uncountable`."""
+    gpu = is_accelerated()
+    checkpointing = gpu if spec.checkpointing is None else spec.checkpointing
+    dtype = DTYPES[spec.dtype or ("bfloat16" if gpu else "float32")]
+    config = AutoConfig.from_pretrained(spec.path)
+    return count(
+        config,
+        dtype=dtype,
+        rank=spec.lora_rank,
+        checkpointing=checkpointing,
+        longest=spec.context_length,
+    )
+
+
+def _plans(request: StartRequest, counts: Counts) -> Sequence[_Planned]:
+    gpu = [_on_gpu(request, counts)] if is_accelerated() else []
+    if request.engine == "vllm":
+        return gpu
+    return [*gpu, _on_cpu(request, counts, request.engine)]
+
+
+def _on_gpu(request: StartRequest, counts: Counts) -> _Planned:
+    """Plans the GPU, for the trainer alone unless vLLM uses it too."""
+    free, _ = torch.cuda.mem_get_info()
+    context = request.spec.context_length
+    share = None
+    if request.engine == "vllm":
+        share = request.engine_share or share_for_engine(free, counts, context_length=context)
+    given = Given(
+        free,
+        context,
+        engine_share=share or 0.0,
+        micro_batch_tokens=request.spec.micro_batch_tokens,
+    )
+    return _Planned(plan_memory(given, counts), free, "GPU", engine_share=share)
+
+
+def _on_cpu(request: StartRequest, counts: Counts, engine: CpuEngine) -> _Planned:
+    free = free_memory()
+    trains = not is_accelerated()
+    needs = CpuNeeds(free, request.spec.context_length, counts, engine, trains=trains)
+    plan = plan_cpu_memory(needs)
+    tokens = plan.memory.micro_batch_tokens
+    return _Planned(
+        plan.memory,
+        free,
+        "memory",
+        kv_mib=plan.kv_bytes // MIB,
+        micro_batch_tokens=tokens if trains and tokens != BATCH_TOKENS else None,
+    )
