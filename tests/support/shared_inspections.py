@@ -6,11 +6,13 @@ processor time. Tests of how such a process ends use the product's own.
 """
 
 import asyncio
+import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TypeVar
 from unittest.mock import patch
 
@@ -19,9 +21,21 @@ from anyio import CapacityLimiter, to_process
 Report = TypeVar("Report")
 
 
+def _end_with_the_tests() -> None:
+    """Ends this process when its parent is gone, also one that was killed."""
+    parent = parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 @cache
 def _process() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_end_with_the_tests)
 
 
 async def _run_sync(
