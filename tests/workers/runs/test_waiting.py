@@ -167,10 +167,14 @@ async def test_a_hanging_job_that_was_asked_to_pause_pauses(
     async def is_running() -> bool:
         return (await runs.world.read(job)).status is JobStatus.RUNNING
 
+    def ask() -> None:
+        with connect(database) as connection:  # the test's lease has run out: the API would not ask
+            connection.execute(
+                "UPDATE fine_tuning_jobs SET stop_request = 'pause', status = 'pausing'"
+                " WHERE id = %s",
+                (job.id,),
+            )
+
     await until(is_running)
-    with connect(database) as connection:  # the test's lease has run out, so the API would not ask
-        connection.execute(
-            "UPDATE fine_tuning_jobs SET stop_request = 'pause', status = 'pausing' WHERE id = %s",
-            (job.id,),
-        )
+    await asyncio.to_thread(ask)  # the run may hold the row, and lets it go in this thread
     assert (await running).status is JobStatus.PAUSED

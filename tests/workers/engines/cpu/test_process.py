@@ -57,7 +57,7 @@ async def inference(port: int) -> AsyncIterator[HttpInference]:
     await client.aclose()
 
 
-async def test_a_killed_engine_costs_time_but_no_samples(
+async def test_a_killed_engine_costs_time_but_no_samples_and_sigterm_ends_it_cleanly(
     start: Start, inference: HttpInference, tmp_path: Path
 ) -> None:
     policy = EnginePolicy(inference, base_model="tiny", away_deadline_s=PATIENCE_S)
@@ -72,17 +72,10 @@ async def test_a_killed_engine_costs_time_but_no_samples(
     engine.wait()
     waiting = asyncio.create_task(policy.sample([5, 6, 7], PARAMS))
     await asyncio.sleep(0.2)
-    start()
+    engine = start()
     after = await waiting
     assert after.token_ids == before.token_ids
     assert after.policy_version == 1
     assert after.logprobs == pytest.approx(before.logprobs, abs=1e-6)
-
-
-async def test_sigterm_ends_it_cleanly(start: Start, inference: HttpInference) -> None:
-    engine = start()
-    async with asyncio.timeout(PATIENCE_S):
-        while not await inference.healthy():  # noqa: ASYNC110 - another process
-            await asyncio.sleep(0.05)
     engine.send_signal(signal.SIGTERM)
     assert await asyncio.to_thread(engine.wait, PATIENCE_S) == 0
