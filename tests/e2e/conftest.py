@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.e2e.main_job import TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
+from tests.support.e2e.main_job import (
+    EVAL_INTERVAL,
+    TRAIN_ROWS,
+    VALID_ROWS,
+    Endpoints,
+    FinishedJob,
+)
 from tests.support.installation import (
     Installation,
     example_agent,
@@ -57,9 +63,9 @@ def files(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 @pytest.fixture(scope="session")
 def finished(live: Installation, endpoints: Endpoints, files: tuple[str, str]) -> FinishedJob:
-    """The main job: 20 steps of 8 prompts × 8 rollouts."""
+    """The main job: steps of 8 prompts × 8 rollouts."""
     client = live.client()
-    created = create_job(client, endpoints.good, files, eval_interval=10)
+    created = create_job(client, endpoints.good, files, eval_interval=EVAL_INTERVAL)
     job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     return FinishedJob(created, job)

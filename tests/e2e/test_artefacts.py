@@ -15,11 +15,10 @@ from app.rendering.renderer import Renderer
 from app.settings.models import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
-from tests.support.e2e.main_job import BATCH, TRAIN_ROWS, FinishedJob
+from tests.support.e2e.main_job import EVAL_INTERVAL, STEPS, FinishedJob
 from tests.support.engine_server import running_engine
 from tests.support.installation import Installation, cli
 
-STEPS = TRAIN_ROWS // BATCH
 SEQUENCES = 64
 TOP = 20
 
@@ -54,7 +53,7 @@ def held_out_sequences(live: Installation, job_id: str) -> list[list[int]]:
     spec = shipped_models()[0]
     renderer = Renderer(spec.path, tool_parser=spec.tool_parser, chat_template=None)
     rows = live.rollouts(job_id, split="valid", step=STEPS) + live.rollouts(
-        job_id, split="valid", step=10
+        job_id, split="valid", step=EVAL_INTERVAL
     )
     return [renderer.prompt_ids(row["trace"]["messages"], None) for row in rows[:SEQUENCES]]
 

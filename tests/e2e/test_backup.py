@@ -10,11 +10,11 @@ from typing import Any
 
 import psycopg
 
-from tests.support.e2e.main_job import BATCH, TRAIN_ROWS, Endpoints, FinishedJob
+from tests.support.e2e.main_job import EVAL_INTERVAL, STEPS, Endpoints, FinishedJob
 from tests.support.installation import Installation, cli, installation, wait_until_final
 from tests.support.jobs import create_job
 
-STEP = 6
+STEP = 2
 CLAIMS = "SELECT fence FROM fine_tuning_jobs WHERE id = %s"
 
 
@@ -33,7 +33,7 @@ def test_a_running_job_goes_on_from_a_restored_backup(
     tmp_path: Path,
 ) -> None:
     client, backup = live.client(), tmp_path / "backup"
-    job_id = create_job(client, endpoints.good, files, eval_interval=10).id
+    job_id = create_job(client, endpoints.good, files, eval_interval=EVAL_INTERVAL).id
     live.wait_for_step(job_id, STEP)
     taken = subprocess.run(
         cli("backup", "--data-dir", str(live.data_dir), "--out", str(backup), "--with-secret-key"),
@@ -60,9 +60,7 @@ def test_a_running_job_goes_on_from_a_restored_backup(
         samples = _samples(restored, job_id)
         assert set(samples.values()) == {1}
         assert samples == _samples(live, finished.created.id)
-        assert sorted(restored.curve(job_id, "reward/mean")) == list(
-            range(1, TRAIN_ROWS // BATCH + 1)
-        )
+        assert sorted(restored.curve(job_id, "reward/mean")) == list(range(1, STEPS + 1))
         hello = restored.client().chat.completions.create(
             model=finished.job.fine_tuned_model,
             messages=[{"role": "user", "content": "hi"}],

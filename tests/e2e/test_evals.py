@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from openai import BadRequestError, OpenAI
 
-from tests.support.e2e.main_job import VALID_ROWS, FinishedJob
+from tests.support.e2e.main_job import EVAL_INTERVAL, STEPS, VALID_ROWS, FinishedJob
 from tests.support.installation import Installation
 from tests.support.patience import wait_for
 
@@ -31,14 +31,14 @@ def test_each_validation_is_a_run_with_the_ledgers_own_numbers(
     of = client.evals.retrieve(job.eval_id)
     assert of.name == f"Reinforcement Fine Tuning validation runs for {job.id}"
     assert of.testing_criteria[0].name == "records"
-    runs = list(client.evals.runs.list(of.id))
-    assert [run.name for run in runs] == ["Step 0", "Step 10", "Step 20"]
+    runs, steps = list(client.evals.runs.list(of.id)), (0, EVAL_INTERVAL, STEPS)
+    assert [run.name for run in runs] == [f"Step {step}" for step in steps]
     assert [run.model for run in runs] == [
         "tiny-agent-2026-11-21",
-        f"{job.fine_tuned_model}:ckpt-step-10",
-        f"{job.fine_tuned_model}:ckpt-step-20",
+        f"{job.fine_tuned_model}:ckpt-step-{EVAL_INTERVAL}",
+        f"{job.fine_tuned_model}:ckpt-step-{STEPS}",
     ]
-    for run, step in zip(runs, (0, 10, 20), strict=True):
+    for run, step in zip(runs, steps, strict=True):
         ledger = live.rollouts(job.id, split="valid", step=step)
         passed = sum(row["reward"] is not None and row["reward"] > 0 for row in ledger)
         errored = sum(row["reward"] is None for row in ledger)
@@ -57,7 +57,7 @@ def test_items_show_the_row_and_the_whole_trace(
     run = client.evals.runs.list(job.eval_id, order="desc").data[0]
     items = list(client.evals.runs.output_items.list(run.id, eval_id=job.eval_id, limit=15))
     assert [item.datasource_item_id for item in items] == list(range(VALID_ROWS))
-    ledger = live.rollouts(job.id, split="valid", step=20)
+    ledger = live.rollouts(job.id, split="valid", step=STEPS)
     rows = client.files.content(job.validation_file).text.splitlines()
     for item, row, rollout in zip(items, map(json.loads, rows), ledger, strict=True):
         seen: Any = item.datasource_item

@@ -75,11 +75,15 @@ def test_too_few_rows_fail_the_job_in_the_hosted_words(
 
 
 def test_a_running_job_is_cancelled_paused_and_resumed(
-    live: Installation, endpoints: Endpoints, files: tuple[str, str]
+    live: Installation,
+    endpoints: Endpoints,
+    files: tuple[str, str],
+    small_files: tuple[str, str],
 ) -> None:
     client = live.client()
-    paused = create_job(client, endpoints.good, files)
-    cancelled = create_job(client, endpoints.good, files)
+    many_steps_after_a_short_baseline = files[0], small_files[1]
+    paused = create_job(client, endpoints.good, many_steps_after_a_short_baseline)
+    cancelled = create_job(client, endpoints.good, small_files)
     assert client.fine_tuning.jobs.cancel(cancelled.id).status == "cancelled"
     live.wait_for_step(paused.id, 1)
     assert client.fine_tuning.jobs.pause(paused.id).to_dict()["status"] == "pausing"

@@ -4,8 +4,9 @@ from collections import Counter
 
 from tests.support.e2e.main_job import (
     BATCH,
+    EVAL_INTERVAL,
     GROUP,
-    TRAIN_ROWS,
+    STEPS,
     VALID_ROWS,
     Endpoints,
     FinishedJob,
@@ -17,16 +18,16 @@ from tests.support.jobs import create_job
 def test_every_process_killed_once_and_no_sample_counted_twice(
     live: Installation, endpoints: Endpoints, files: tuple[str, str], finished: FinishedJob
 ) -> None:
-    client = live.client()
-    job_id = create_job(client, endpoints.good, files, eval_interval=10).id
+    client, before = live.client(), live.pids()
+    job_id = create_job(client, endpoints.good, files, eval_interval=EVAL_INTERVAL).id
     for step, victim in (
         (1, "child"),
-        (4, "engine"),
-        (7, "runs"),
-        (10, "valkey"),
-        (13, "postgres"),
-        (16, "control"),
-        (18, "api"),
+        (2, "engine"),
+        (4, "runs"),
+        (5, "valkey"),
+        (7, "postgres"),
+        (8, "control"),
+        (10, "api"),
     ):
         live.wait_for_step(job_id, step)
         if victim == "child":
@@ -37,25 +38,27 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
             live.kill(victim)
     job = wait_until_final(client, job_id)
     assert job.status == "succeeded", job.error
+    healed = live.pids()
+    assert healed.keys() == before.keys()
+    assert not set(healed.values()) & set(before.values()), "each of them has another process"
     quiet = live.adapters(finished.created.id)
-    assert TRAIN_ROWS // BATCH in quiet
+    assert STEPS in quiet
     assert live.adapters(job_id) == quiet
     rows = live.rollouts(job_id)
     keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
     assert set(keys.values()) == {1}
-    steps = TRAIN_ROWS // BATCH
     assert (
-        len(rows) == steps * BATCH * GROUP + (3 * 2 + 2) * VALID_ROWS
+        len(rows) == STEPS * BATCH * GROUP + (3 * 2 + 2) * VALID_ROWS
     )  # sampled and greedy, report
     usage = live.get(f"/fine_tuning/jobs/{job_id}")["usage_metrics"]
     assert usage["rollouts"] == len(rows)
     for name in ("prompt_tokens", "completion_tokens", "tool_calls"):
         assert usage[name] == sum(row[name] for row in rows), name
     assert all(row["reward"] is not None for row in rows)
-    assert sorted(live.curve(job_id, "reward/mean")) == list(range(1, steps + 1))
+    assert sorted(live.curve(job_id, "reward/mean")) == list(range(1, STEPS + 1))
     metrics = [
         event
         for event in client.fine_tuning.jobs.list_events(job_id, limit=100)
         if event.type == "metrics"
     ]
-    assert len(metrics) == steps
+    assert len(metrics) == STEPS

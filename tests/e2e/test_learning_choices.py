@@ -1,8 +1,8 @@
-"""A job learns by what it said: losses, advantages, objective and mismatch on the whole product."""
+"""A job learns by what it said: losses, advantages, objective and mismatch on the whole product.
+The async job of `test_modes` learns by other options.
+"""
 
 from typing import Any
-
-import pytest
 
 from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_until_final
@@ -20,57 +20,27 @@ PULLED: dict[str, Any] = {
     },
     "mismatch": {"sequence_mask": {"type": "product"}, "max_log_ratio": 5},
 }
-STALE: dict[str, Any] = {
-    "mode": {"type": "async", "max_staleness": 2},
-    "loss": {"type": "importance_sampling"},
-    "advantage": {"type": "batch_std"},
-    "mismatch": {"truncation": {"level": "sequence"}},
+SHOWN: dict[str, Any] = {
+    "loss": {"type": "cispo", "low": 0.0, "high": 2.0},
+    "advantage": {"type": "leave_one_out"},
+    "mismatch": {
+        "truncation": None,
+        "sequence_mask": {"type": "product", "low": 0.0, "high": 3.0},
+        "max_log_ratio": 5.0,
+    },
 }
-
-
-@pytest.mark.parametrize(
-    ("choices", "shown", "curves"),
-    [
-        (
-            PULLED,
-            {
-                "loss": {"type": "cispo", "low": 0.0, "high": 2.0},
-                "advantage": {"type": "leave_one_out"},
-                "mismatch": {
-                    "truncation": None,
-                    "sequence_mask": {"type": "product", "low": 0.0, "high": 3.0},
-                    "max_log_ratio": 5.0,
-                },
-            },
-            ("train/base_kl", "train/masked_share", "train/truncated_share"),
-        ),
-        (
-            STALE,
-            {
-                "loss": {"type": "importance_sampling"},
-                "advantage": {"type": "batch_std"},
-                "mismatch": {
-                    "truncation": {"level": "sequence", "cap": 5.0},
-                    "sequence_mask": None,
-                    "max_log_ratio": 20.0,
-                },
-            },
-            ("train/masked_share", "train/truncated_share"),
-        ),
-    ],
+CURVES = (
+    *("train/loss", "train/sampler_kl_k3", "train/base_kl"),
+    *("train/masked_share", "train/truncated_share"),
 )
+
+
 def test_a_job_learns_by_its_options(
-    live: Installation,
-    endpoints: Endpoints,
-    small_files: tuple[str, str],
-    *,
-    choices: dict[str, Any],
-    shown: dict[str, Any],
-    curves: tuple[str, ...],
+    live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
     method = records_method(endpoints.good, eval_interval=100)
-    method["reinforcement"].update(choices)
+    method["reinforcement"].update(PULLED)
     created = client.fine_tuning.jobs.create(
         model="tiny-agent",
         training_file=small_files[0],
@@ -81,14 +51,12 @@ def test_a_job_learns_by_its_options(
     job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     resolved = live.get(f"/fine_tuning/jobs/{job.id}")["method"]["reinforcement"]
-    assert {name: resolved[name] for name in shown} == shown
-    sent = choices.get("objective", {})
-    assert resolved["objective"]["kl_coefficient"] == sent.get("kl_coefficient", 0.0)
+    assert {name: resolved[name] for name in SHOWN} == SHOWN
+    assert resolved["objective"]["kl_coefficient"] == 0.05
     assert isinstance(resolved["objective"]["token_budget"], int)
-    for name in ("train/loss", "train/sampler_kl_k3", *curves):
+    for name in CURVES:
         assert sorted(live.curve(job.id, name)) == list(range(1, STEPS + 1)), name
     assert max(abs(value) for value in live.curve(job.id, "train/grad_norm").values()) > 0
-    if "train/base_kl" in curves:
-        # The first step is sampled by the base itself, the later ones by what has left it.
-        distance = live.curve(job.id, "train/base_kl")
-        assert abs(distance[1]) < 1e-3 < abs(distance[STEPS])
+    # The first step is sampled by the base itself, the later ones by what has left it.
+    distance = live.curve(job.id, "train/base_kl")
+    assert abs(distance[1]) < 1e-3 < abs(distance[STEPS])

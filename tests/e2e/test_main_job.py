@@ -11,11 +11,18 @@ from app.domain.rollouts.metric_meanings import SPLITS, meaning
 from examples.first_job import talk
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
-from tests.support.e2e.main_job import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
+from tests.support.e2e.main_job import (
+    BATCH,
+    EVAL_INTERVAL,
+    GROUP,
+    STEPS,
+    VALID_ROWS,
+    Endpoints,
+    FinishedJob,
+)
 from tests.support.installation import Installation
 from tests.support.patience import PATIENCE_S
 
-STEPS = TRAIN_ROWS // BATCH
 JOB_KEYS = {
     "id", "object", "created_at", "model", "fine_tuned_model", "finished_at", "organization_id",
     "result_files", "status", "trained_tokens", "training_file", "validation_file",
@@ -51,7 +58,7 @@ def test_the_job_ends_with_a_model_and_resolved_hyperparameters(finished: Finish
     assert job["method"]["reinforcement"]["hyperparameters"] == {
         "n_epochs": 1,
         "batch_size": BATCH,
-        "eval_interval": 10,
+        "eval_interval": EVAL_INTERVAL,
         "compute_multiplier": 1.0,
         "eval_samples": 1,
         "eval_temperature": 1.0,
@@ -182,7 +189,7 @@ def test_curves_are_complete(live: Installation, finished: FinishedJob) -> None:
     ):
         assert ("train", name) in curves, name
     assert [p["step"] for p in curves["train", "reward/mean"]] == list(range(1, STEPS + 1))
-    assert [p["step"] for p in curves["valid", "reward/mean"]] == [0, 10, STEPS]
+    assert [p["step"] for p in curves["valid", "reward/mean"]] == [0, EVAL_INTERVAL, STEPS]
     mismatch = [p["value"] for p in curves["train", "train/sampler_max_abs_log_ratio"]]
     assert max(mismatch) < 1e-3
 
@@ -190,13 +197,13 @@ def test_curves_are_complete(live: Installation, finished: FinishedJob) -> None:
 def test_curves_are_thinned_and_filtered(live: Installation, finished: FinishedJob) -> None:
     path = f"/fine_tuning/jobs/{finished.job.id}/metrics"
     page = live.get(path, names="reward/mean", split="train", after_step=5, max_points=4)
-    assert [p["step"] for p in page["data"][0]["points"]] == [6, 11, 15, STEPS]
+    assert [p["step"] for p in page["data"][0]["points"]] == [6, 8, 10, STEPS]
 
 
 def test_checkpoints_are_models(live: Installation, finished: FinishedJob) -> None:
     client = live.client()
     checkpoints = list(client.fine_tuning.jobs.checkpoints.list(finished.job.id))
-    assert [c.step_number for c in checkpoints] == [STEPS, 10]
+    assert [c.step_number for c in checkpoints] == [STEPS, EVAL_INTERVAL]
     names = {model.id for model in client.models.list()}
     assert {c.fine_tuned_model_checkpoint for c in checkpoints} <= names
     assert finished.job.fine_tuned_model in names

@@ -1,4 +1,6 @@
-"""Streaming and async jobs on the whole product, killed on the way: each sample trains once."""
+"""Streaming and async jobs on the whole product, killed and paused on the way: each sample trains
+once. The async job also learns by options of its own; more of them are in `test_learning_choices`.
+"""
 
 import os
 import signal
@@ -11,8 +13,14 @@ from tests.support.e2e.main_job import BATCH, GROUP, Endpoints
 from tests.support.installation import Installation, child_pid, wait_until_final
 from tests.support.jobs import records_method, upload_dataset
 
-TRAIN_ROWS, VALID_ROWS = 80, 10
+TRAIN_ROWS, VALID_ROWS = 64, 10
 STEPS = TRAIN_ROWS // BATCH
+STALE: dict[str, Any] = {
+    "mode": {"type": "async", "max_staleness": 2},
+    "loss": {"type": "importance_sampling"},
+    "advantage": {"type": "batch_std"},
+    "mismatch": {"truncation": {"level": "sequence"}},
+}
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +30,10 @@ def rows(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 
 def start_job(
-    live: Installation, endpoint: str, files: tuple[str, str], mode: dict[str, Any]
+    live: Installation, endpoint: str, files: tuple[str, str], choices: dict[str, Any]
 ) -> str:
     method = records_method(endpoint, eval_interval=100)
-    method["reinforcement"]["mode"] = mode
+    method["reinforcement"].update(choices)
     job = live.client().fine_tuning.jobs.create(
         model="tiny-agent",
         training_file=files[0],
@@ -65,43 +73,57 @@ def check_ledger(live: Installation, job_id: str, *, max_staleness: int) -> None
     assert usage["completion_tokens"] == sum(row["completion_tokens"] for row in rows)
 
 
-def test_an_async_job_that_is_killed_loses_and_doubles_nothing(
+def pause_and_resume(live: Installation, job_id: str) -> int:
+    """Returns the step at which the job was paused."""
+    jobs = live.client().fine_tuning.jobs
+    jobs.pause(job_id)
+    live.wait_for_status(job_id, "paused")
+    step: int = live.get(f"/fine_tuning/jobs/{job_id}")["step"]
+    jobs.resume(job_id)
+    return step
+
+
+def test_an_async_job_that_is_killed_and_paused_loses_and_doubles_nothing(
     live: Installation, endpoints: Endpoints, rows: tuple[str, str]
 ) -> None:
-    mode = {"type": "async", "max_staleness": 2}
-    job_id = start_job(live, endpoints.good, rows, mode)
-    for step, victim in ((1, "child"), (3, "engine"), (5, "child"), (7, "runs")):
+    job_id = start_job(live, endpoints.good, rows, STALE)
+    for step, victim in ((1, "child"), (2, "engine")):
+        live.wait_for_step(job_id, step)
+        kill(live, job_id, victim)
+    live.wait_for_step(job_id, 3)
+    paused = pause_and_resume(live, job_id)
+    for step, victim in ((paused + 1, "child"), (paused + 2, "runs")):
         live.wait_for_step(job_id, step)
         kill(live, job_id, victim)
     job = wait_until_final(live.client(), job_id)
     assert job.status == "succeeded", job.error
-    shown = live.get(f"/fine_tuning/jobs/{job_id}")["method"]["reinforcement"]["mode"]
-    assert shown == {"type": "async", "max_staleness": 2, "max_requeues": 2}
     check_ledger(live, job_id, max_staleness=2)
     ages = live.curve(job_id, "staleness/max")
-    assert sorted(ages) == list(range(1, STEPS + 1))
     assert 1 <= max(ages.values()) <= 2
-    assert sorted(live.curve(job_id, "queue/depth")) == list(range(1, STEPS + 1))
-
-
-def test_a_paused_async_job_goes_on_where_it_was(
-    live: Installation, endpoints: Endpoints, rows: tuple[str, str]
-) -> None:
-    client = live.client()
-    job_id = start_job(live, endpoints.good, rows, {"type": "async", "max_staleness": 1})
-    live.wait_for_step(job_id, 3)
-    client.fine_tuning.jobs.pause(job_id)
-    live.wait_for_status(job_id, "paused")
-    client.fine_tuning.jobs.resume(job_id)
-    job = wait_until_final(client, job_id)
-    assert job.status == "succeeded", job.error
-    check_ledger(live, job_id, max_staleness=1)
+    shown = live.get(f"/fine_tuning/jobs/{job_id}")["method"]["reinforcement"]
+    assert {name: shown[name] for name in STALE} == {
+        "mode": {"type": "async", "max_staleness": 2, "max_requeues": 2},
+        "loss": {"type": "importance_sampling"},
+        "advantage": {"type": "batch_std"},
+        "mismatch": {
+            "truncation": {"level": "sequence", "cap": 5.0},
+            "sequence_mask": None,
+            "max_log_ratio": 20.0,
+        },
+    }
+    for name in (
+        *("staleness/max", "queue/depth", "train/loss", "train/sampler_kl_k3"),
+        *("train/masked_share", "train/truncated_share"),
+    ):
+        assert sorted(live.curve(job_id, name)) == list(range(1, STEPS + 1)), name
+    assert max(abs(value) for value in live.curve(job_id, "train/grad_norm").values()) > 0
 
 
 def test_a_streaming_job_that_is_killed_stays_on_policy(
     live: Installation, endpoints: Endpoints, rows: tuple[str, str]
 ) -> None:
-    job_id = start_job(live, endpoints.good, rows, {"type": "streaming", "minibatches": 4})
+    mode = {"type": "streaming", "minibatches": 4}
+    job_id = start_job(live, endpoints.good, rows, {"mode": mode})
     for step, victim in ((2, "child"), (5, "engine")):
         live.wait_for_step(job_id, step)
         kill(live, job_id, victim)

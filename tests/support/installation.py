@@ -9,12 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
-from openai import OpenAI
+from openai import DefaultHttpxClient, OpenAI
 
 from app.embedded.postgres import SUPERUSER
 from app.embedded.provision import DATABASE
@@ -22,6 +22,8 @@ from tests.support.patience import PATIENCE_S, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FINAL = {"succeeded", "failed", "cancelled"}
+STEP_INTERVAL_S = 0.3
+"""Time between two questions for a job's state, which take processor time from the job."""
 
 
 def free_port() -> int:
@@ -57,16 +59,22 @@ class Installation:
     base_url: str
     api_key: str
     admin_key: str
+    _http: httpx.Client = field(repr=False)
+    _clients_http: DefaultHttpxClient = field(repr=False)
 
     def client(self) -> OpenAI:
-        return OpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=40)
+        return OpenAI(
+            base_url=self.base_url,
+            api_key=self.api_key,
+            max_retries=40,
+            http_client=self._clients_http,
+        )
 
     def get(self, path: str, **params: Any) -> Any:
-        reply = httpx.get(
+        reply = self._http.get(
             f"{self.base_url}{path}",
             params=params,
             headers={"Authorization": f"Bearer {self.api_key}"},
-            timeout=PATIENCE_S,
         )
         reply.raise_for_status()
         return reply.json()
@@ -130,7 +138,9 @@ class Installation:
             except httpx.HTTPError:
                 return False
 
-        wait_for(reached, timeout_s=timeout_s, what=f"{what} of {job_id}")
+        wait_for(
+            reached, timeout_s=timeout_s, interval_s=STEP_INTERVAL_S, what=f"{what} of {job_id}"
+        )
 
 
 @contextmanager
@@ -145,7 +155,16 @@ def installation(
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     answer = json.loads(done.stdout)
     try:
-        yield Installation(data_dir, answer["base_url"], answer["api_key"], answer["admin_key"])
+        # One for all calls: each new client reads the certificates of all authorities.
+        with httpx.Client(timeout=PATIENCE_S) as http, DefaultHttpxClient() as clients_http:
+            yield Installation(
+                data_dir,
+                answer["base_url"],
+                answer["api_key"],
+                answer["admin_key"],
+                http,
+                clients_http,
+            )
     finally:
         subprocess.run(cli("down", "--data-dir", str(data_dir)), check=True)
 
@@ -165,6 +184,7 @@ def wait_until_final(client: OpenAI, job_id: str, *, timeout_s: float = PATIENCE
     wait_for(
         lambda: client.fine_tuning.jobs.retrieve(job_id).status in FINAL,
         timeout_s=timeout_s,
+        interval_s=STEP_INTERVAL_S,
         what=f"the end of {job_id}",
     )
     return client.fine_tuning.jobs.retrieve(job_id)

@@ -14,14 +14,18 @@ PATIENCE_S: Final = 600.0
 
 
 def wait_for(
-    condition: Callable[[], bool], *, what: str = "the state", timeout_s: float = PATIENCE_S
+    condition: Callable[[], bool],
+    *,
+    what: str = "the state",
+    timeout_s: float = PATIENCE_S,
+    interval_s: float = 0.05,
 ) -> None:
     """Blocks until the condition holds. Raises `TimeoutError` with `what` never came."""
     give_up_at = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > give_up_at:
             raise TimeoutError(f"{what} did not happen in {timeout_s:.0f} s")
-        time.sleep(0.05)
+        time.sleep(interval_s)
 
 
 async def until(

@@ -18,7 +18,8 @@ from app.settings.models import DEFAULT_MODEL
 from tests.support.installation import Installation, cli, installation
 from tests.support.patience import PATIENCE_S, wait_for
 
-_CHILDREN = ("postgres", "valkey", "engine", "api", "runs", "control")
+_HEALED = ("postgres", "api")
+"""Children that one test each kills. `tests/e2e/test_kills.py` kills all of them during a job."""
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +48,7 @@ def _answers(stack: Installation) -> bool:
 def _upload(stack: Installation) -> str:
     row = json.dumps({"messages": [{"role": "user", "content": "What is 2 + 2?"}]}) + "\n"
     content = io.BytesIO(row.encode() * 12)
-    with stack.client() as client:
-        return client.files.create(file=("rows.jsonl", content), purpose="fine-tune").id
+    return stack.client().files.create(file=("rows.jsonl", content), purpose="fine-tune").id
 
 
 def _processes_below(directory: Path) -> list[str]:
@@ -75,8 +75,7 @@ def test_the_announcement_leads_to_a_working_service(stack: Installation) -> Non
     assert stack.base_url.endswith("/v1")
     assert announced["models"] == [DEFAULT_MODEL]
     assert len({stack.api_key, stack.admin_key, ""}) == 3
-    with stack.client() as client:
-        assert DEFAULT_MODEL in {model.id for model in client.models.list()}
+    assert DEFAULT_MODEL in {model.id for model in stack.client().models.list()}
 
 
 def test_files_with_secrets_are_for_their_owner_only(stack: Installation) -> None:
@@ -108,7 +107,7 @@ def test_a_second_up_on_the_directory_is_refused(stack: Installation) -> None:
     assert _answers(stack)
 
 
-@pytest.mark.parametrize("child", _CHILDREN)
+@pytest.mark.parametrize("child", _HEALED)
 def test_a_killed_child_heals(stack: Installation, child: str) -> None:
     file_id = _upload(stack)
     ready_before, killed = _times_ready(stack, child), stack.pids()[child]
@@ -116,8 +115,7 @@ def test_a_killed_child_heals(stack: Installation, child: str) -> None:
     wait_for(lambda: _times_ready(stack, child) > ready_before, what=child)
     assert stack.pids()[child] != killed
     wait_for(lambda: _answers(stack), what="the API")
-    with stack.client() as client:
-        assert client.files.retrieve(file_id).filename == "rows.jsonl"
+    assert stack.client().files.retrieve(file_id).filename == "rows.jsonl"
 
 
 def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everything(
@@ -135,8 +133,7 @@ def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everyth
     assert not set(stack.pids().values()) & set(children.values())
     workers = [line for line in _processes_below(stack.data_dir) if "-Q control" in line]
     assert 1 <= len(workers) <= 3  # with its pool and its clock
-    with stack.client() as client:
-        assert client.files.retrieve(file_id).filename == "rows.jsonl"
+    assert stack.client().files.retrieve(file_id).filename == "rows.jsonl"
 
 
 def test_the_clock_needs_no_file_and_writes_no_line_per_tick(stack: Installation) -> None:

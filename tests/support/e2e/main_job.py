@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 160, 40, 8, 8
+TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 96, 40, 8, 8
+STEPS = TRAIN_ROWS // BATCH
+EVAL_INTERVAL = STEPS // 2
 
 
 @dataclass(frozen=True, slots=True)
