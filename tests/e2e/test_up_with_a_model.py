@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.support.hub_server import Hub, hub_server
-from tests.support.installation import Installation, cli, free_port, wait_until_final
+from tests.support.installation import Installation, cli, free_port, opened, wait_until_final
 from tests.support.jobs import upload
 from tests.support.supervised.runs import chat_row
 from tests.support.tiny_model import save_tiny_model
@@ -43,8 +43,8 @@ def started(hub: Hub, place: Path) -> Iterator[Started]:
     answer = json.loads(done.stdout)
     data = place / "data"
     try:
-        live = Installation(data, answer["base_url"], answer["api_key"], answer["admin_key"])
-        yield Started(live, done.stderr)
+        with opened(data, answer) as live:
+            yield Started(live, done.stderr)
     finally:
         subprocess.run(cli("down", "--data-dir", str(data)), check=True)
 
@@ -137,7 +137,5 @@ def test_a_later_start_keeps_the_commit_and_fetches_nothing(
     done = subprocess.run([*command, "--detach"], stdout=subprocess.PIPE, text=True, check=True)
     answer = json.loads(done.stdout)
     assert answer["models"] == ["Tiny-Model"]
-    live = Installation(
-        started.live.data_dir, answer["base_url"], answer["api_key"], answer["admin_key"]
-    )
-    assert job.fine_tuned_model in {model.id for model in live.client().models.list()}
+    with opened(started.live.data_dir, answer) as live:
+        assert job.fine_tuned_model in {model.id for model in live.client().models.list()}

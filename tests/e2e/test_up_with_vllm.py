@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.installation import Installation, cli, free_port, wait_until_final
+from tests.support.installation import Installation, cli, free_port, opened, wait_until_final
 from tests.support.jobs import upload
 from tests.support.supervised.runs import chat_row
 from tests.support.tiny_model import save_tiny_model
@@ -31,7 +31,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     answer = json.loads(done.stdout)
     try:
-        yield Installation(data, answer["base_url"], answer["api_key"], answer["admin_key"])
+        with opened(data, answer) as live:
+            yield live
     finally:
         subprocess.run(cli("down", "--data-dir", str(data)), check=True)
 

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,6 +144,21 @@ class Installation:
 
 
 @contextmanager
+def opened(data_dir: Path, answer: Mapping[str, str]) -> Iterator[Installation]:
+    """An installation by what `agent-rft up --detach` printed, with its clients until the end."""
+    # One for all calls: each new client reads the certificates of all authorities.
+    with httpx.Client(timeout=PATIENCE_S) as http, DefaultHttpxClient() as clients_http:
+        yield Installation(
+            data_dir,
+            answer["base_url"],
+            answer["api_key"],
+            answer["admin_key"],
+            http,
+            clients_http,
+        )
+
+
+@contextmanager
 def installation(
     data_dir: Path, *, allow: Sequence[str], port: int | None = None, **settings: str
 ) -> Iterator[Installation]:
@@ -153,18 +168,9 @@ def installation(
         command += ["--allow-endpoint", address]
     environment = {**os.environ, **{f"AGENT_RFT_{key}": value for key, value in settings.items()}}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    answer = json.loads(done.stdout)
     try:
-        # One for all calls: each new client reads the certificates of all authorities.
-        with httpx.Client(timeout=PATIENCE_S) as http, DefaultHttpxClient() as clients_http:
-            yield Installation(
-                data_dir,
-                answer["base_url"],
-                answer["api_key"],
-                answer["admin_key"],
-                http,
-                clients_http,
-            )
+        with opened(data_dir, json.loads(done.stdout)) as live:
+            yield live
     finally:
         subprocess.run(cli("down", "--data-dir", str(data_dir)), check=True)
 
