@@ -1,36 +1,14 @@
 """Trial runs of graders over HTTP, against scripted endpoints and an engine on real sockets."""
 
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from standardwebhooks import Webhook
 
-from app.settings.judges import JudgeSettings
-from tests.support.api.trials import RUN, VALIDATE, Trials, serving
-from tests.support.chat_engine import chat_engine
+from tests.support.api.trials import FLAGS, RUN, VALIDATE, Trials, judge, serving
 from tests.support.endpoints import Reply, endpoint
 from tests.support.stack import Database
-
-FLAGS = {
-    "formula_parse_error": False,
-    "sample_parse_error": False,
-    "truncated_observation_error": False,
-    "unresponsive_reward_error": False,
-    "invalid_variable_error": False,
-    "other_error": False,
-    "python_grader_server_error": False,
-    "python_grader_server_error_type": None,
-    "python_grader_runtime_error": False,
-    "python_grader_runtime_error_details": None,
-    "model_grader_server_error": False,
-    "model_grader_refusal_error": False,
-    "model_grader_parse_error": False,
-    "model_grader_server_error_details": None,
-    "details": None,
-}
-
 
 CHECK = {
     "type": "string_check",
@@ -39,8 +17,6 @@ CHECK = {
     "reference": "{{ item.answer }}",
     "operation": "eq",
 }
-
-
 NEAR = {
     "type": "text_similarity",
     "name": "near",
@@ -219,43 +195,6 @@ async def test_a_grader_that_hangs_ends_in_time(database: Database) -> None:
         async with serving(database, server, call_timeout_s=0.5) as trials:
             answer = await trials.run(grader)
     assert answer["metadata"]["errors"]["other_error"] is True
-
-
-def judge(model: str, **more: Any) -> dict[str, Any]:
-    prompt = [{"role": "user", "content": "Is it {{ item.answer }}? {{ sample.output_text }}"}]
-    return {"type": "score_model", "name": "j", "model": model, "input": prompt, **more}
-
-
-async def test_a_base_model_as_judge(database: Database) -> None:
-    with chat_engine("tiny-agent-2026-11-21") as engine:
-        engine.answer = json.dumps({"steps": [], "result": 7})
-        async with serving(database, engine_url=engine.url) as trials:
-            answer = await trials.run(judge("tiny-agent", range=[0, 5]))
-    assert answer["reward"] == 5.0
-    assert answer["metadata"]["errors"] == FLAGS
-    assert answer["metadata"]["sampled_model_name"] == "tiny-agent"
-    assert answer["metadata"]["token_usage"] == 4
-    assert answer["model_grader_token_usage_per_model"] == {
-        "tiny-agent": {
-            "prompt_tokens": 3,
-            "completion_tokens": 1,
-            "total_tokens": 4,
-            "cached_tokens": 0,
-        }
-    }
-    assert engine.bodies[0]["model"] == "tiny-agent-2026-11-21"
-    assert engine.bodies[0]["messages"][1]["content"] == "Is it 42? 42"
-
-
-async def test_a_judge_of_the_operators_that_is_away(database: Database) -> None:
-    async with endpoint(lambda _: Reply(503)) as server:
-        settings = JudgeSettings(models=("judge-1",), base_url=server.url("/v1"))
-        async with serving(database, judges=(settings,)) as trials:
-            answer = await trials.run(judge("judge-1"))
-    errors = answer["metadata"]["errors"]
-    assert answer["reward"] == 0.0
-    assert errors["model_grader_server_error"] is True
-    assert errors["model_grader_server_error_details"] == "answered 503"
 
 
 @pytest.mark.parametrize(

@@ -76,3 +76,27 @@ async def serving(
         ) as http,
     ):
         yield Trials(http)
+
+
+FLAGS = {
+    "formula_parse_error": False,
+    "sample_parse_error": False,
+    "truncated_observation_error": False,
+    "unresponsive_reward_error": False,
+    "invalid_variable_error": False,
+    "other_error": False,
+    "python_grader_server_error": False,
+    "python_grader_server_error_type": None,
+    "python_grader_runtime_error": False,
+    "python_grader_runtime_error_details": None,
+    "model_grader_server_error": False,
+    "model_grader_refusal_error": False,
+    "model_grader_parse_error": False,
+    "model_grader_server_error_details": None,
+    "details": None,
+}
+
+
+def judge(model: str, **more: Any) -> dict[str, Any]:
+    prompt = [{"role": "user", "content": "Is it {{ item.answer }}? {{ sample.output_text }}"}]
+    return {"type": "score_model", "name": "j", "model": model, "input": prompt, **more}
