@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -22,6 +23,9 @@ WEIGHTS = "model.safetensors"
 class Started(NamedTuple):
     live: Installation
     said: str
+    commit: str
+    """The newest commit of the model when it was fetched."""
+    fetched: tuple[str, ...]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +48,7 @@ def started(hub: Hub, place: Path) -> Iterator[Started]:
     data = place / "data"
     try:
         with opened(data, answer) as live:
-            yield Started(live, done.stderr)
+            yield Started(live, done.stderr, hub.main, tuple(hub.fetched))
     finally:
         subprocess.run(cli("down", "--data-dir", str(data)), check=True)
 
@@ -90,13 +94,13 @@ def test_the_start_says_what_the_model_can_do_takes_and_costs(started: Started) 
 
 
 def test_weights_that_broke_off_are_whole_in_the_end(started: Started, hub: Hub) -> None:
-    assert hub.fetched.count(WEIGHTS) == 2, "the half and the rest"
+    assert started.fetched.count(WEIGHTS) == 2, "the half and the rest"
     (served,) = json.loads((started.live.data_dir / "models.json").read_text())
     stored = Path(served["path"]) / WEIGHTS
-    files = hub.files_of(hub.main)
+    files = hub.files_of(started.commit)
     assert files is not None
     assert stored.read_bytes() == files[WEIGHTS]
-    assert Path(served["path"]).name == hub.main, "the snapshot of a commit"
+    assert Path(served["path"]).name == started.commit, "the snapshot of a commit"
 
 
 def test_a_job_trains_it_and_the_result_is_served(started: Started, job: Any) -> None:
@@ -122,20 +126,19 @@ def test_the_speed_that_was_measured_is_what_estimates_go_by(started: Started) -
 def test_a_later_start_keeps_the_commit_and_fetches_nothing(
     started: Started, job: Any, hub: Hub, place: Path, tmp_path: Path
 ) -> None:
-    """Runs last: it starts the same directory again."""
-    first = hub.main
+    """The service is there again at its old address for whichever test comes next."""
     subprocess.run(cli("down", "--data-dir", str(started.live.data_dir)), check=True)
     hub.commit(save_tiny_model(tmp_path / "newer", seed=5))
-    assert hub.main != first
+    assert hub.main != started.commit
     hub.fetched.clear()
     no_vllm = ("--engine", "vllm", "--cpu")
     refused = _up(hub, place, *no_vllm, AGENT_RFT_VLLM_PYTHON="/absent")
     assert refused.returncode == 11, "after the model was found and planned"
-    assert f"{HUB_ID} at commit {first[:12]}" in refused.stderr
+    assert f"{HUB_ID} at commit {started.commit[:12]}" in refused.stderr
     assert hub.fetched == []
-    command = cli("up", "--data-dir", str(started.live.data_dir), "--port", str(free_port()))
-    done = subprocess.run([*command, "--detach"], stdout=subprocess.PIPE, text=True, check=True)
+    address = ("--port", str(urlsplit(started.live.base_url).port))
+    command = cli("up", "--data-dir", str(started.live.data_dir), *address, "--detach")
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     answer = json.loads(done.stdout)
-    assert answer["models"] == ["Tiny-Model"]
-    with opened(started.live.data_dir, answer) as live:
-        assert job.fine_tuned_model in {model.id for model in live.client().models.list()}
+    assert (answer["models"], answer["base_url"]) == (["Tiny-Model"], started.live.base_url)
+    assert job.fine_tuned_model in {model.id for model in started.live.client().models.list()}
