@@ -5,11 +5,11 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from app.api.middleware.hang_up import unless_client_hangs_up
 from app.api.schemas.chat_completions import ChatCompletionRequest
 from app.api.schemas.chat_replies import CHUNK_SCHEMA, ChatCompletion
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
+from app.api.support.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
 _REPLIES: dict[int | str, dict[str, Any]] = {

@@ -9,12 +9,12 @@ from fastapi.responses import StreamingResponse
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from app.api.middleware.idempotency import idempotency_check
 from app.api.schemas.common import Deleted, Page, paged
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.api.support.dependencies import After, Downloading, Services
 from app.api.support.downloads import ClosingResponse
 from app.api.support.errors import responses
+from app.api.support.idempotency_check import idempotency_check
 from app.api.support.multipart import StreamedForm
 from app.domain.data.files import LISTED_PURPOSES, PURPOSES, NewFile
 from app.domain.errors import InvalidRequest

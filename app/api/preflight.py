@@ -4,11 +4,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.api.middleware.hang_up import unless_client_hangs_up
 from app.api.schemas.jobs import CreateFineTuningJob
 from app.api.schemas.preflight import FineTuningJobValidation, fault_of, read_call
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
+from app.api.support.hang_up import unless_client_hangs_up
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.preflight import PreflightReport
 from app.factory.project import Factory

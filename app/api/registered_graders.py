@@ -2,7 +2,6 @@
 
 from fastapi import APIRouter, Request
 
-from app.api.middleware.hang_up import unless_client_hangs_up
 from app.api.schemas.calibrations import CalibrateGrader, GraderCalibration
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.registered_graders import (
@@ -15,6 +14,7 @@ from app.api.schemas.registry import Version, label_changes, unread_keys
 from app.api.schemas.trials import GraderRun
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
+from app.api.support.hang_up import unless_client_hangs_up
 from app.api.support.registry_pages import AfterVersion, objects_page, versions_page
 
 router = APIRouter(prefix="/v1/graders", tags=["Graders"])

@@ -2,7 +2,6 @@
 
 from fastapi import APIRouter, Request
 
-from app.api.middleware.hang_up import unless_client_hangs_up
 from app.api.schemas.trials import (
     GraderRun,
     RunGraderRequest,
@@ -13,6 +12,7 @@ from app.api.schemas.trials import (
 )
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
+from app.api.support.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
 

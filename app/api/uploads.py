@@ -4,10 +4,10 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.api.middleware.idempotency import idempotency_check
 from app.api.schemas.uploads import CompleteUpload, CreateUpload, UploadObject, UploadPart
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
+from app.api.support.idempotency_check import idempotency_check
 from app.api.support.multipart import StreamedForm, plain_name
 from app.domain.data.files import NewFile
 

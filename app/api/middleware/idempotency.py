@@ -7,7 +7,6 @@ stored. No response is sent before the transaction with the row and the response
 
 import json
 import re
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from fastapi import Request
@@ -16,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.support.caller import check_caller
 from app.api.support.errors import error_reply, replay
+from app.api.support.idempotency_check import request_target
 from app.api.support.request_state import PRINCIPAL, STORED_RESPONSE
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, RequestError
@@ -23,7 +23,6 @@ from app.domain.events.idempotency import (
     AnsweredBefore,
     HttpResponse,
     check_key,
-    fingerprint_of_form,
     fingerprint_of_json,
 )
 from app.factory.process import ProcessContext
@@ -81,7 +80,7 @@ class Idempotency:
         if _streams(scope["path"], body):
             await self._app(scope, again, send)
             return
-        fingerprint = fingerprint_of_json("POST", _target(scope), body)
+        fingerprint = fingerprint_of_json("POST", request_target(scope), body)
         if _WITHOUT_ROWS.fullmatch(scope["path"]):
             await service.mark(principal, key, fingerprint)
             try:
@@ -123,25 +122,6 @@ class Captured:
             await send(message)
 
 
-def idempotency_check(
-    request: Request, described: Callable[[], dict[str, str]]
-) -> Callable[[str], Awaitable[None]]:
-    """Checks a form against the request's key by the file's SHA-256, before any row is written.
-
-    Raises `AnsweredBefore` when the response to the same form is stored under the request's key.
-    `described` returns the form's other fields; it is called after the file, because fields may
-    follow it.
-    """
-
-    async def check(sha256: str) -> None:
-        guarded = request.scope.get("state", {}).get(STORED_RESPONSE)
-        if guarded is not None:
-            target = _target(request.scope)
-            await guarded.begin(fingerprint_of_form("POST", target, described(), sha256))
-
-    return check
-
-
 async def _principal(context: ProcessContext, headers: Headers) -> Tenant | AdminPrincipal | None:
     scheme, _, value = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
@@ -170,10 +150,6 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
-
-
-def _target(scope: Scope) -> str:
-    return f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
 
 
 def _streams(path: str, body: bytes) -> bool:
