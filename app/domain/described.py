@@ -1,9 +1,9 @@
 """The base of models that the published specification shows.
 
 Owns the rule for the description of a field: the text under it in its class, else the meaning that
-its name has in every object (`COMMON_FIELDS`). The texts are read from the source when the
-specification is built, not at the import of the class, which would take a second. Must not know
-which models the specification has.
+its name has in every object (`COMMON_FIELDS`), and the mark of fields that a reply leaves out. The
+texts are read from the source when the specification is built, not at the import of the class,
+which would take a second. Must not know which models the specification has.
 """
 
 import ast
@@ -15,9 +15,12 @@ from types import MappingProxyType
 from typing import Final
 
 from pydantic import BaseModel, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+LEFT_OUT: Final = "x-left-out"
+"""Marks a field that a reply may lack; the specification takes the mark out when it is complete."""
 COMMON_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "id": "Id of the object.",
@@ -52,15 +55,23 @@ class DescribedFields:
     ) -> JsonSchemaValue:
         schema = handler(core_schema)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
+        omitted = {name for name, field in _fields(cls).items() if field.exclude_if is not None}
         for name, described in properties.items():
             text = _text_of(cls, name) or COMMON_FIELDS.get(name)
             if text is not None:
                 described.setdefault("description", text)
+            if name in omitted:
+                described[LEFT_OUT] = True
         return schema
 
 
 class Described(DescribedFields, BaseModel):
     """A model whose fields have descriptions in the specification."""
+
+
+def _fields(owner: type) -> Mapping[str, FieldInfo]:
+    """Returns the fields of a model; a dataclass leaves none out."""
+    return owner.model_fields if issubclass(owner, BaseModel) else {}
 
 
 def _text_of(owner: type, field: str) -> str | None:

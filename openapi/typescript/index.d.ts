@@ -3535,7 +3535,7 @@ export interface components {
              * Warnings
              * @description Keys of this request that nothing reads; only in the reply to a create or an update.
              */
-            warnings: components["schemas"]["RegistryWarning"][] | null;
+            warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
              * Object
              * @description Type of the object; each type has one constant value.
@@ -7474,7 +7474,7 @@ export interface components {
              * Warnings
              * @description Keys of this request that nothing reads; only in the reply to a create or an update.
              */
-            warnings: components["schemas"]["RegistryWarning"][] | null;
+            warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
              * Object
              * @description Type of the object; each type has one constant value.
@@ -9037,7 +9037,7 @@ export interface components {
              * Warnings
              * @description Keys of this request that nothing reads; only in the reply to a create or an update.
              */
-            warnings: components["schemas"]["RegistryWarning"][] | null;
+            warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
              * Object
              * @description Type of the object; each type has one constant value.

@@ -20,6 +20,7 @@ from app.api.schemas.reports import REPORT_PARTS
 from app.api.schemas.webhook_events import SENT, WebhookEvent
 from app.api.support.examples import examples
 from app.api.support.parameter_texts import PARAMETERS
+from app.domain.described import LEFT_OUT
 
 _TAGS = {
     "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",
@@ -184,8 +185,9 @@ def _link(document: dict[str, Any]) -> None:
 
 
 def _promise_fields(document: dict[str, Any]) -> None:
-    """Marks all fields of reply models as required, because a reply contains every field. Replies
-    that are passed on as they are may lack those with a default.
+    """Marks all fields of reply models as required, because a reply contains every field but those
+    that it leaves out (`exclude_if`). Replies that are passed on as they are may lack those with a
+    default.
     """
     schemas = document["components"]["schemas"]
     schemas.pop("HTTPValidationError", None)
@@ -196,10 +198,12 @@ def _promise_fields(document: dict[str, Any]) -> None:
         _reach([operation.get("requestBody"), operation.get("parameters")], schemas, received)
     _reach(document["webhooks"], schemas, sent)
     passed_on = {model.__name__ for model in (*CHAT_REPLIES, *REPORT_PARTS)}
-    for name in sent - received - passed_on:
-        schema = schemas[name]
-        if "properties" in schema:
-            schema["required"] = list(schema["properties"])
+    promised = sent - received - passed_on
+    for name, schema in schemas.items():
+        properties = schema.get("properties", {})
+        always = [key for key, field in properties.items() if not field.pop(LEFT_OUT, False)]
+        if always and name in promised:
+            schema["required"] = always
 
 
 def _reach(node: Any, schemas: dict[str, Any], reached: set[str]) -> None:

@@ -1,12 +1,15 @@
+import json
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from app.api.schemas.tools import Tool
 from app.api.schemas.webhook_endpoints import WebhookEndpointWithSecret
-from app.domain.described import COMMON_FIELDS
+from app.domain.described import COMMON_FIELDS, LEFT_OUT
 from app.domain.jobs.preflight import DatasetReport
 from app.domain.methods.stop import MaxStepsRule
 from app.domain.registry.references import ReinforcementBody
+from app.main import create_app
 
 
 def texts(schema: dict[str, Any]) -> dict[str, str]:
@@ -37,3 +40,12 @@ def test_dataclasses_are_described_too() -> None:
         "rows": "Number of such rows.",
         "lines": "The first of them: (training line, validation line).",
     }
+
+
+def test_a_field_that_a_reply_leaves_out_is_marked_and_not_promised() -> None:
+    properties = Tool.model_json_schema(mode="serialization")["properties"]
+    assert [name for name, field in properties.items() if LEFT_OUT in field] == ["warnings"]
+    document = create_app().openapi()
+    assert LEFT_OUT not in json.dumps(document)
+    schema = document["components"]["schemas"]["Tool"]
+    assert set(schema["properties"]) - set(schema["required"]) == {"warnings"}

@@ -8,6 +8,7 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
@@ -35,8 +36,6 @@ class Curriculum:
             name (str): Name for readers; it need not be unique.
             metadata (CurriculumMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not read
                 them.
-            warnings (list[RegistryWarning] | None): Keys of this request that nothing reads; only in the reply to a create
-                or an update.
             object_ (Literal['curriculum']): Type of the object; each type has one constant value. Default: 'curriculum'.
             training_file (str): Id of the file with the training rows.
             validation_file (None | str): Id of the file with the held-out rows.
@@ -44,6 +43,8 @@ class Curriculum:
             validation_rows (int | None): As `training_rows`.
             training_sha256 (str): SHA-256 of the file's bytes.
             validation_sha256 (None | str): As `training_sha256`.
+            warnings (list[RegistryWarning] | None | Unset): Keys of this request that nothing reads; only in the reply to a
+                create or an update.
      """
 
     id: str
@@ -52,7 +53,6 @@ class Curriculum:
     version: int
     name: str
     metadata: CurriculumMetadataType0 | None
-    warnings: list[RegistryWarning] | None
     training_file: str
     validation_file: None | str
     training_rows: int
@@ -60,6 +60,7 @@ class Curriculum:
     training_sha256: str
     validation_sha256: None | str
     object_: Literal['curriculum'] = 'curriculum'
+    warnings: list[RegistryWarning] | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -85,17 +86,6 @@ class Curriculum:
         else:
             metadata = self.metadata
 
-        warnings: list[dict[str, Any]] | None
-        if isinstance(self.warnings, list):
-            warnings = []
-            for warnings_type_0_item_data in self.warnings:
-                warnings_type_0_item = warnings_type_0_item_data.to_dict()
-                warnings.append(warnings_type_0_item)
-
-
-        else:
-            warnings = self.warnings
-
         object_ = self.object_
 
         training_file = self.training_file
@@ -113,6 +103,19 @@ class Curriculum:
         validation_sha256: None | str
         validation_sha256 = self.validation_sha256
 
+        warnings: list[dict[str, Any]] | None | Unset
+        if isinstance(self.warnings, Unset):
+            warnings = UNSET
+        elif isinstance(self.warnings, list):
+            warnings = []
+            for warnings_type_0_item_data in self.warnings:
+                warnings_type_0_item = warnings_type_0_item_data.to_dict()
+                warnings.append(warnings_type_0_item)
+
+
+        else:
+            warnings = self.warnings
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -123,7 +126,6 @@ class Curriculum:
             "version": version,
             "name": name,
             "metadata": metadata,
-            "warnings": warnings,
             "object": object_,
             "training_file": training_file,
             "validation_file": validation_file,
@@ -132,6 +134,8 @@ class Curriculum:
             "training_sha256": training_sha256,
             "validation_sha256": validation_sha256,
         })
+        if warnings is not UNSET:
+            field_dict["warnings"] = warnings
 
         return field_dict
 
@@ -170,29 +174,6 @@ class Curriculum:
         metadata = _parse_metadata(d.pop("metadata"))
 
 
-        def _parse_warnings(data: object) -> list[RegistryWarning] | None:
-            if data is None:
-                return data
-            try:
-                if not isinstance(data, list):
-                    raise TypeError()
-                warnings_type_0 = []
-                _warnings_type_0 = data
-                for warnings_type_0_item_data in (_warnings_type_0):
-                    warnings_type_0_item = RegistryWarning.from_dict(warnings_type_0_item_data)
-
-
-
-                    warnings_type_0.append(warnings_type_0_item)
-
-                return warnings_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(list[RegistryWarning] | None, data)
-
-        warnings = _parse_warnings(d.pop("warnings"))
-
-
         object_ = cast(Literal['curriculum'] , d.pop("object"))
         if object_ != 'curriculum':
             raise ValueError(f"object must match const 'curriculum', got '{object_}'")
@@ -227,6 +208,31 @@ class Curriculum:
         validation_sha256 = _parse_validation_sha256(d.pop("validation_sha256"))
 
 
+        def _parse_warnings(data: object) -> list[RegistryWarning] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                warnings_type_0 = []
+                _warnings_type_0 = data
+                for warnings_type_0_item_data in (_warnings_type_0):
+                    warnings_type_0_item = RegistryWarning.from_dict(warnings_type_0_item_data)
+
+
+
+                    warnings_type_0.append(warnings_type_0_item)
+
+                return warnings_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[RegistryWarning] | None | Unset, data)
+
+        warnings = _parse_warnings(d.pop("warnings", UNSET))
+
+
         curriculum = cls(
             id=id,
             created_at=created_at,
@@ -234,7 +240,6 @@ class Curriculum:
             version=version,
             name=name,
             metadata=metadata,
-            warnings=warnings,
             object_=object_,
             training_file=training_file,
             validation_file=validation_file,
@@ -242,6 +247,7 @@ class Curriculum:
             validation_rows=validation_rows,
             training_sha256=training_sha256,
             validation_sha256=validation_sha256,
+            warnings=warnings,
         )
 
 

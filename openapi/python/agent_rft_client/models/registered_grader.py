@@ -8,6 +8,7 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
@@ -36,10 +37,10 @@ class RegisteredGrader:
             name (str): Name for readers; it need not be unique.
             metadata (None | RegisteredGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does not
                 read them.
-            warnings (list[RegistryWarning] | None): Keys of this request that nothing reads; only in the reply to a create
-                or an update.
             object_ (Literal['grader']): Type of the object; each type has one constant value. Default: 'grader'.
             grader (RegisteredGraderGrader): The definition, with secrets redacted.
+            warnings (list[RegistryWarning] | None | Unset): Keys of this request that nothing reads; only in the reply to a
+                create or an update.
      """
 
     id: str
@@ -48,9 +49,9 @@ class RegisteredGrader:
     version: int
     name: str
     metadata: None | RegisteredGraderMetadataType0
-    warnings: list[RegistryWarning] | None
     grader: RegisteredGraderGrader
     object_: Literal['grader'] = 'grader'
+    warnings: list[RegistryWarning] | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -77,8 +78,14 @@ class RegisteredGrader:
         else:
             metadata = self.metadata
 
-        warnings: list[dict[str, Any]] | None
-        if isinstance(self.warnings, list):
+        object_ = self.object_
+
+        grader = self.grader.to_dict()
+
+        warnings: list[dict[str, Any]] | None | Unset
+        if isinstance(self.warnings, Unset):
+            warnings = UNSET
+        elif isinstance(self.warnings, list):
             warnings = []
             for warnings_type_0_item_data in self.warnings:
                 warnings_type_0_item = warnings_type_0_item_data.to_dict()
@@ -87,10 +94,6 @@ class RegisteredGrader:
 
         else:
             warnings = self.warnings
-
-        object_ = self.object_
-
-        grader = self.grader.to_dict()
 
 
         field_dict: dict[str, Any] = {}
@@ -102,10 +105,11 @@ class RegisteredGrader:
             "version": version,
             "name": name,
             "metadata": metadata,
-            "warnings": warnings,
             "object": object_,
             "grader": grader,
         })
+        if warnings is not UNSET:
+            field_dict["warnings"] = warnings
 
         return field_dict
 
@@ -145,8 +149,19 @@ class RegisteredGrader:
         metadata = _parse_metadata(d.pop("metadata"))
 
 
-        def _parse_warnings(data: object) -> list[RegistryWarning] | None:
+        object_ = cast(Literal['grader'] , d.pop("object"))
+        if object_ != 'grader':
+            raise ValueError(f"object must match const 'grader', got '{object_}'")
+
+        grader = RegisteredGraderGrader.from_dict(d.pop("grader"))
+
+
+
+
+        def _parse_warnings(data: object) -> list[RegistryWarning] | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, list):
@@ -163,18 +178,9 @@ class RegisteredGrader:
                 return warnings_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(list[RegistryWarning] | None, data)
+            return cast(list[RegistryWarning] | None | Unset, data)
 
-        warnings = _parse_warnings(d.pop("warnings"))
-
-
-        object_ = cast(Literal['grader'] , d.pop("object"))
-        if object_ != 'grader':
-            raise ValueError(f"object must match const 'grader', got '{object_}'")
-
-        grader = RegisteredGraderGrader.from_dict(d.pop("grader"))
-
-
+        warnings = _parse_warnings(d.pop("warnings", UNSET))
 
 
         registered_grader = cls(
@@ -184,9 +190,9 @@ class RegisteredGrader:
             version=version,
             name=name,
             metadata=metadata,
-            warnings=warnings,
             object_=object_,
             grader=grader,
+            warnings=warnings,
         )
 
 

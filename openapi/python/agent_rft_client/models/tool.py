@@ -8,6 +8,7 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
@@ -36,14 +37,14 @@ class Tool:
             version (int): Number of the version, from 1.
             name (str): Name for readers; it need not be unique.
             metadata (None | ToolMetadataType0): Up to 16 pairs of text of the user's own; the service does not read them.
-            warnings (list[RegistryWarning] | None): Keys of this request that nothing reads; only in the reply to a create
-                or an update.
             object_ (Literal['tool']): Type of the object; each type has one constant value. Default: 'tool'.
             server_url (str): Address that the calls are sent to, with query values redacted.
             headers (None | ToolHeadersType0): Headers sent with every call, each shown as `[redacted]`.
             description (None | str): Purpose of the tool, for readers; the model reads the row's own description.
             parameters (None | ToolParametersType0): JSON schema of the arguments.
             rate_limit (float | None): Limit of requests per second from jobs.
+            warnings (list[RegistryWarning] | None | Unset): Keys of this request that nothing reads; only in the reply to a
+                create or an update.
      """
 
     id: str
@@ -52,13 +53,13 @@ class Tool:
     version: int
     name: str
     metadata: None | ToolMetadataType0
-    warnings: list[RegistryWarning] | None
     server_url: str
     headers: None | ToolHeadersType0
     description: None | str
     parameters: None | ToolParametersType0
     rate_limit: float | None
     object_: Literal['tool'] = 'tool'
+    warnings: list[RegistryWarning] | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -86,17 +87,6 @@ class Tool:
         else:
             metadata = self.metadata
 
-        warnings: list[dict[str, Any]] | None
-        if isinstance(self.warnings, list):
-            warnings = []
-            for warnings_type_0_item_data in self.warnings:
-                warnings_type_0_item = warnings_type_0_item_data.to_dict()
-                warnings.append(warnings_type_0_item)
-
-
-        else:
-            warnings = self.warnings
-
         object_ = self.object_
 
         server_url = self.server_url
@@ -119,6 +109,19 @@ class Tool:
         rate_limit: float | None
         rate_limit = self.rate_limit
 
+        warnings: list[dict[str, Any]] | None | Unset
+        if isinstance(self.warnings, Unset):
+            warnings = UNSET
+        elif isinstance(self.warnings, list):
+            warnings = []
+            for warnings_type_0_item_data in self.warnings:
+                warnings_type_0_item = warnings_type_0_item_data.to_dict()
+                warnings.append(warnings_type_0_item)
+
+
+        else:
+            warnings = self.warnings
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -129,7 +132,6 @@ class Tool:
             "version": version,
             "name": name,
             "metadata": metadata,
-            "warnings": warnings,
             "object": object_,
             "server_url": server_url,
             "headers": headers,
@@ -137,6 +139,8 @@ class Tool:
             "parameters": parameters,
             "rate_limit": rate_limit,
         })
+        if warnings is not UNSET:
+            field_dict["warnings"] = warnings
 
         return field_dict
 
@@ -175,29 +179,6 @@ class Tool:
             return cast(None | ToolMetadataType0, data)
 
         metadata = _parse_metadata(d.pop("metadata"))
-
-
-        def _parse_warnings(data: object) -> list[RegistryWarning] | None:
-            if data is None:
-                return data
-            try:
-                if not isinstance(data, list):
-                    raise TypeError()
-                warnings_type_0 = []
-                _warnings_type_0 = data
-                for warnings_type_0_item_data in (_warnings_type_0):
-                    warnings_type_0_item = RegistryWarning.from_dict(warnings_type_0_item_data)
-
-
-
-                    warnings_type_0.append(warnings_type_0_item)
-
-                return warnings_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(list[RegistryWarning] | None, data)
-
-        warnings = _parse_warnings(d.pop("warnings"))
 
 
         object_ = cast(Literal['tool'] , d.pop("object"))
@@ -258,6 +239,31 @@ class Tool:
         rate_limit = _parse_rate_limit(d.pop("rate_limit"))
 
 
+        def _parse_warnings(data: object) -> list[RegistryWarning] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                warnings_type_0 = []
+                _warnings_type_0 = data
+                for warnings_type_0_item_data in (_warnings_type_0):
+                    warnings_type_0_item = RegistryWarning.from_dict(warnings_type_0_item_data)
+
+
+
+                    warnings_type_0.append(warnings_type_0_item)
+
+                return warnings_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[RegistryWarning] | None | Unset, data)
+
+        warnings = _parse_warnings(d.pop("warnings", UNSET))
+
+
         tool = cls(
             id=id,
             created_at=created_at,
@@ -265,13 +271,13 @@ class Tool:
             version=version,
             name=name,
             metadata=metadata,
-            warnings=warnings,
             object_=object_,
             server_url=server_url,
             headers=headers,
             description=description,
             parameters=parameters,
             rate_limit=rate_limit,
+            warnings=warnings,
         )
 
 
