@@ -28,6 +28,7 @@ from app.embedded.state import DataDir, ownership
 from app.embedded.supervisor import Supervisor, refuse_taken_port
 from app.settings.host import HostSettings
 from app.settings.models import ModelSettings, shipped_models
+from app.settings.runs import ConfiguredRuns
 
 _TAIL_LINES = 20
 
@@ -108,7 +109,11 @@ def with_model(data_dir: Path, options: UpOptions, wish: Wish | None, *, yes: bo
             forget(directory)
             return options
         chosen = prepare(
-            wish, host=host, before=read_chosen(directory), consent=lambda text: yes or _asked(text)
+            wish,
+            host=host,
+            memory=ConfiguredRuns().runs.memory,
+            before=read_chosen(directory),
+            consent=lambda text: yes or _asked(text),
         )
         write_chosen(directory, chosen)
     return replace(options, chosen=chosen)

@@ -78,7 +78,7 @@ def build_settings(
 
 
 def _for_this_start(settings: Settings, options: UpOptions) -> Settings:
-    egress, lease = settings.egress, settings.lease
+    egress, lease, runs = settings.egress, settings.lease, settings.runs
     if options.allow_endpoints:
         allowed = (*egress.allow_endpoints, *options.allow_endpoints)
         egress = egress.model_validate(
@@ -86,7 +86,10 @@ def _for_this_start(settings: Settings, options: UpOptions) -> Settings:
         )
     if options.lease_s is not None:
         lease = lease.model_validate({**lease.model_dump(), "lease_s": options.lease_s})
-    return settings.model_copy(update={"egress": egress, "lease": lease})
+    if options.chosen is not None and runs.micro_batch_tokens is None:
+        planned = options.chosen.micro_batch_tokens
+        runs = runs.model_copy(update={"micro_batch_tokens": planned})
+    return settings.model_copy(update={"egress": egress, "lease": lease, "runs": runs})
 
 
 def _valkey_url(state: State) -> str:

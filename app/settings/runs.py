@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from app.settings.sources import SettingsGroup
+from app.domain.models.trainer_memory import TrainerMemory
+from app.settings.sources import SettingsGroup, Sources
 
 
 class LeaseSettings(SettingsGroup):
@@ -49,6 +50,18 @@ class RunSettings(SettingsGroup):
     """Seconds after which a job that waits for its endpoints alone is put back into the queue, if
     another project's job waits for a worker.
     """
+
+    @property
+    def memory(self) -> TrainerMemory:
+        return TrainerMemory(
+            checkpointing=self.checkpointing, micro_batch_tokens=self.micro_batch_tokens
+        )
+
+
+class ConfiguredRuns(Sources):
+    """Settings of runs alone, as a start reads them before it has a database."""
+
+    runs: RunSettings = RunSettings()
 
 
 class RetentionSettings(SettingsGroup):

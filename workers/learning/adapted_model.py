@@ -23,10 +23,9 @@ from workers.learning.memory.batch_tokens import CudaMemory, measured_batch_toke
 from workers.learning.processor import default_device
 from workers.learning.starting_weights import StartingWeights
 from workers.learning.token_scores import TokenScorer
-from workers.learning.trainer_options import Precision, TrainerOptions
+from workers.learning.trainer_options import CPU_BATCH_TOKENS, Precision, TrainerOptions
 from workers.learning.training_samples import TrainingSample
 
-CPU_BATCH_TOKENS: Final = 4096
 _DTYPES: Final[Mapping[Precision, torch.dtype]] = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
@@ -72,12 +71,11 @@ class AdaptedModel:
 
     @property
     def _dtype(self) -> torch.dtype:
-        return _DTYPES[self._options.dtype or ("float32" if self.on_cpu else "bfloat16")]
+        return _DTYPES[self._options.dtype_on(cpu=self.on_cpu)]
 
     @property
     def _checkpointing(self) -> bool:
-        chosen = self._options.checkpointing
-        return not self.on_cpu if chosen is None else chosen
+        return self._options.checkpointing_on(cpu=self.on_cpu)
 
     def _max_tokens(self) -> int:
         """Returns the size of the first micro-batches."""

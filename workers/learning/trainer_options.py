@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from workers.learning.mismatch_config import MismatchConfig
 
 Precision = Literal["float32", "bfloat16", "float64"]
 """Name of a type of torch; tests of formulas use float64."""
+CPU_BATCH_TOKENS: Final = 4096
+"""Tokens of a micro-batch on a CPU unless the options say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,14 @@ class TrainerOptions:
     start: Path | None = None
     """Directory of the adapter that training starts from, with the same rank and alpha; `None`
     starts from the base model."""
+
+    def dtype_on(self, *, cpu: bool) -> Precision:
+        """Returns the precision of the frozen base on a CPU, or else on CUDA."""
+        return self.dtype or ("float32" if cpu else "bfloat16")
+
+    def checkpointing_on(self, *, cpu: bool) -> bool:
+        """Returns whether layers are recomputed on a CPU, or else on CUDA."""
+        return not cpu if self.checkpointing is None else self.checkpointing
 
     def __post_init__(self) -> None:
         truncates = self.mismatch is not None and self.mismatch.truncation is not None

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.domain.models.models import BaseModelSpec
+from app.domain.models.trainer_memory import TrainerMemory
 
 EngineKind = Literal["cpu", "vllm", "vllm_cpu"]
 """`vllm_cpu` is vLLM's CPU build."""
@@ -19,6 +20,8 @@ class StartRequest(BaseModel):
     engine: EngineKind
     engine_share: float | None = Field(default=None, gt=0, lt=1)
     """Share of the GPU for the engine; `None` is chosen by the plan."""
+    memory: TrainerMemory = TrainerMemory()
+    """The operator's values, as a run will have them."""
 
 
 class StartPlan(BaseModel):
@@ -37,7 +40,8 @@ class StartPlan(BaseModel):
     kv_mib: int | None = None
     """Memory of keys and values of an engine on the CPU."""
     micro_batch_tokens: int | None = None
-    """Tokens that the trainer computes at a time where the default does not fit."""
+    """Tokens that the trainer computes at a time where the default does not fit, unless the
+    operator has set a number."""
 
 
 class StepPace(BaseModel):

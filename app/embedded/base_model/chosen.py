@@ -7,7 +7,7 @@ find their base model again, with the weights of the same commit. Must not know 
 import json
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import EngineKind
@@ -29,6 +29,8 @@ class ChosenModel(BaseModel):
     """Share of the GPU for the engine."""
     kv_mib: int | None = None
     """Memory of keys and values of an engine on the CPU."""
+    micro_batch_tokens: int | None = Field(default=None, gt=0)
+    """Tokens that the trainer computes at a time, unless the operator sets a number."""
 
 
 def write_chosen(data_dir: DataDir, chosen: ChosenModel) -> None:

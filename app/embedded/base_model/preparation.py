@@ -25,6 +25,7 @@ from app.domain.models.start_plans import (
     StepPace,
     step_time,
 )
+from app.domain.models.trainer_memory import TrainerMemory
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.base_model.source import ModelSource, fetch_weights, find_model
 from app.embedded.base_model.vllm_environment import find_vllm
@@ -52,10 +53,16 @@ class Wish:
 
 
 def prepare(
-    wish: Wish, *, host: HostSettings, before: ChosenModel | None, consent: Callable[[str], bool]
+    wish: Wish,
+    *,
+    host: HostSettings,
+    memory: TrainerMemory,
+    before: ChosenModel | None,
+    consent: Callable[[str], bool],
 ) -> ChosenModel:
     """Returns what to start. `before` is the model of the last start: a hub model without another
-    `revision` stays at its commit. Raises `EmbeddedError`.
+    `revision` stays at its commit. `memory` is the operator's. Raises
+    `EmbeddedError`.
     """
     revision = wish.revision
     if revision is None and before is not None and before.hub_id == wish.model:
@@ -63,12 +70,12 @@ def prepare(
     source = find_model(wish.model, revision=revision)
     _say(f"base model {source.name}: {source.title}")
     spec = _spec(source, wish)
-    plan = _plan(spec, wish)
-    spec = spec.model_copy(update={"micro_batch_tokens": plan.micro_batch_tokens})
+    plan = _plan(spec, wish, memory)
     fetch_weights(source)
     python = None
     if wish.engine == "cpu":
-        spec = _with_pace(spec)
+        planned = plan.micro_batch_tokens or memory.micro_batch_tokens
+        spec = _with_pace(spec, memory.model_copy(update={"micro_batch_tokens": planned}))
     else:
         python = str(find_vllm(host, on_cpu=wish.engine == "vllm_cpu", consent=consent))
         _say("seconds per step are not known before the first job: vLLM is measured by it")
@@ -80,6 +87,7 @@ def prepare(
         vllm_python=python,
         engine_share=plan.engine_share,
         kv_mib=plan.kv_mib,
+        micro_batch_tokens=plan.micro_batch_tokens,
     )
 
 
@@ -96,8 +104,10 @@ def _spec(source: ModelSource, wish: Wish) -> BaseModelSpec:
     )
 
 
-def _plan(spec: BaseModelSpec, wish: Wish) -> StartPlan:
-    request = StartRequest(spec=spec, engine=wish.engine, engine_share=wish.engine_share)
+def _plan(spec: BaseModelSpec, wish: Wish, memory: TrainerMemory) -> StartPlan:
+    request = StartRequest(
+        spec=spec, engine=wish.engine, engine_share=wish.engine_share, memory=memory
+    )
     plan = _asked("plan", request, StartPlan)
     _say(*plan.lines)
     if plan.refusal is not None:
@@ -107,9 +117,9 @@ def _plan(spec: BaseModelSpec, wish: Wish) -> StartPlan:
     return plan
 
 
-def _with_pace(spec: BaseModelSpec) -> BaseModelSpec:
+def _with_pace(spec: BaseModelSpec, memory: TrainerMemory) -> BaseModelSpec:
     """Returns the model with the speed that estimates of its first jobs go by, and prints it."""
-    pace = _asked("pace", StartRequest(spec=spec, engine="cpu"), StepPace)
+    pace = _asked("pace", StartRequest(spec=spec, engine="cpu", memory=memory), StepPace)
     step = step_time(pace)
     _say(
         f"speed, measured here: {pace.read:,.0f} tokens/s read, {pace.sampled:,.0f} sampled, "

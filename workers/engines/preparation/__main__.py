@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> None:
         case ["pace"]:
             from workers.engines.preparation.pace import pace_of  # noqa: PLC0415 - slow import
 
-            answer = asyncio.run(pace_of(request.spec)).model_dump_json()
+            answer = asyncio.run(pace_of(request.spec, request.memory)).model_dump_json()
         case _:
             sys.exit("usage: python -m workers.engines.preparation plan | pace")
     sys.stdout.write(answer + "\n")

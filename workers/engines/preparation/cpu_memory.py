@@ -4,12 +4,13 @@ Pure: takes counted bytes, returns the parts, the sizes that fit, and what does 
 setting that helps. Must not know models or devices.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from workers.learning.memory.batch_tokens import ADAPTER_COPIES
 from workers.learning.memory.counting import Counts
 from workers.learning.memory.plan import GIB, MemoryPlan, Part
+from workers.learning.trainer_options import CPU_BATCH_TOKENS
 
 MIB: Final = 2**20
 SERVICES_BYTES: Final = 900 * MIB
@@ -25,7 +26,6 @@ MOST_ROWS: Final = 64
 FEWEST_ROWS: Final = 4
 PREFIX_BYTES: Final = 256 * MIB
 LARGEST_CACHE: Final = 4 * GIB
-BATCH_TOKENS: Final = 4096
 SMALLEST_CONTEXT: Final = 512
 CpuEngine = Literal["cpu", "vllm_cpu"]
 
@@ -40,6 +40,13 @@ class CpuNeeds:
     """`None`: the engine computes elsewhere."""
     trains: bool
     """True if the trainer computes on the processors too."""
+    micro_batch_tokens: int | None = None
+    """The operator's size of a micro-batch; `None` takes what fits, at most `CPU_BATCH_TOKENS`."""
+
+    @property
+    def least_tokens(self) -> int:
+        """Smallest micro-batch: the operator's, and no rollout can be divided."""
+        return max(self.context_length, self.micro_batch_tokens or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +59,11 @@ class CpuMemoryPlan:
 def plan_cpu_memory(needs: CpuNeeds) -> CpuMemoryPlan:
     fixed = _fixed(needs)
     least_kv = _kv(needs, FEWEST_ROWS)
-    least_batch = _batch(needs, needs.context_length)
+    least_batch = _batch(needs, needs.least_tokens)
     room = needs.free_bytes - _total(fixed) - least_kv - least_batch
     problems = () if room >= 0 else (_problem(needs, fixed, -room),)
-    tokens, rest = needs.context_length, max(0, room)
-    if needs.trains and needs.context_length < BATCH_TOKENS:
+    tokens, rest = needs.least_tokens, max(0, room)
+    if needs.trains and needs.micro_batch_tokens is None and tokens < CPU_BATCH_TOKENS:
         tokens = _largest_batch(needs, least_batch + rest)
         rest -= _batch(needs, tokens) - least_batch
     # The cache grows by copying, so half of what is left is for the copy.
@@ -111,20 +118,28 @@ def _fixed(needs: CpuNeeds) -> tuple[Part, ...]:
 
 def _problem(needs: CpuNeeds, fixed: tuple[Part, ...], missing: int) -> str:
     room = needs.free_bytes - _total(fixed)
+    said = (
+        f"{missing / GIB:.1f} GiB of memory are missing, of {needs.free_bytes / GIB:.1f} GiB that "
+        "are free"
+    )
+    tokens = needs.context_length
+    if needs.trains and tokens < needs.least_tokens:
+        if _kv(needs, FEWEST_ROWS) + _batch(needs, tokens) <= room:
+            return (
+                f"{said}, with the {needs.least_tokens:,} tokens of "
+                "AGENT_RFT_RUNS__MICRO_BATCH_TOKENS: lower it, or leave it out."
+            )
+        said += "; leave out AGENT_RFT_RUNS__MICRO_BATCH_TOKENS, and then"
+        needs = replace(needs, micro_batch_tokens=None)
     cure = "take a smaller model, or stop other programs"
     shorter = needs.context_length // 2
     while shorter >= SMALLEST_CONTEXT:
-        smaller = CpuNeeds(
-            needs.free_bytes, shorter, needs.counts, needs.engine, trains=needs.trains
-        )
-        if _kv(smaller, FEWEST_ROWS) + _batch(smaller, shorter) <= room:
+        smaller = replace(needs, context_length=shorter)
+        if _kv(smaller, FEWEST_ROWS) + _batch(smaller, smaller.least_tokens) <= room:
             cure = f"lower --context-length to {shorter}, {cure}"
             break
         shorter //= 2
-    return (
-        f"{missing / GIB:.1f} GiB of memory are missing, of {needs.free_bytes / GIB:.1f} GiB that "
-        f"are free: {cure}."
-    )
+    return f"{said}: {cure}."
 
 
 def _kv(needs: CpuNeeds, rows: int) -> int:
@@ -139,7 +154,7 @@ def _batch(needs: CpuNeeds, tokens: int) -> int:
 
 def _largest_batch(needs: CpuNeeds, room: int) -> int:
     tokens = needs.counts.batch_tokens(room, longest=needs.context_length)
-    return max(needs.context_length, min(BATCH_TOKENS, tokens))
+    return max(needs.context_length, min(CPU_BATCH_TOKENS, tokens))
 
 
 def _total(parts: tuple[Part, ...]) -> int:

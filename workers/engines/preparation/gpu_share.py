@@ -16,9 +16,16 @@ BATCH_TOKENS: Final = 16_384
 """Tokens of a micro-batch beyond which a GPU gains little speed."""
 
 
-def share_for_engine(gpu_bytes: int, counts: Counts, *, context_length: int) -> float:
-    """Returns the largest share that leaves the trainer a micro-batch of `BATCH_TOKENS`, or else
-    of one whole rollout; where none does, the smallest share that holds the engine.
+def share_for_engine(
+    gpu_bytes: int,
+    counts: Counts,
+    *,
+    context_length: int,
+    micro_batch_tokens: int | None = None,
+) -> float:
+    """Returns the largest share that leaves the trainer its micro-batch, by default one of
+    `BATCH_TOKENS`, or else one whole rollout; where none does, the smallest share that holds
+    the engine.
     """
     shares = [
         round(LARGEST_SHARE - STEP * number, 2) for number in range(int(LARGEST_SHARE / STEP))
@@ -30,7 +37,7 @@ def share_for_engine(gpu_bytes: int, counts: Counts, *, context_length: int) -> 
     served = {
         share: plan for share, plan in plans.items() if (plan.kv_tokens or 0) >= context_length
     }
-    for wanted in (max(BATCH_TOKENS, context_length), context_length):
+    for wanted in (max(micro_batch_tokens or BATCH_TOKENS, context_length), context_length):
         for share, plan in served.items():
             if plan.micro_batch_tokens >= wanted:
                 return share

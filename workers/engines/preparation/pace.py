@@ -1,7 +1,7 @@
 """Measures how fast this machine reads, samples and trains with a base model.
 
-Owns the measurement and its file: a result is kept for the processor, its libraries and the model's
-shape, so that a start measures once. Must not know jobs.
+Owns the measurement and its file: a result is kept for the processor, its libraries, the model's
+shape and the options of the trainer, so that a start measures once. Must not know jobs.
 """
 
 import asyncio
@@ -19,13 +19,15 @@ from pydantic import ValidationError
 
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS, StepPace
+from app.domain.models.trainer_memory import TrainerMemory
 from workers.engines.cpu.__main__ import DEFAULT_THREADS
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.sequence import Sampling
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.processor import describe_processor
-from workers.learning.trainer_options import TrainerOptions
+from workers.learning.machine_options import machine_options
+from workers.learning.processor import describe_processor, is_accelerated
+from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
 from workers.learning.training_samples import TrainingSample
 
 log = structlog.get_logger()
@@ -41,21 +43,24 @@ _FEW_IDS: Final = 50
 _LOGPROB: Final = -5.0
 
 
-async def pace_of(spec: BaseModelSpec) -> StepPace:
+async def pace_of(spec: BaseModelSpec, memory: TrainerMemory) -> StepPace:
     """Returns the kept pace, or measures it, in ten seconds to a few minutes."""
-    kept = _file(spec)
+    options = machine_options(TrainerOptions(threads=os.cpu_count()), spec, memory)
+    kept = pace_file(spec, options)
     try:
         return StepPace.model_validate_json(kept.read_text(encoding="utf-8"))
     except (OSError, ValidationError):
         log.info("speed is measured", model=spec.name)
     read, sampled = await _engine_speeds(spec)
-    trained, shares = await asyncio.to_thread(_trainer_speed, spec)
+    trained, shares = await asyncio.to_thread(_trainer_speed, spec, options)
     pace = StepPace(read=read, sampled=sampled, trained=trained, shares_prompts=shares)
     _keep(kept, pace)
     return pace
 
 
-def _file(spec: BaseModelSpec) -> Path:
+def pace_file(spec: BaseModelSpec, options: TrainerOptions) -> Path:
+    """Returns the file of a result, whose name is a digest of all that the speed depends on."""
+    cpu = not is_accelerated()
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     facts = {
         "version": VERSION,
@@ -64,6 +69,10 @@ def _file(spec: BaseModelSpec) -> Path:
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "config": (Path(spec.path) / "config.json").read_text(encoding="utf-8"),
         "rank": spec.lora_rank,
+        "context_length": spec.context_length,
+        "dtype": options.dtype_on(cpu=cpu),
+        "checkpointing": options.checkpointing_on(cpu=cpu),
+        "micro_batch_tokens": options.max_batch_tokens or (CPU_BATCH_TOKENS if cpu else None),
     }
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     return caches / "agent-rft" / "pace" / f"{digest[:32]}.json"
@@ -113,14 +122,8 @@ async def _tokens_per_s(engine: Engine, spec: BaseModelSpec, *, rows: int, new: 
     return tokens / seconds
 
 
-def _trainer_speed(spec: BaseModelSpec) -> tuple[float, bool]:
+def _trainer_speed(spec: BaseModelSpec, options: TrainerOptions) -> tuple[float, bool]:
     """Returns tokens per second through a whole update, and whether prompts are shared."""
-    options = TrainerOptions(
-        threads=os.cpu_count(),
-        dtype=spec.dtype,
-        max_batch_tokens=spec.micro_batch_tokens,
-        checkpointing=spec.checkpointing,
-    )
     trainer = LoraTrainer(
         spec.path,
         base_name=spec.name,

@@ -10,11 +10,9 @@ from typing import Final
 import torch
 from transformers import AutoConfig
 
-from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import EngineKind, StartPlan, StartRequest
 from workers.engines.base_model_check import BaseModelReport, check_base_model
 from workers.engines.preparation.cpu_memory import (
-    BATCH_TOKENS,
     MIB,
     CpuEngine,
     CpuNeeds,
@@ -22,10 +20,12 @@ from workers.engines.preparation.cpu_memory import (
 )
 from workers.engines.preparation.gpu_share import share_for_engine
 from workers.engines.preparation.machine_memory import free_memory
+from workers.learning.machine_options import machine_options
 from workers.learning.memory.__main__ import DTYPES, table
 from workers.learning.memory.counting import Counts, Uncountable, count
 from workers.learning.memory.plan import Given, MemoryPlan, plan_memory
 from workers.learning.processor import is_accelerated
+from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
 
 _NO_GPU: Final = (
     "no NVIDIA GPU is found here: add --cpu for vLLM's CPU build, or leave out --engine for the "
@@ -57,7 +57,7 @@ def plan_start(request: StartRequest) -> StartPlan:
     if request.engine == "cpu" and is_accelerated():
         said.append(_UNUSED_GPU)
     try:
-        counts = _counts(request.spec)
+        counts = _counts(request)
     except Uncountable as error:
         said.append(f"its memory cannot be counted from its config, so it is not planned: {error}")
         return StartPlan(lines=tuple(said), engine_share=request.engine_share)
@@ -92,18 +92,20 @@ def _verdict(report: BaseModelReport) -> list[str]:
     return lines
 
 
-def _counts(spec: BaseModelSpec) -> Counts:
+def _options(request: StartRequest) -> TrainerOptions:
+    return machine_options(TrainerOptions(), request.spec, request.memory)
+
+
+def _counts(request: StartRequest) -> Counts:
     """Raises `Uncountable`."""
-    gpu = is_accelerated()
-    checkpointing = gpu if spec.checkpointing is None else spec.checkpointing
-    dtype = DTYPES[spec.dtype or ("bfloat16" if gpu else "float32")]
-    config = AutoConfig.from_pretrained(spec.path)
+    options, cpu = _options(request), not is_accelerated()
+    config = AutoConfig.from_pretrained(request.spec.path)
     return count(
         config,
-        dtype=dtype,
-        rank=spec.lora_rank,
-        checkpointing=checkpointing,
-        longest=spec.context_length,
+        dtype=DTYPES[options.dtype_on(cpu=cpu)],
+        rank=request.spec.lora_rank,
+        checkpointing=options.checkpointing_on(cpu=cpu),
+        longest=request.spec.context_length,
     )
 
 
@@ -118,28 +120,35 @@ def _on_gpu(request: StartRequest, counts: Counts) -> _Planned:
     """Plans the GPU, for the trainer alone unless vLLM uses it too."""
     free, _ = torch.cuda.mem_get_info()
     context = request.spec.context_length
+    tokens = _options(request).max_batch_tokens
     share = None
     if request.engine == "vllm":
-        share = request.engine_share or share_for_engine(free, counts, context_length=context)
-    given = Given(
-        free,
-        context,
-        engine_share=share or 0.0,
-        micro_batch_tokens=request.spec.micro_batch_tokens,
-    )
+        share = request.engine_share or share_for_engine(
+            free, counts, context_length=context, micro_batch_tokens=tokens
+        )
+    given = Given(free, context, engine_share=share or 0.0, micro_batch_tokens=tokens)
     return _Planned(plan_memory(given, counts), free, "GPU", engine_share=share)
 
 
 def _on_cpu(request: StartRequest, counts: Counts, engine: CpuEngine) -> _Planned:
     free = free_memory()
     trains = not is_accelerated()
-    needs = CpuNeeds(free, request.spec.context_length, counts, engine, trains=trains)
+    given = _options(request).max_batch_tokens
+    needs = CpuNeeds(
+        free,
+        request.spec.context_length,
+        counts,
+        engine,
+        trains=trains,
+        micro_batch_tokens=given,
+    )
     plan = plan_cpu_memory(needs)
     tokens = plan.memory.micro_batch_tokens
+    is_planned = trains and given is None and tokens != CPU_BATCH_TOKENS
     return _Planned(
         plan.memory,
         free,
         "memory",
         kv_mib=plan.kv_bytes // MIB,
-        micro_batch_tokens=tokens if trains and tokens != BATCH_TOKENS else None,
+        micro_batch_tokens=tokens if is_planned else None,
     )

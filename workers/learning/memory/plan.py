@@ -119,7 +119,8 @@ def _trainer_problems(
     if given.micro_batch_tokens is not None and needed > room:
         yield (
             f"A micro-batch of {tokens:,} tokens needs {needed / GIB:.1f} GiB and {room / GIB:.1f} "
-            f"GiB are free: lower --micro-batch to {longest:,}, or leave it out."
+            f"GiB are free: lower --micro-batch to {longest:,}, or leave it out. An "
+            "installation has AGENT_RFT_RUNS__MICRO_BATCH_TOKENS."
         )
     if longest >= context:
         return

@@ -74,6 +74,17 @@ def test_a_smaller_memory_makes_the_micro_batch_smaller_before_it_refuses() -> N
     assert plan_cpu_memory(followed).memory.fits
 
 
+def test_the_operators_micro_batch_is_planned_and_named_where_it_does_not_fit() -> None:
+    plan = plan_cpu_memory(replace(NEEDS, micro_batch_tokens=6000))
+    assert (plan.memory.micro_batch_tokens, plan.memory.fits) == (6000, True)
+    assert plan_cpu_memory(replace(NEEDS, micro_batch_tokens=5)).memory.micro_batch_tokens == 2048
+    (problem,) = plan_cpu_memory(replace(NEEDS, micro_batch_tokens=60_000)).memory.problems
+    assert "60,000 tokens of AGENT_RFT_RUNS__MICRO_BATCH_TOKENS: lower it" in problem
+    small = replace(NEEDS, free_bytes=GIB, micro_batch_tokens=60_000)
+    (problem,) = plan_cpu_memory(small).memory.problems
+    assert "leave out AGENT_RFT_RUNS__MICRO_BATCH_TOKENS, and then: take a smaller" in problem
+
+
 def test_a_model_that_no_context_helps_needs_a_smaller_one() -> None:
     (problem,) = plan_cpu_memory(replace(NEEDS, free_bytes=GIB)).memory.problems
     assert "take a smaller model" in problem

@@ -28,6 +28,14 @@ def test_the_trainer_gets_its_micro_batch_and_the_engine_the_rest(gpu: int) -> N
         assert more.micro_batch_tokens < BATCH_TOKENS
 
 
+def test_the_operators_micro_batch_decides_the_share() -> None:
+    shares = [
+        share_for_engine(40 * GIB, QWEN3_4B, context_length=4096, micro_batch_tokens=tokens)
+        for tokens in (8192, None, 32_768)
+    ]
+    assert shares == sorted(set(shares), reverse=True)
+
+
 def test_a_small_gpu_gives_the_trainer_one_rollout() -> None:
     share = share_for_engine(26 * GIB, QWEN3_4B, context_length=4096)
     plan = plan_memory(Given(26 * GIB, 4096, engine_share=share), QWEN3_4B)

@@ -1,13 +1,17 @@
 """The speed of a model on this machine: measured once, then read."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import StepPace, step_time
+from app.domain.models.trainer_memory import TrainerMemory
 from tests.support.tiny_model import save_tiny_model
 from workers.engines.preparation import pace
+from workers.learning.machine_options import machine_options
+from workers.learning.trainer_options import TrainerOptions
 
 
 @pytest.fixture
@@ -21,15 +25,42 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BaseModelSpec:
 async def test_it_is_measured_once_for_a_machine_and_a_shape(
     spec: BaseModelSpec, tmp_path: Path
 ) -> None:
-    measured = await pace.pace_of(spec)
+    measured = await pace.pace_of(spec, TrainerMemory())
     assert min(measured.read, measured.sampled, measured.trained) > 0
     assert measured.shares_prompts, "Qwen3 packs"
     (file,) = (tmp_path / "cache" / "agent-rft" / "pace").iterdir()
     known = measured.model_copy(update={"sampled": 123.0})
     file.write_text(known.model_dump_json())
-    assert await pace.pace_of(spec) == known, "read, not measured"
+    assert await pace.pace_of(spec, TrainerMemory()) == known, "read, not measured"
     file.write_text("{")
-    assert await pace.pace_of(spec) != known, "what cannot be read is measured again"
+    again = await pace.pace_of(spec, TrainerMemory())
+    assert again != known, "what cannot be read is measured again"
+
+
+def _file(spec: BaseModelSpec, **installed: Any) -> Path:
+    options = machine_options(TrainerOptions(), spec, TrainerMemory(**installed))
+    return pace.pace_file(spec, options)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"context_length": 256},
+        {"dtype": "bfloat16"},
+        {"checkpointing": True},
+        {"micro_batch_tokens": 128},
+        {"lora_rank": 8},
+    ],
+)
+def test_a_result_is_kept_for_all_that_it_depends_on(
+    spec: BaseModelSpec, other: dict[str, Any]
+) -> None:
+    assert _file(spec.model_copy(update=other)) != _file(spec)
+
+
+def test_a_result_is_the_same_whoever_sets_the_options(spec: BaseModelSpec) -> None:
+    own: dict[str, Any] = {"checkpointing": True, "micro_batch_tokens": 128}
+    assert _file(spec, **own) == _file(spec.model_copy(update=own)) != _file(spec)
 
 
 def test_the_time_of_a_step_by_hand() -> None:

@@ -1,0 +1,61 @@
+"""A model is prepared with the operator's values; questions to the GPU plane are answered here."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from app.domain.models.start_plans import StartPlan, StartRequest, StepPace
+from app.domain.models.trainer_memory import TrainerMemory
+from app.embedded.base_model import preparation
+from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.preparation import Wish, prepare
+from app.settings.host import HostSettings
+
+PACE = StepPace(read=1, sampled=1, trained=1, shares_prompts=True)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    directory = tmp_path / "model"
+    directory.mkdir()
+    (directory / "config.json").write_text('{"max_position_embeddings": 2048}')
+    (directory / "model.safetensors").write_bytes(b"")
+    return directory
+
+
+class Answers:
+    """Records the questions of a start."""
+
+    def __init__(self, planned: int | None) -> None:
+        self.asked: dict[str, StartRequest] = {}
+        self._planned = planned
+
+    def __call__(self, command: str, request: StartRequest, _: type[BaseModel]) -> BaseModel:
+        self.asked[command] = request
+        return StartPlan(micro_batch_tokens=self._planned) if command == "plan" else PACE
+
+
+def _prepared(wish: Wish, memory: TrainerMemory) -> ChosenModel:
+    return prepare(wish, host=HostSettings(), memory=memory, before=None, consent=lambda _: False)
+
+
+def test_plan_and_measurement_have_the_operators_values(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Answers(planned=None)
+    monkeypatch.setattr(preparation, "_asked", answers)
+    memory = TrainerMemory(checkpointing=True, micro_batch_tokens=700)
+    chosen = _prepared(Wish(str(model)), memory)
+    assert [request.memory for request in answers.asked.values()] == [memory, memory]
+    assert (chosen.micro_batch_tokens, chosen.spec.micro_batch_tokens) == (None, None)
+
+
+def test_what_is_planned_is_measured_and_kept_beside_the_model(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Answers(planned=3000)
+    monkeypatch.setattr(preparation, "_asked", answers)
+    chosen = _prepared(Wish(str(model)), TrainerMemory())
+    assert answers.asked["pace"].memory.micro_batch_tokens == 3000
+    assert (chosen.micro_batch_tokens, chosen.spec.micro_batch_tokens) == (3000, None)

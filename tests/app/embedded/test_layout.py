@@ -1,0 +1,37 @@
+"""The settings of a start: what its plan adds, and what the operator has set."""
+
+from pathlib import Path
+
+import pytest
+
+from app.domain.models.models import BaseModelSpec
+from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.layout import UpOptions, build_settings
+from app.embedded.state import DataDir, State
+from app.settings.host import HostSettings
+from app.settings.runs import ConfiguredRuns
+
+SPEC = BaseModelSpec(name="m", path="/models/m", context_length=2048)
+
+
+@pytest.mark.parametrize(("operators", "runs_with"), [(None, 3000), ("500", 500)])
+def test_the_planned_micro_batch_gives_way_to_the_operators(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operators: str | None, runs_with: int
+) -> None:
+    if operators is not None:
+        monkeypatch.setenv("AGENT_RFT_RUNS__MICRO_BATCH_TOKENS", operators)
+    chosen = ChosenModel(spec=SPEC, engine="cpu", micro_batch_tokens=3000)
+    settings = build_settings(
+        UpOptions(8310, chosen=chosen),
+        host=HostSettings(),
+        state=State(1, 2, 3),
+        data_dir=DataDir(tmp_path),
+    )
+    assert settings.runs.memory.of(settings.base_models[0]).micro_batch_tokens == runs_with
+
+
+def test_the_operators_values_are_read_before_a_database_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AGENT_RFT_RUNS__CHECKPOINTING", "true")
+    assert ConfiguredRuns().runs.memory.checkpointing is True
