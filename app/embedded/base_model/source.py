@@ -15,7 +15,6 @@ from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HFValidationError,
-    IncompleteSnapshotError,
     LocalEntryNotFoundError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
@@ -115,8 +114,8 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
             f"the hub has no model {hub_id}, or it is private: set HF_TOKEN or log in with "
             "`hf auth login`"
         ) from error
-    except (LocalEntryNotFoundError, IncompleteSnapshotError) as error:
-        raise ModelNotFound(_away(hub_id, revision, error)) from error
+    except LocalEntryNotFoundError as error:
+        raise ModelNotFound(_away(hub_id, revision)) from error
     except HFValidationError as error:
         raise ModelNotFound(f"{hub_id} is no hub id: {error}") from error
     except OSError as error:  # a full disk, a connection that broke, a hub that is down
@@ -126,18 +125,17 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
         ) from error
 
 
-def _away(hub_id: str, revision: str, error: Exception) -> str:
+def _away(hub_id: str, revision: str) -> str:
     """Returns the sentence about files that are not in the cache while the hub is away."""
     shown = revision[:12] if _COMMIT.fullmatch(revision) else revision
-    partly = "only in part " if isinstance(error, IncompleteSnapshotError) else "not "
     cause = (
         "HF_HUB_OFFLINE is set"
         if constants.is_offline_mode()
         else f"{constants.ENDPOINT} cannot be reached"
     )
     return (
-        f"{cause}, and {hub_id} ({shown}) is {partly}in the hub cache {constants.HF_HUB_CACHE}: "
-        "download it where there is a network, or name a local directory"
+        f"{cause}, and {hub_id} ({shown}) is not, or only in part, in the hub cache "
+        f"{constants.HF_HUB_CACHE}: download it where there is a network, or name a local directory"
     )
 
 
