@@ -3,14 +3,16 @@
 Promises: equal rollouts are shown once and score the same. The order in which rollouts are shown is
 drawn from their contents and a seed, so that it does not depend on the order in which they come;
 repeats give each rollout each place. An answer with wrong ids is asked for once more, with its
-fault; a judge that is away, refuses or answers wrongly twice gives no score. Scores are kept by
+fault; a judge that is away, refuses or answers wrongly twice gives no score, and the fault has the
+tokens of its answers. Scores are kept by
 content: the same group is not asked about twice. Must not know the servers of judges, nor jobs.
 """
 
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from random import Random
 from statistics import fmean
@@ -62,7 +64,10 @@ class GroupAiJudge:
         group = sorted(set(shown))
         if sum(map(len, group)) > MAX_CHARACTERS:
             raise self._fault(f"the group is longer than {MAX_CHARACTERS} characters")
-        asked = [await self._asked(request, group, repeat) for repeat in range(self._spec.repeats)]
+        asked = list[_Judged]()
+        for repeat in range(self._spec.repeats):
+            with self._charging(sum((judged.usage for judged in asked), TokenUsage())):
+                asked.append(await self._asked(request, group, repeat))
         agreement = mean_agreement([judged.scores for judged in asked])
         usage = sum((judged.usage for judged in asked), TokenUsage())
         return [
@@ -120,7 +125,8 @@ class GroupAiJudge:
     async def _ask(self, question: JudgeQuestion, count: int) -> _Judged:
         usage, elapsed_s, fault = TokenUsage(), 0.0, ""
         for attempt in range(_ATTEMPTS):
-            reply = await self._reply(question)
+            with self._charging(usage):
+                reply = await self._reply(question)
             usage, elapsed_s = usage + usage_of(reply), elapsed_s + reply.latency_s
             try:
                 scores = read_scores(reply.text, count)
@@ -134,7 +140,8 @@ class GroupAiJudge:
                 usage,
                 elapsed_s,
             )
-        raise self._fault(f"the judge's answer was wrong {_ATTEMPTS} times: {fault}")
+        with self._charging(usage):
+            raise self._fault(f"the judge's answer was wrong {_ATTEMPTS} times: {fault}")
 
     async def _reply(self, question: JudgeQuestion) -> JudgeReply:
         try:
@@ -142,8 +149,21 @@ class GroupAiJudge:
         except JudgeFault as fault:
             raise judge_fault(fault, source=self._source) from fault
         if reply.refusal is not None:
-            raise self._fault("the judge refused", model_grader_refusal_error=True)
+            with self._charging(usage_of(reply)):
+                raise self._fault("the judge refused", model_grader_refusal_error=True)
         return reply
+
+    @contextmanager
+    def _charging(self, usage: TokenUsage) -> Iterator[None]:
+        """Adds tokens that answers have used to a fault."""
+        try:
+            yield
+        except ScoreFault as fault:
+            total = fault.token_usage.get(self._spec.model, TokenUsage()) + usage
+            if total != TokenUsage():
+                fault.spent = {"": {self._spec.model: total}}
+                fault.sampled_model_name = self._spec.model
+            raise
 
     def _fault(self, message: str, *, model_grader_refusal_error: bool = False) -> ScoreFault:
         errors = GraderErrors(

@@ -2,8 +2,8 @@
 
 Owns the rendering of the prompt, the question and the accounting of the reply. Promises: an
 unavailable judge is a fault, never a 0; a refusal scores 0 with a flag. A subclass decides whether
-an answer that it cannot read scores 0 with a flag or is a fault. Must not know the servers of
-judges, nor what an answer says.
+an answer that it cannot read scores 0 with a flag or is a fault with the answer's tokens. Must not
+know the servers of judges, nor what an answer says.
 """
 
 import json
@@ -102,7 +102,12 @@ class JudgedScorer(ABC):
             details = f"{fault}: {excerpt!r}"
             errors = GraderErrors(model_grader_parse_error=True, details=details)
             raise ScoreFault(
-                FaultKind.BAD_REPLY.value, str(fault), source=self._source, errors=errors
+                FaultKind.BAD_REPLY.value,
+                str(fault),
+                source=self._source,
+                errors=errors,
+                token_usage={self._judge.model: usage_of(reply)},
+                sampled_model_name=self._judge.model,
             ) from fault
         if errors.model_grader_parse_error:
             errors = replace(errors, details=f"{errors.details}: {excerpt!r}")

@@ -1,8 +1,9 @@
 """Runs several graders at once and computes the formula over their scores.
 
 Promises: a bounded number of children run concurrently; a child that fails makes the whole grader
-fail and is never a 0 in the formula; a formula without a finite value scores `invalid_grade`, or 0
-if that is not set, and raises the flag `formula_parse_error`.
+fail and is never a 0 in the formula, and its fault has the tokens that all children used; a formula
+without a finite value scores `invalid_grade`, or 0 if that is not set, and raises the flag
+`formula_parse_error`.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from app.grading.scorer import (
     ScoreFault,
     Scorer,
     ScoreResult,
-    TokenUsage,
+    summed,
 )
 
 CONCURRENT_CHILDREN: Final = 16
@@ -49,7 +50,7 @@ class MultiScorer:
             score,
             errors,
             sub_scores=scores,
-            token_usage=_sum_usage(children),
+            token_usage=summed(child.token_usage for child in children.values()),
             sampled_model_name=models[0] if len(models) == 1 else None,
             children=children,
             execution_time_s=max(child.execution_time_s for child in children.values()),
@@ -57,33 +58,39 @@ class MultiScorer:
 
     async def _score_children(self, request: GradeRequest) -> dict[str, ScoreResult]:
         slots = asyncio.Semaphore(CONCURRENT_CHILDREN)
+        answers: dict[str, ScoreResult | ScoreFault] = {}
 
         async def score_child(name: str, scorer: Scorer) -> ScoreResult:
             async with slots:
                 try:
-                    return await scorer.score(child_request(request, name))
+                    answers[name] = result = await scorer.score(child_request(request, name))
                 except ScoreFault as fault:
-                    fault.child = name
+                    fault.child, answers[name] = name, fault
                     raise
+                return result
 
-        with first_fault():
-            async with asyncio.TaskGroup() as group:
-                tasks = {
-                    name: group.create_task(score_child(name, scorer))
-                    for name, scorer in self._children.items()
-                }
+        try:
+            with first_fault():
+                async with asyncio.TaskGroup() as group:
+                    tasks = {
+                        name: group.create_task(score_child(name, scorer))
+                        for name, scorer in self._children.items()
+                    }
+        except ScoreFault as fault:
+            _charge(fault, answers)
+            raise
         return {name: task.result() for name, task in tasks.items()}
+
+
+def _charge(fault: ScoreFault, answers: Mapping[str, ScoreResult | ScoreFault]) -> None:
+    """Adds to the fault what all children that answered have used."""
+    spent = {name: answer.token_usage for name, answer in answers.items() if answer.token_usage}
+    models = [answer.sampled_model_name for answer in answers.values() if answer.sampled_model_name]
+    fault.spent = dict(spent)
+    fault.sampled_model_name = models[0] if len(models) == 1 else None
 
 
 def child_request(request: GradeRequest, name: str) -> GradeRequest:
     """Returns a child's request with its own call id, because two children may share an address."""
     digest = hashlib.sha256(f"{request.call_id}\x1f{name}".encode()).hexdigest()
     return replace(request, call_id=f"grade_{digest[:24]}")
-
-
-def _sum_usage(children: Mapping[str, ScoreResult]) -> dict[str, TokenUsage]:
-    total: dict[str, TokenUsage] = {}
-    for child in children.values():
-        for model, usage in child.token_usage.items():
-            total[model] = total.get(model, TokenUsage()) + usage
-    return total

@@ -4,6 +4,7 @@ Owns the form of a score for every caller: a job's rollout, `graders/run`, an ev
 trajectories, jobs or HTTP routes.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
@@ -96,6 +97,19 @@ class ScoreResult:
         return {name: reason for name, reason in found.items() if reason is not None}
 
 
+Usage = Mapping[str, TokenUsage]
+"""Judge tokens by model name."""
+
+
+def summed(usages: Iterable[Usage]) -> dict[str, TokenUsage]:
+    """Returns the tokens of several uses."""
+    total: dict[str, TokenUsage] = {}
+    for usage in usages:
+        for model, used in usage.items():
+            total[model] = total.get(model, TokenUsage()) + used
+    return total
+
+
 class ScoreFault(Exception):
     """A missing score that is not the sample's fault: infrastructure, never a reward of 0.
 
@@ -104,7 +118,17 @@ class ScoreFault(Exception):
     addresses.
     """
 
-    def __init__(self, kind: str, message: str, *, source: str, errors: GraderErrors) -> None:
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        source: str,
+        errors: GraderErrors,
+        token_usage: Usage | None = None,
+        sampled_model_name: str | None = None,
+    ) -> None:
+        """`token_usage` and `sampled_model_name` are those of a judge that answered no score."""
         super().__init__(f"{source}: {message}")
         self.kind = kind
         self.message = message
@@ -112,6 +136,19 @@ class ScoreFault(Exception):
         self.errors = errors
         self.child: str | None = None
         """Name of the multi grader's child that failed."""
+        self.spent: dict[str, Usage] = {"": token_usage} if token_usage else {}
+        """Judge tokens by the multi grader's child, of all that answered; the whole is `""`."""
+        self.sampled_model_name = sampled_model_name
+
+    @property
+    def token_usage(self) -> dict[str, TokenUsage]:
+        """Judge tokens by model name, which are used although there is no score."""
+        return summed(self.spent.values())
+
+    @property
+    def details(self) -> str:
+        """The message, with the part of a judge's answer that the flags quote."""
+        return f"{self.source}: {self.errors.details or self.message}"
 
 
 class Scorer(Protocol):

@@ -1,8 +1,9 @@
 """Scores an eval item by every criterion of its eval.
 
 Owns the result of each criterion and the verdict over all of them. Promises: a criterion that
-cannot be scored makes the item an error, never a failed item; ids of calls are derived from run,
-item and criterion, so that a receiver can drop a duplicate. Must not know how items are sampled.
+cannot be scored makes the item an error, never a failed item, and its tokens count; ids of calls
+are derived from run, item and criterion, so that a receiver can drop a duplicate. Must not know how
+items are sampled.
 """
 
 import asyncio
@@ -83,9 +84,9 @@ class CriteriaScorer:
 
     def _add(self, name: str, criterion: Json, answer: ScoreResult | ScoreFault) -> None:
         if isinstance(answer, ScoreFault):
-            self.faults.append({"code": f"grader_{answer.kind}", "message": str(answer)})
-            return
-        self.results.append(_result(name, criterion, answer))
+            self.faults.append({"code": f"grader_{answer.kind}", "message": answer.details})
+        else:
+            self.results.append(_result(name, criterion, answer))
         self.usage += [
             (model, token_usage(used.prompt_tokens, used.completion_tokens, used.cached_tokens))
             for model, used in answer.token_usage.items()

@@ -7,7 +7,7 @@ Must not know how a judge works.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pydantic import TypeAdapter
@@ -75,7 +75,7 @@ class GroupGrader:
                 journal, request.call_id, request.encode(), ask, codec=_CODEC
             )
         except GraderFailure as error:
-            return [error.failure for _ in trajectories]
+            return [_shared(error.failure, len(trajectories))] * len(trajectories)
         return list(answer.grades)
 
     async def _ask(self, request: GroupGradeRequest) -> _GroupVerdicts:
@@ -87,3 +87,12 @@ class GroupGrader:
             message = f"gave {len(results)} scores for {len(request.conversations)} rollouts"
             raise GraderFailure(Failure(FailureClass.GRADER_BAD_REPLY, message, source=self._name))
         return _GroupVerdicts(tuple(to_verdict(result, self._name) for result in results))
+
+
+def _shared(failure: Failure, count: int) -> Failure:
+    """Returns the failure of one of the rollouts that were judged together."""
+    measures = {
+        name: {what: number / count for what, number in measured.items()}
+        for name, measured in failure.measures.items()
+    }
+    return replace(failure, measures=measures)

@@ -6,6 +6,8 @@ same one. Must not know how anything is scored.
 """
 
 import math
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Final
 
 from pydantic import TypeAdapter
@@ -16,7 +18,15 @@ from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Traject
 from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import FaultKind
 from app.grading.endpoint import encode
-from app.grading.scorer import ITEM_MISSING, GradeRequest, ScoreFault, Scorer, ScoreResult
+from app.grading.scorer import (
+    ITEM_MISSING,
+    GradeRequest,
+    ScoreFault,
+    Scorer,
+    ScoreResult,
+    TokenUsage,
+    Usage,
+)
 from workers.grading.failure import GraderFailure
 from workers.grading.grader_samples import item_object, sample_object
 from workers.journal.journal import Journal
@@ -69,6 +79,7 @@ def to_failure(fault: ScoreFault, grader: str) -> Failure:
         fault.message,
         source=grader if fault.child is None else f"{grader}.{fault.child}",
         child=fault.child,
+        measures=_spent(fault.spent),
     )
 
 
@@ -80,7 +91,11 @@ def _class_of(fault: ScoreFault) -> FailureClass:
 
 def to_verdict(result: ScoreResult, grader: str) -> Verdict:
     """Converts a score to a grade, or to a failure if the score cannot be trained on."""
-    return _out_of_range(result.score, grader) or _to_grade(result)
+    failure = _out_of_range(result.score, grader)
+    if failure is None:
+        return _to_grade(result)
+    spent = {name: child.token_usage for name, child in result.children.items()}
+    return replace(failure, measures=_spent(spent or {"": result.token_usage}))
 
 
 def _out_of_range(score: float, grader: str) -> Failure | None:
@@ -139,8 +154,13 @@ def _measures(
 ) -> dict[str, float]:
     measures = {"latency_s": _latency_s(result)}
     measures.update({f"errors/{flag}": 1.0 for flag in sorted(flags)})
-    for usage in result.token_usage.values() if with_tokens else ():
-        measures["prompt_tokens"] = float(usage.prompt_tokens)
-        measures["completion_tokens"] = float(usage.completion_tokens)
-        measures["cached_tokens"] = float(usage.cached_tokens)
-    return measures
+    return measures | (_tokens(result.token_usage) if with_tokens else {})
+
+
+def _spent(usages: Mapping[str, Usage]) -> dict[str, dict[str, float]]:
+    return {name: _tokens(usage) for name, usage in usages.items() if usage}
+
+
+def _tokens(usage: Usage) -> dict[str, float]:
+    total = sum(usage.values(), TokenUsage())
+    return {what: float(number) for what, number in asdict(total).items()} if usage else {}

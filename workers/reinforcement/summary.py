@@ -1,6 +1,7 @@
 """From finished rollouts to the numbers on the curves. Pure.
 
-Discarded rollouts count in `discarded/*` only: no mean here ever holds a failure as a zero.
+Discarded rollouts count in `discarded/*` only, with the tokens of judges that answered without a
+score: no mean here ever holds a failure as a zero.
 """
 
 from collections import Counter, defaultdict
@@ -23,6 +24,7 @@ def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
     valid = [rollout for rollout in rollouts if rollout.grade is not None]
     values = count_losses(rollouts)
     values.update(_rewards(valid))
+    values.update(_graders(rollouts))
     if valid:
         values.update(_lengths(valid))
         values.update(_tool_use(valid))
@@ -90,18 +92,23 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
         for name, value in grade.components.items():
             components[name].append(value)
     values.update({names.component_metric(name): fmean(c) for name, c in components.items()})
-    values.update(_graders(grades))
     return values
 
 
-def _graders(grades: Sequence[Grade]) -> dict[str, float]:
-    """Sums up each grader's latencies, errors and tokens from the measures of its grades."""
+def _graders(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """Sums up each grader's latencies, errors and tokens from the measures of its grades, and the
+    tokens of answers without a score.
+    """
     measures: dict[str, list[dict[str, float]]] = defaultdict(list)
-    for grade in grades:
-        for child, measured in grade.measures.items():
+    scored = Counter[str]()
+    for rollout in rollouts:
+        verdict = rollout.grade or rollout.failure
+        for child, measured in ({} if verdict is None else verdict.measures).items():
             measures[child].append(measured)
+            scored[child] += rollout.grade is not None
     values: dict[str, float] = {}
     for child, its_own in measures.items():
+        values[names.grader_metric(child, "measured")] = float(scored[child])
         values.update(_one_grader(child, its_own))
     return values
 
@@ -111,7 +118,7 @@ def _one_grader(child: str, measures: list[dict[str, float]]) -> dict[str, float
     for measured in measures:
         for what, value in measured.items():
             named[what].append(value)
-    values = {names.grader_metric(child, "measured"): float(len(measures))}
+    values: dict[str, float] = {}
     for what, numbers in named.items():
         name = names.grader_metric(child, what)
         if what == "latency_s":

@@ -40,13 +40,13 @@ def rollout_row(
 
 
 def _trace(rollout: ScoredRollout) -> dict[str, Any]:
-    trajectory = rollout.trajectory
+    trajectory, scored = rollout.trajectory, rollout.grade or rollout.failure
     return {
         "messages": trajectory.messages,
         "turns": [_turn(turn) for turn in trajectory.turns],
         "policy_versions": list(trajectory.policy_versions),
         "grader_latency_s": None if rollout.grade is None else rollout.grade.latency_s,
-        "graders": {} if rollout.grade is None else rollout.grade.measures,
+        "graders": {} if scored is None else scored.measures,
         "grader_errors": {} if rollout.grade is None else rollout.grade.details,
         "grader_reasons": {} if rollout.grade is None else rollout.grade.reasons,
     }

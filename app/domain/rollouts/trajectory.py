@@ -151,6 +151,8 @@ class Failure:
     """Tool or grader name."""
     child: str | None = None
     """Name of the multi grader's child that failed."""
+    measures: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Tokens of judges that answered nevertheless, as in `Grade.measures`."""
 
 
 @dataclass(frozen=True, slots=True)

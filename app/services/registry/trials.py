@@ -98,7 +98,12 @@ class TrialService:
             async with asyncio.timeout(GRADER_RUN_LIMIT_S):
                 result = await scorer.score(request)
         except ScoreFault as fault:
-            result = ScoreResult(0.0, fault.errors)
+            result = ScoreResult(
+                0.0,
+                fault.errors,
+                token_usage=fault.token_usage,
+                sampled_model_name=fault.sampled_model_name,
+            )
         except TimeoutError:
             details = f"no score within {GRADER_RUN_LIMIT_S:g} s"
             result = ScoreResult(0.0, GraderErrors(other_error=True, details=details))

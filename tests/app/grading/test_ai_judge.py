@@ -243,6 +243,7 @@ async def test_a_wrong_answer_is_asked_for_once_more_with_its_fault(
         with pytest.raises(ScoreFault, match="wrong 2 times") as caught:
             await judge.judge(request_of([20, 80]))
     assert (caught.value.kind, len(server.received)) == ("bad_reply", 2)
+    assert caught.value.token_usage["j"].prompt_tokens == 200
     assert caught.value.errors.raised == ("model_grader_parse_error",)
 
 

@@ -17,6 +17,12 @@ GRADER: dict[str, Any] = {
     "labels": ["polite", "neutral", "rude"],
     "passing_labels": ["polite", "neutral"],
 }
+SCORES: dict[str, Any] = {
+    "type": "score_model",
+    "model": "judge-1",
+    "input": [{"role": "user", "content": "{{sample.output_text}}"}],
+}
+USED_BY_BOTH = {"judge-1": TokenUsage(7, 2, 0), "judge-2": TokenUsage(7, 2, 0)}
 
 
 def answering(text: str, **more: Any) -> InMemoryJudges:
@@ -48,6 +54,29 @@ async def test_an_answer_without_a_label_is_a_fault_and_no_0(text: str) -> None:
         fault = caught.value
         assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
         assert fault.message == "the judge's answer contains none of the labels as `result`"
+        assert fault.details.endswith(f"the labels as `result`: {text!r}")
+
+
+async def test_an_answer_without_a_label_is_paid_for() -> None:
+    both = {"a": GRADER, "b": {**SCORES, "model": "judge-2"}}
+    multi = {"type": "multi", "graders": both, "calculate_output": "a + b", "name": "m"}
+
+    def answer(question: JudgeQuestion) -> JudgeReply:
+        result = "kind" if question.model == "judge-1" else 1
+        return JudgeReply(json.dumps({"result": result}), prompt_tokens=7, completion_tokens=2)
+
+    used = {"judge-1": TokenUsage(7, 2, 0)}
+    with pytest.raises(ScoreFault) as alone:
+        await scored(GRADER, "Hello", judges=InMemoryJudges(answer))
+    assert (alone.value.token_usage, alone.value.sampled_model_name) == (used, "judge-1")
+    for grader, of_all, model in (
+        ({**multi, "graders": {"a": GRADER}, "calculate_output": "a"}, used, "judge-1"),
+        ({**multi, "graders": dict(reversed(both.items()))}, USED_BY_BOTH, None),
+    ):
+        with pytest.raises(ScoreFault) as caught:
+            await scored(grader, "Hello", judges=InMemoryJudges(answer))
+        assert (caught.value.token_usage, caught.value.sampled_model_name) == (of_all, model)
+        assert caught.value.spent["a"] == used
 
 
 async def test_a_refusal_is_a_counted_0() -> None:

@@ -9,7 +9,7 @@ import pytest
 from app.domain.ids import GroupKey
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Turn, Verdict
 from app.grading.group_judge import GroupGradeRequest
-from app.grading.scorer import GraderErrors, ScoreFault, ScoreResult
+from app.grading.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from tests.support.group_judges import RankingJudge
 from tests.support.journals import as_stored
 from tests.support.rollouts import row
@@ -135,6 +135,23 @@ async def test_a_score_out_of_range_costs_its_own_rollout_only(score: float, sho
     json.dumps([payload for _, payload in journal.entries.values()], allow_nan=False)
     assert await grader.score(played(), row(), journal=as_stored(journal)) == verdicts
     assert judge.asked == 1, "the failure is replayed as the other verdicts are"
+
+
+async def test_rollouts_without_a_score_share_the_tokens_of_the_judge() -> None:
+    used = {"j": TokenUsage(9, 3, 0)}
+
+    def fail(_: GroupGradeRequest) -> Sequence[ScoreResult]:
+        raise ScoreFault("bad_reply", "no", source="ranks", errors=GraderErrors(), token_usage=used)
+
+    verdicts = await GroupGrader("ranks", ScriptedJudge(fail)).score(
+        played(), row(), journal=InMemoryJournal()
+    )
+    third = {"prompt_tokens": 3.0, "completion_tokens": 1.0, "cached_tokens": 0.0}
+    failure = Failure(FailureClass.GRADER_BAD_REPLY, "no", "ranks", measures={"": third})
+    assert verdicts == [failure] * 3
+    huge = ScriptedJudge(lambda _: [ScoreResult(2e9, token_usage=used)] * 3)
+    verdicts = await GroupGrader("ranks", huge).score(played(), row(), journal=InMemoryJournal())
+    assert [verdict.measures[""]["prompt_tokens"] for verdict in verdicts] == [9.0] * 3
 
 
 async def test_a_latency_that_is_not_finite_is_journalled_as_zero() -> None:

@@ -234,3 +234,14 @@ async def test_a_large_score_trains_and_a_part_that_no_mean_holds_has_no_curve()
     result, _ = await run(spec, script=lambda _: Reply(json=answer))
     grade = graded(result)
     assert (grade.score, grade.components) == (-1e9, {"part": 3.0})
+
+
+async def test_a_failure_has_the_tokens_of_the_judges_that_answered() -> None:
+    labels = {**JUDGE, "type": "label_model", "labels": ["a"], "passing_labels": ["a"]}
+    whole = {**MULTI, "graders": {"judge": labels}, "calculate_output": "judge"}
+    for spec, name in ((labels, ""), (whole, "judge")):
+        judges = InMemoryJudges(lambda _: verdict("b", prompt_tokens=7, completion_tokens=3))
+        result, _ = await run(spec, judges=judges)
+        assert isinstance(result, GraderFailure)
+        tokens = {"prompt_tokens": 7.0, "completion_tokens": 3.0, "cached_tokens": 0.0}
+        assert result.failure.measures == {name: tokens}

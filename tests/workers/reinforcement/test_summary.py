@@ -27,6 +27,8 @@ ROLLOUTS = [
     scored(("train", 1, 0, 3), 0.0, components={"exact": 0.0}),
 ]
 
+TOKENS = {"prompt_tokens": 30.0, "completion_tokens": 2.0, "cached_tokens": 0.0}
+
 
 def test_every_value_is_the_mean_over_graded_rollouts() -> None:
     values = summarise(ROLLOUTS)
@@ -73,6 +75,25 @@ def test_nothing_graded_gives_counts_and_no_reward() -> None:
         names.DISCARDED_SHARE: 1.0,
         names.discarded_metric("tool_error"): 3.0,
     }
+
+
+def test_tokens_of_answers_without_a_score_count_and_nothing_else_of_them() -> None:
+    right = scored(("train", 1, 0, 0), 1.0)
+    assert right.grade is not None
+    right.grade.measures["judge"] = {"latency_s": 0.5, "prompt_tokens": 10.0}
+    failure = Failure(
+        FailureClass.GRADER_BAD_REPLY, "no label", "g.judge", "judge", {"judge": TOKENS}
+    )
+    failed = ScoredRollout(scored(("train", 1, 0, 1), 1.0).trajectory, failure=failure)
+    values = summarise([right, failed])
+    assert values[names.grader_metric("judge", "prompt_tokens")] == 40.0
+    assert values[names.grader_metric("judge", "prompt_tokens_mean")] == 20.0
+    assert values[names.grader_metric("judge", "measured")] == 1.0
+    assert values[names.grader_metric("judge", "latency_s_mean")] == 0.5
+    of_failed = summarise([failed])
+    assert of_failed[names.grader_metric("judge", "prompt_tokens")] == 30.0
+    assert of_failed[names.grader_metric("judge", "measured")] == 0.0
+    assert names.REWARD_MEAN not in of_failed
 
 
 def test_grader_errors_are_flagged_grades_and_failed_graders() -> None:
