@@ -69,11 +69,19 @@ def wish_of(
         "--context-length": context_length is not None,
         "--engine-share": engine_share is not None,
     }
+    names = ", ".join(name for name, is_given in given.items() if is_given)
     if model is None:
-        if any(given.values()):
-            names = ", ".join(name for name, is_given in given.items() if is_given)
+        if names:
             raise WrongOptions(f"{names}: name the model too, with --model DIR or --model HUB_ID")
         return None
+    if not model.strip():
+        raise WrongOptions("--model is empty: name a directory or a hub id, or leave it out")
+    if names and _is_shipped(model):
+        raise WrongOptions(
+            f"{names}: --model {model} goes back to the shipped model as it is: leave the rest out"
+        )
+    if revision is not None and Path(model).expanduser().is_dir():
+        raise WrongOptions(f"--revision chooses a commit of the hub, and {model} is a directory")
     if cpu and engine != "vllm":
         raise WrongOptions("--cpu chooses a build of vLLM: add --engine vllm, or leave it out")
     if engine_share is not None and (cpu or engine != "vllm"):
@@ -92,20 +100,23 @@ def with_model(data_dir: Path, options: UpOptions, wish: Wish | None, *, yes: bo
     """Returns the options with the base model of this start: the one that is wished for, after its
     checks, else that of the last start, unless the settings name others. Raises `EmbeddedError`.
     """
-    configured = "base_models" in ModelSettings().model_fields_set
+    host, configured = HostSettings(), "base_models" in ModelSettings().model_fields_set
     if wish is None:
         chosen = None if configured or not data_dir.exists() else read_chosen(DataDir.at(data_dir))
         if chosen is not None:
+            _refuse_settings(
+                host,
+                configured=False,
+                cure=f"it, or name its models in AGENT_RFT_BASE_MODELS: {data_dir} was last "
+                f"started with --model {chosen.hub_id or chosen.spec.path}, whose engine runs here",
+            )
             refuse_missing(chosen)
         return replace(options, chosen=chosen)
-    host = HostSettings()
-    if configured or host.engine_url is not None:
-        name = "BASE_MODELS" if configured else "ENGINE_URL"
-        raise WrongOptions(f"AGENT_RFT_{name} is set: leave out either it or --model")
+    _refuse_settings(host, configured=configured, cure="either it or --model")
     refuse_taken_port(options.port)
     directory = DataDir.at(data_dir)
     with ownership(directory):
-        if any(model.answers_to(wish.model) for model in shipped_models()):
+        if _is_shipped(wish.model):
             forget(directory)
             return options
         chosen = prepare(
@@ -117,6 +128,17 @@ def with_model(data_dir: Path, options: UpOptions, wish: Wish | None, *, yes: bo
         )
         write_chosen(directory, chosen)
     return replace(options, chosen=chosen)
+
+
+def _refuse_settings(host: HostSettings, *, configured: bool, cure: str) -> None:
+    """Refuses a model of one's own beside settings that name other models or another engine."""
+    if configured or host.engine_url is not None:
+        name = "BASE_MODELS" if configured else "ENGINE_URL"
+        raise WrongOptions(f"AGENT_RFT_{name} is set: leave out {cure}")
+
+
+def _is_shipped(name: str) -> bool:
+    return any(model.answers_to(name) for model in shipped_models())
 
 
 def _asked(text: str) -> bool:

@@ -72,7 +72,9 @@ def special_tokens(*configs: dict[str, Any]) -> dict[str, str]:
 
 def context_length(config: dict[str, Any]) -> int:
     text_config = config.get("text_config", config)
+    if not isinstance(text_config, dict):
+        text_config = {}
     length = text_config.get("max_position_embeddings") or text_config.get("n_positions")
-    if not isinstance(length, int):
-        raise ValueError("config.json has no max_position_embeddings")  # noqa: TRY004 - a bad file
+    if not isinstance(length, int) or length < 1:
+        raise ValueError("config.json has no max_position_embeddings")
     return length

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import torch
 from pydantic import TypeAdapter
@@ -22,10 +22,8 @@ from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.support import engine_fault
 from workers.learning.attention import can_share
+from workers.learning.loading_errors import LOADING_ERRORS, in_one_line
 from workers.learning.lora_targets import lora_targets
-
-_LOADING: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError)
-"""Errors that transformers raises for a configuration that it cannot build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +51,8 @@ def check_base_model(spec: BaseModelSpec) -> BaseModelReport:
         )
         model = _on_meta(spec.path)
         targets = lora_targets(model)
-    except _LOADING as error:
-        return BaseModelReport(spec.name, "refused", (f"{spec.name}: {error}",))
+    except LOADING_ERRORS as error:
+        return BaseModelReport(spec.name, "refused", (f"{spec.name}: {in_one_line(error)}",))
     fault = engine_fault(model)
     reasons = [] if fault is None else [f"the CPU engine cannot serve it: {fault}; use vLLM"]
     if renderer.tools_fault is not None:

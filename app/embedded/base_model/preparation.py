@@ -29,7 +29,7 @@ from app.domain.models.trainer_memory import TrainerMemory
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.base_model.source import ModelSource, fetch_weights, find_model
 from app.embedded.base_model.vllm_environment import find_vllm
-from app.embedded.errors import DoesNotFit, EmbeddedError, ModelRefused
+from app.embedded.errors import DoesNotFit, EmbeddedError, ModelRefused, WrongOptions
 from app.rendering.model_files import ModelFiles, context_length
 from app.settings.environment import inherited_environment
 from app.settings.host import HostSettings
@@ -96,11 +96,21 @@ def _spec(source: ModelSource, wish: Wish) -> BaseModelSpec:
         longest = context_length(ModelFiles(str(source.directory)).json("config.json"))
     except ValueError as error:
         raise ModelRefused(f"{source.title}: {error}") from error
+    wanted = wish.context_length or min(longest, _LONGEST[wish.engine])
+    if wanted > longest:
+        raise WrongOptions(
+            f"--context-length {wanted}: {source.title} holds at most {longest} tokens"
+        )
+    if wish.context_length is None and wanted < longest:
+        _say(
+            f"rollouts hold {wanted:,} tokens of the model's {longest:,}: --context-length changes "
+            "it"
+        )
     return BaseModelSpec(
         name=source.name,
         aliases=() if source.hub_id is None else (source.hub_id,),
         path=str(source.directory),
-        context_length=min(longest, wish.context_length or _LONGEST[wish.engine]),
+        context_length=wanted,
     )
 
 

@@ -2,13 +2,20 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from transformers import AutoConfig
 
+from app.cli.up import with_model
+from app.domain.models.models import BaseModelSpec
+from app.embedded.base_model.chosen import ChosenModel, write_chosen
+from app.embedded.errors import WrongOptions
+from app.embedded.layout import UpOptions
 from app.embedded.ports import free_port
+from app.embedded.state import DataDir
 from tests.support.installation import cli
 from tests.support.learning.architectures import ARCHITECTURES
 from tests.support.tiny_model import build_tokenizer, save_tiny_model
@@ -58,6 +65,56 @@ def test_what_is_no_model_is_named(tmp_path: Path, named: str, says: str) -> Non
     named = str(tmp_path) if named == "." else named
     code, said = _refused(tmp_path / "data", "--model", named)
     assert (code, says in said) == (8, True), said
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--model", ""), "--model is empty"),
+        (("--model", "tiny-agent", "--revision", "v9"), "--revision: --model tiny-agent goes back"),
+        (
+            ("--model", "tiny-agent", "--engine", "vllm", "--cpu", "--context-length", "64"),
+            "--engine, --cpu, --context-length: --model tiny-agent goes back",
+        ),
+        (("--model", "DIR", "--revision", "v9"), "--revision chooses a commit of the hub"),
+        (("--model", "DIR", "--context-length", "999999"), "--context-length 999999: "),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(
+    tmp_path: Path, tiny: Path, options: tuple[str, ...], says: str
+) -> None:
+    words = [str(tiny) if word == "DIR" else word for word in options]
+    code, said = _refused(tmp_path / "data", *words)
+    assert (code, says in said) == (2, True), said
+
+
+def test_a_config_that_transformers_refuses_is_refused_in_one_sentence(
+    tmp_path: Path, tiny: Path
+) -> None:
+    directory = tmp_path / "model"
+    shutil.copytree(tiny, directory)
+    config = json.loads((directory / "config.json").read_text())
+    (directory / "config.json").write_text(json.dumps({**config, "hidden_size": "many"}))
+    code, said = _refused(tmp_path / "data", "--model", str(directory))
+    assert (code, "model is refused: " in said) == (9, True), said
+    assert "Traceback" not in said
+
+
+def test_the_last_start_s_model_and_an_engine_elsewhere_contradict_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = BaseModelSpec(name="m", path=str(tmp_path), context_length=64)
+    (tmp_path / "config.json").touch()
+    chosen = ChosenModel(spec=spec, engine="cpu", hub_id="Somebody/M")
+    data = tmp_path / "data"
+    write_chosen(DataDir.at(data), chosen)
+    options = UpOptions(port=1)
+    assert with_model(data, options, None, yes=False).chosen == chosen
+    monkeypatch.setenv("AGENT_RFT_ENGINE_URL", "http://127.0.0.1:1")
+    with pytest.raises(WrongOptions, match=r"AGENT_RFT_ENGINE_URL is set: .* --model Somebody/M"):
+        with_model(data, options, None, yes=False)
+    monkeypatch.setenv("AGENT_RFT_BASE_MODELS", f"[{spec.model_dump_json()}]")
+    assert with_model(data, options, None, yes=False).chosen is None, "the settings name it"
 
 
 def test_a_model_that_the_engine_cannot_serve_is_refused_with_the_reason(tmp_path: Path) -> None:

@@ -54,6 +54,27 @@ def test_only_a_template_that_knows_reasoning_has_any(
     assert check_base_model(spec).reasoning == reasoning
 
 
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"hidden_size": "many"}, "Field 'hidden_size' expected int, got str"),
+        ({"num_hidden_layers": 1, "layer_types": ["x"]}, "`layer_types` entries must be in"),
+        ({"num_attention_heads": 0, "head_dim": None}, ""),
+    ],
+)
+def test_a_config_with_wrong_values_is_refused_in_one_line(
+    tmp_path: Path, values: dict[str, object], says: str
+) -> None:
+    directory = save_tiny_model(tmp_path)
+    config = json.loads((directory / "config.json").read_text()) | values
+    (directory / "config.json").write_text(json.dumps(config))
+    report = check_base_model(BaseModelSpec(name="m", path=str(directory), context_length=64))
+    (reason,) = report.reasons
+    assert report.verdict == "refused"
+    assert says in reason
+    assert "\n" not in reason
+
+
 def test_a_refused_model_has_its_reason_and_fails_the_command(tmp_path: Path) -> None:
     save_family(tmp_path, NO_TOOLS)
     GPT2Config(n_layer=1, n_embd=8, n_head=1, vocab_size=20).save_pretrained(tmp_path)

@@ -17,6 +17,7 @@ import torch
 from transformers import AutoConfig, PretrainedConfig
 
 from app.domain.exit_codes import DOES_NOT_FIT, MODEL_NOT_FOUND, UNCOUNTABLE
+from workers.learning.loading_errors import LOADING_ERRORS, in_one_line
 from workers.learning.memory.counting import Uncountable, count
 from workers.learning.memory.plan import GIB, Given, MemoryPlan, plan_memory
 
@@ -28,6 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         config = AutoConfig.from_pretrained(given.model)
+    except LOADING_ERRORS as error:
+        _say(f"{given.model} has no config of a causal language model: {in_one_line(error)}")
+        return MODEL_NOT_FOUND
+    try:
         plan = _planned(config, given)
     except Uncountable as error:
         _say(f"The memory of {given.model} cannot be counted from its config: {error}")

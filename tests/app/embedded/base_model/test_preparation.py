@@ -10,6 +10,7 @@ from app.domain.models.trainer_memory import TrainerMemory
 from app.embedded.base_model import preparation
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.base_model.preparation import Wish, prepare
+from app.embedded.errors import ModelRefused, WrongOptions
 from app.settings.host import HostSettings
 
 PACE = StepPace(read=1, sampled=1, trained=1, shares_prompts=True)
@@ -49,6 +50,40 @@ def test_plan_and_measurement_have_the_operators_values(
     chosen = _prepared(Wish(str(model)), memory)
     assert [request.memory for request in answers.asked.values()] == [memory, memory]
     assert (chosen.micro_batch_tokens, chosen.spec.micro_batch_tokens) == (None, None)
+
+
+def test_a_context_beyond_the_model_s_is_refused(model: Path) -> None:
+    with pytest.raises(WrongOptions, match=r"--context-length 2049: .* at most 2048 tokens"):
+        _prepared(Wish(str(model), context_length=2049), TrainerMemory())
+
+
+@pytest.mark.parametrize("wanted", [2048, None])
+def test_a_default_context_below_the_model_s_is_said(
+    model: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    wanted: int | None,
+) -> None:
+    (model / "config.json").write_text('{"max_position_embeddings": 40960}')
+    monkeypatch.setattr(preparation, "_asked", Answers(planned=None))
+    chosen = _prepared(Wish(str(model), context_length=wanted), TrainerMemory())
+    assert chosen.spec.context_length == (wanted or 4096)
+    said = "rollouts hold 4,096 tokens of the model's 40,960" in capsys.readouterr().err
+    assert said is (wanted is None)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '{"text_config": null}',
+        '{"max_position_embeddings": -1}',
+        '{"max_position_embeddings": "x"}',
+    ],
+)
+def test_a_config_without_a_context_length_is_refused(model: Path, config: str) -> None:
+    (model / "config.json").write_text(config)
+    with pytest.raises(ModelRefused, match=r"no max_position_embeddings"):
+        _prepared(Wish(str(model)), TrainerMemory())
 
 
 def test_what_is_planned_is_measured_and_kept_beside_the_model(
