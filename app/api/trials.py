@@ -20,6 +20,7 @@ router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
 @router.post("/graders/run", operation_id="runGrader", responses=responses())
 async def run_grader(body: RunGraderRequest, request: Request, services: Services) -> GraderRun:
     """Grades one answer, without a job."""
+    await services.trials().check_keys(body.grader)
     work = services.trials().run_grader(
         body.grader,
         model_sample=body.model_sample,
@@ -34,6 +35,7 @@ async def run_grader(body: RunGraderRequest, request: Request, services: Service
 @router.post("/graders/validate", operation_id="validateGrader", responses=responses())
 async def validate_grader(body: ValidateGraderRequest, services: Services) -> ValidatedGrader:
     """Checks a grader's definition without running it."""
+    await services.trials().check_keys(body.grader)
     return ValidatedGrader(grader=await services.trials().validate_grader(body.grader))
 
 

@@ -3072,7 +3072,7 @@ export interface components {
             } | null;
             /**
              * Name
-             * @description Name for readers; it need not be unique.
+             * @description Name that no other curriculum of the project has.
              */
             name: string;
         } & {
@@ -3242,7 +3242,7 @@ export interface components {
         CreateGrader: {
             /**
              * Name
-             * @description Name for readers; it need not be unique.
+             * @description Name that no other grader of the project has.
              */
             name: string;
             /**
@@ -3398,7 +3398,7 @@ export interface components {
             } | null;
             /**
              * Name
-             * @description Name that the model calls.
+             * @description Name that the model calls; no other tool of the project has it.
              */
             name: string;
             /**
@@ -3521,7 +3521,7 @@ export interface components {
             version: number;
             /**
              * Name
-             * @description Name for readers; it need not be unique.
+             * @description Name that no other object of this type in the project has.
              */
             name: string;
             /**
@@ -7460,7 +7460,7 @@ export interface components {
             version: number;
             /**
              * Name
-             * @description Name for readers; it need not be unique.
+             * @description Name that no other object of this type in the project has.
              */
             name: string;
             /**
@@ -9023,7 +9023,7 @@ export interface components {
             version: number;
             /**
              * Name
-             * @description Name for readers; it need not be unique.
+             * @description Name that no other object of this type in the project has.
              */
             name: string;
             /**
@@ -9420,7 +9420,7 @@ export interface components {
             } | null;
             /**
              * Name
-             * @description Name for readers; it need not be unique.
+             * @description Name that no other curriculum of the project has.
              */
             name?: string | null;
         } & {
@@ -9453,7 +9453,7 @@ export interface components {
         UpdateGrader: {
             /**
              * Name
-             * @description Name for readers; it need not be unique.
+             * @description Name that no other grader of the project has.
              */
             name?: string | null;
             /**
@@ -9569,7 +9569,7 @@ export interface components {
             } | null;
             /**
              * Name
-             * @description Name that the model calls.
+             * @description Name that the model calls; no other tool of the project has it.
              */
             name?: string | null;
             /**

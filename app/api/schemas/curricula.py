@@ -53,6 +53,7 @@ class CreateCurriculum(_CurriculumKeys):
     """A new curriculum: ids of files, or rows that are stored as files."""
 
     name: Text
+    """Name that no other curriculum of the project has."""
 
 
 class UpdateCurriculum(_CurriculumKeys):
@@ -61,6 +62,7 @@ class UpdateCurriculum(_CurriculumKeys):
     """
 
     name: Text | None = None
+    """Name that no other curriculum of the project has."""
 
 
 class Curriculum(RegisteredObject):

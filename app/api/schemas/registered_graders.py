@@ -16,6 +16,7 @@ class CreateGrader(WireModel):
     """A new registered grader."""
 
     name: Text
+    """Name that no other grader of the project has."""
     grader: Grader
     """The grader, as in a create call of a job."""
     metadata: Metadata | None = None
@@ -25,6 +26,7 @@ class UpdateGrader(WireModel):
     """Changes that make a new version of a grader; absent fields do not change."""
 
     name: Text | None = None
+    """Name that no other grader of the project has."""
     grader: Grader | None = None
     """The new definition; `[redacted]` keeps a secret while its address stays."""
     metadata: Metadata | None = None

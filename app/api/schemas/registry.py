@@ -45,6 +45,7 @@ class RegisteredObject(Described):
     version: int
     """Number of the version, from 1."""
     name: str
+    """Name that no other object of this type in the project has."""
     metadata: dict[str, str] | None
     warnings: list[RegistryWarning] | None = Field(
         default=None, exclude_if=lambda value: value is None

@@ -40,7 +40,7 @@ class CreateTool(_ToolKeys):
     """A new registered tool."""
 
     name: ToolName
-    """Name that the model calls."""
+    """Name that the model calls; no other tool of the project has it."""
     server_url: Url
     """Address that the calls are sent to."""
 
@@ -51,7 +51,7 @@ class UpdateTool(_ToolKeys):
     """
 
     name: ToolName | None = None
-    """Name that the model calls."""
+    """Name that the model calls; no other tool of the project has it."""
     server_url: Url | None = None
     """Address that the calls are sent to."""
 

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.domain.described import Described
 from app.domain.graders.graders import Grader
+from app.domain.graders.samples import CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
 from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
 from app.domain.tools.tools import TOOL_NAME, ToolSpec
 from app.domain.tools.trials import ToolTrial
@@ -46,11 +47,27 @@ class SampleParts(WireModel):
                 unknown = next((key for key in entry if key not in known), None)
                 if unknown is not None:
                     raise unknown_key(unknown, known, (name, number))
+        for number, call in enumerate(self.output_tools or ()):
+            _check_chat_call(call, ("output_tools", number))
         return self
 
     def sent(self) -> Json:
         """Returns the keys that were sent."""
         return self.model_dump(exclude_unset=True)
+
+
+def _check_chat_call(call: Json, place: tuple[str | int, ...]) -> None:
+    """Raises `ValidationError` for a key that no call of a chat message has."""
+    function = call.get("function")
+    parts: list[tuple[Json, tuple[str, ...], tuple[str | int, ...]]] = [
+        (call, CHAT_CALL_KEYS, place)
+    ]
+    if isinstance(function, dict):
+        parts.append((function, CHAT_FUNCTION_KEYS, (*place, "function")))
+    for part, known, holder in parts:
+        unknown = next((key for key in part if key not in known), None)
+        if unknown is not None:
+            raise unknown_key(unknown, known, holder)
 
 
 class RunGraderRequest(ClosedBody):

@@ -53,6 +53,10 @@ class SampleTurn:
 CALL_KEYS: Final = tuple(field.name for field in fields(SampleCall))
 TURN_KEYS: Final = tuple(field.name for field in fields(SampleTurn))
 
+CHAT_CALL_KEYS: Final = ("id", "type", "function", "index")
+CHAT_FUNCTION_KEYS: Final = ("name", "arguments")
+"""Keys of a call in chat form, and of its `function`."""
+
 
 def rollout_keys(
     calls: Sequence[SampleCall], turns: Sequence[SampleTurn], stop_reason: StopReason | None

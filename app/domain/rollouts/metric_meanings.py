@@ -1,7 +1,8 @@
 """Meanings of the curves that a job writes, for the API's description and `docs/metrics.md`.
 
 Owns one sentence for each name of `app.domain.rollouts.metrics`, and the refusal of other names. A
-part of a name in angle brackets stands for a tool, a grader, a component or a failure class. Pure.
+part of a name in angle brackets stands for a tool, a grader, a component or a failure class; a name
+that is sent with one is refused. Pure.
 """
 
 import re
@@ -16,6 +17,17 @@ from app.domain.rollouts import metrics as names
 _COMPARED: Final = 80
 """Characters of an unknown name that are compared with the known ones."""
 _SUGGESTED: Final = 5
+
+_STANDS_FOR: Final = {
+    "<tool>": "a tool's name",
+    "<name>": "a component's name",
+    "<child>": "the name of a child of a 'multi' grader",
+    "<kind>": "a kind of error",
+    "<flag>": "an error flag",
+    "<failure class>": "a failure class",
+}
+_PLACEHOLDER: Final = re.compile("|".join(map(re.escape, _STANDS_FOR)))
+"""A part of a listed name that is no part of a curve's."""
 
 _OF_ROLLOUTS: Final = {
     names.REWARD_MEAN: "Mean reward that the grader gave, without the penalties of `objective`.",
@@ -186,17 +198,21 @@ def meaning(name: str) -> str | None:
 
 def check_names(sent: Iterable[str]) -> None:
     """Raises `InvalidRequest` for the first name that no job's curve can have."""
-    unknown = next((name for name in sent if meaning(name) is None), None)
+    wrong = (name for name in sent if _PLACEHOLDER.search(name) or meaning(name) is None)
+    unknown = next(wrong, None)
     if unknown is None:
         return
     shown = unknown[:_COMPARED]
     nearest = sorted(
         MEANINGS, key=lambda name: SequenceMatcher(None, name, shown).ratio(), reverse=True
     )
-    listed = ", ".join(f"'{name}'" for name in nearest[:_SUGGESTED])
+    suggested = nearest[:_SUGGESTED]
+    listed = ", ".join(f"'{name}'" for name in suggested)
+    parts = dict.fromkeys(part for name in suggested for part in _PLACEHOLDER.findall(name))
+    cure = "".join(f" Put {_STANDS_FOR[part]} in place of '{part}'." for part in parts)
     raise InvalidRequest(
         f"Invalid value for 'names': no curve is called '{shown}'. Of {len(MEANINGS)} curves the "
-        f"nearest are {listed}; the description of this call lists all.",
+        f"nearest are {listed}; the description of this call lists all.{cure}",
         param="names",
         code="invalid_value",
     )

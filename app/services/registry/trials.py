@@ -9,12 +9,14 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import AnyGrader
 from app.domain.ids import new_id
 from app.domain.secrets.redaction import redacted
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.trials import ToolTrial, new_trace_id
+from app.domain.unknown_keys import refused_wholly
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
@@ -67,6 +69,14 @@ class TrialService:
         self._models = models
         self._limits = limits
         self._judges = judges
+
+    async def check_keys(self, grader: AnyGrader) -> None:
+        """Refuses a key that is like a known one: the replies have no place for a warning. Keys
+        that are like none are other services'. Raises `InvalidRequest`.
+        """
+        fault = await asyncio.to_thread(_misspelt, grader)
+        if fault is not None:
+            raise fault
 
     async def validate_grader(self, grader: AnyGrader) -> dict[str, Any]:
         """The grader as it is understood, secrets redacted. Raises `InvalidRequest`."""
@@ -160,3 +170,11 @@ class TrialService:
             timeout_s=min(self._limits.call_timeout_s, limit_s),
             max_retries=self._limits.max_retries,
         )
+
+
+def _misspelt(grader: AnyGrader) -> InvalidRequest | None:
+    faults = (
+        refused_wholly(field, "grader", only_near=True)
+        for field in walk_fields(type(grader), grader)
+    )
+    return next((fault for fault in faults if fault is not None), None)

@@ -163,6 +163,10 @@ async def test_calls_have_their_arguments_as_in_a_job(trials: Trials) -> None:
         ({"zzz": 1}, "sample.zzz", "Remove it."),
         ({"tool_calls": [{}, {"argumens": "{}"}]}, "sample.tool_calls[1].argumens",
          "Did you mean 'arguments'?"),
+        ({"output_tools": [{"fonction": {}}]}, "sample.output_tools[0].fonction",
+         "Did you mean 'function'?"),
+        ({"output_tools": [{}, {"function": {"argumens": "{}"}}]},
+         "sample.output_tools[1].function.argumens", "Did you mean 'arguments'?"),
         ({"turns": [{"contents": "x"}]}, "sample.turns[0].contents", "Did you mean 'content'?"),
     ],
 )  # fmt: skip
@@ -173,6 +177,21 @@ async def test_an_unknown_key_of_a_sample_is_named(
     told, code, message = await trials.fault(RUN, body)
     assert (told, code) == (param, "unknown_parameter")
     assert message == f"Unknown parameter: '{param}'. {hint}"
+
+
+async def test_a_key_that_is_like_a_known_one_is_refused(trials: Trials) -> None:
+    child = {"type": "multi", "name": "m", "graders": {"a": {**CHECK, "refrence": "x"}}}
+    for wrong, param, near in (
+        ({**CHECK, "pass_treshold": 0.5}, "grader.pass_treshold", "pass_threshold"),
+        ({**child, "calculate_output": "a"}, "grader.graders.a.refrence", "reference"),
+    ):
+        for path, more in ((RUN, {"model_sample": "x"}), (VALIDATE, {})):
+            told, code, message = await trials.fault(path, {"grader": wrong, **more})
+            assert (told, code) == (param, "unknown_parameter")
+            assert message == f"Unknown parameter: '{param}'. Did you mean '{near}'?"
+    other = {**CHECK, "zzz": 1}
+    assert (await trials.run(other, item={"answer": "42"}))["reward"] == 1.0
+    await trials.post(VALIDATE, {"grader": other})
 
 
 async def test_a_graders_fault_is_200_with_its_flag(database: Database) -> None:

@@ -63,6 +63,9 @@ async def test_an_unknown_name_is_refused_with_the_known_ones(
         ("reward/maen", "reward/mean"),
         ("tool/search/call_mean", "tool/<tool>/calls_mean"),
         ("discared/count", "discarded/count"),
+        ("tool/<tool>/calls_mean", "tool/<tool>/calls_mean"),
+        ("tool/search/errors/<kind>", None),
+        ("grader/<child>/measured", "grader/<child>/measured"),
         ("REWARD/MEAN", None),
         ("x" * 10_000, None),
     ],
@@ -73,7 +76,9 @@ async def test_the_nearest_curve_is_named_first(api: Api, sent: str, nearest: st
     assert error["message"].startswith(
         f"Invalid value for 'names': no curve is called '{sent[:80]}'."
     )
-    assert len(error["message"]) < 500
+    assert len(error["message"]) < 800
+    if "<tool>" in (nearest or ""):
+        assert " Put a tool's name in place of '<tool>'." in error["message"]
     if nearest is not None:
         assert f"the nearest are '{nearest}'," in error["message"]
 

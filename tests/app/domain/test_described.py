@@ -49,3 +49,11 @@ def test_a_field_that_a_reply_leaves_out_is_marked_and_not_promised() -> None:
     assert LEFT_OUT not in json.dumps(document)
     schema = document["components"]["schemas"]["Tool"]
     assert set(schema["properties"]) - set(schema["required"]) == {"warnings"}
+
+
+def test_a_name_that_is_taken_once_is_not_said_to_repeat() -> None:
+    schemas = create_app().openapi()["components"]["schemas"]
+    for noun in ("Tool", "Grader", "Curriculum"):
+        shown = "RegisteredGrader" if noun == "Grader" else noun
+        for name in (shown, f"Create{noun}", f"Update{noun}"):
+            assert "no other" in texts(schemas[name])["name"], name

@@ -29,7 +29,7 @@ class CreateCurriculum:
     """ A new curriculum: ids of files, or rows that are stored as files.
 
         Attributes:
-            name (str): Name for readers; it need not be unique.
+            name (str): Name that no other curriculum of the project has.
             training_file (None | str | Unset): Id of the file with the training rows.
             validation_file (None | str | Unset): Id of the file with the held-out rows.
             training (list[CreateCurriculumTrainingType0Item] | None | Unset): Training rows, in place of `training_file`.

@@ -41,7 +41,7 @@ class CreateGrader:
     """ A new registered grader.
 
         Attributes:
-            name (str): Name for readers; it need not be unique.
+            name (str): Name that no other grader of the project has.
             grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
                 LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader |
                 TextSimilarityGrader | ToolCallGrader): The grader, as in a create call of a job.

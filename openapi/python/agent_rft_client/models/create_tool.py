@@ -29,7 +29,7 @@ class CreateTool:
     """ A new registered tool.
 
         Attributes:
-            name (str): Name that the model calls.
+            name (str): Name that the model calls; no other tool of the project has it.
             server_url (str): Address that the calls are sent to.
             headers (CreateToolHeadersType0 | None | Unset): Headers sent with every call; stored encrypted, shown as
                 `[redacted]`.

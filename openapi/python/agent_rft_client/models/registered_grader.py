@@ -34,7 +34,7 @@ class RegisteredGrader:
             created_at (int): Unix seconds at which the object was made.
             updated_at (int): Creation time of this version.
             version (int): Number of the version, from 1.
-            name (str): Name for readers; it need not be unique.
+            name (str): Name that no other object of this type in the project has.
             metadata (None | RegisteredGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does not
                 read them.
             object_ (Literal['grader']): Type of the object; each type has one constant value. Default: 'grader'.

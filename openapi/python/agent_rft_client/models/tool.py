@@ -35,7 +35,7 @@ class Tool:
             created_at (int): Unix seconds at which the object was made.
             updated_at (int): Creation time of this version.
             version (int): Number of the version, from 1.
-            name (str): Name for readers; it need not be unique.
+            name (str): Name that no other object of this type in the project has.
             metadata (None | ToolMetadataType0): Up to 16 pairs of text of the user's own; the service does not read them.
             object_ (Literal['tool']): Type of the object; each type has one constant value. Default: 'tool'.
             server_url (str): Address that the calls are sent to, with query values redacted.

@@ -37,7 +37,7 @@ class UpdateCurriculum:
                 `validation_file`.
             metadata (None | Unset | UpdateCurriculumMetadataType0): Up to 16 pairs of text of the user's own; the service
                 does not read them.
-            name (None | str | Unset): Name for readers; it need not be unique.
+            name (None | str | Unset): Name that no other curriculum of the project has.
      """
 
     training_file: None | str | Unset = UNSET

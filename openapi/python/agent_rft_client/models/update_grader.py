@@ -41,7 +41,7 @@ class UpdateGrader:
     """ Changes that make a new version of a grader; absent fields do not change.
 
         Attributes:
-            name (None | str | Unset): Name for readers; it need not be unique.
+            name (None | str | Unset): Name that no other grader of the project has.
             grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
                 LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader
                 | TextSimilarityGrader | ToolCallGrader | Unset): The new definition; `[redacted]` keeps a secret while its

@@ -37,7 +37,7 @@ class UpdateTool:
             rate_limit (float | None | Unset): Limit of requests per second from jobs.
             metadata (None | Unset | UpdateToolMetadataType0): Up to 16 pairs of text of the user's own; the service does
                 not read them.
-            name (None | str | Unset): Name that the model calls.
+            name (None | str | Unset): Name that the model calls; no other tool of the project has it.
             server_url (None | str | Unset): Address that the calls are sent to.
      """
 
