@@ -72,6 +72,11 @@ def _fill(filler: Path) -> None:
                     break
 
 
+def _wait_for_one_adapter(live: Installation, job_id: str) -> None:
+    """A job's other steps are removed after its end is committed."""
+    wait_for(lambda: len(live.adapters(job_id)) == 1, what=f"the removal of steps of {job_id}")
+
+
 def _kill(pid: int, line: str, logs: Path) -> None:
     """Kills a process. One that the full disk has ended is told of, with the ends of the logs."""
     try:
@@ -96,6 +101,7 @@ def test_a_full_disk_ends_nothing_for_good(
         files = upload_dataset(client, tmp_path, train=TRAIN_ROWS, valid=VALID_ROWS)
         quiet = create_job(client, endpoints.good, files, eval_interval=100).id
         assert wait_until_final(client, quiet).status == "succeeded"
+        _wait_for_one_adapter(live, quiet)
 
         job_id = create_job(client, endpoints.good, files, eval_interval=100).id
         live.wait_for_step(job_id, 1)
@@ -130,6 +136,7 @@ def test_a_full_disk_ends_nothing_for_good(
         job = wait_until_final(client, job_id)
         assert job.status == "succeeded", job.error
         assert live.supervisor() == supervisor
+        _wait_for_one_adapter(live, job_id)
         assert live.adapters(job_id) == live.adapters(quiet)
         rows = live.rollouts(job_id)
         keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
