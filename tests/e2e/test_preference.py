@@ -98,5 +98,5 @@ def _published(live: Installation, job: Any) -> dict[str, torch.Tensor]:
 
 
 def _distance(adapter: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
-    """Of the weight that differs most. Two fresh adapters differ by 0.1 and more."""
+    """Returns the largest difference of a weight. Two fresh adapters differ by 0.1 and more."""
     return max(float((adapter[name] - other[name]).abs().max()) for name in adapter)

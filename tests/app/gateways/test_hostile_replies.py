@@ -94,7 +94,7 @@ async def test_hostile_replies_end_in_their_class(name: str) -> None:
         client = client_for(server)
         assert await kind_of(client, server.url()) is expected
         await client.aclose()
-    # What the kernel buffers beyond the cap was sent but never read.
+    # The kernel buffers bytes beyond the cap, which were sent but never read.
     assert server.sent_bytes < 16 * MIB
 
 
