@@ -9,7 +9,6 @@ import httpx
 
 from app.factory.accounts import provisioning_service
 from app.settings.egress import EgressSettings
-from app.store.database import Database as Store
 from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
 from tests.support.api.job_calls import JOBS
 from tests.support.application import application
@@ -54,11 +53,6 @@ async def running(database: Database, *allowed: str) -> AsyncIterator[Api]:
     """The application, which may call the given addresses of this machine."""
     egress = EgressSettings(allow_endpoints=allowed, allow_plain_http=True)
     settings = database.settings.model_copy(update={"egress": egress})
-    store = Store(settings.database_url)
-    provisioning = provisioning_service(settings, store)
-    first = await provisioning.provision(slug="first", title="First", project_name="p")
-    second = await provisioning.provision(slug="second", title="Second", project_name="p")
-    await store.dispose()
     app = application(settings)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     with shared_inspections():
@@ -66,4 +60,7 @@ async def running(database: Database, *allowed: str) -> AsyncIterator[Api]:
             app.router.lifespan_context(app),
             httpx.AsyncClient(transport=transport, base_url="http://test") as http,
         ):
+            provisioning = provisioning_service(settings, app.state.context.database)
+            first = await provisioning.provision(slug="first", title="First", project_name="p")
+            second = await provisioning.provision(slug="second", title="Second", project_name="p")
             yield Api(http, first.api_key, second.api_key, first.admin_key)
