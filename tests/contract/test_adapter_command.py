@@ -18,6 +18,7 @@ from typing_extensions import override
 from app.cli.model_download import DownloadFailed
 from app.cli.models import download
 from app.cli.service_client import ServiceError
+from tests.support.command_line import agent_rft
 from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service
 from tests.support.faults import FaultProxy, fault_proxy
@@ -44,13 +45,7 @@ def out(tmp_path: Path) -> Path:
 
 def run(service: Service, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     named = {"AGENT_RFT_BASE_URL": service.api.base_url, "AGENT_RFT_API_KEY": service.api.key}
-    return subprocess.run(
-        cli("models", *arguments),
-        env={**os.environ, **named, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return agent_rft("models", *arguments, **{**named, **environment})
 
 
 def fetch(

@@ -1,6 +1,5 @@
 """Failed starts of `agent-rft`: error messages and cleanup; the small commands."""
 
-import os
 import socket
 import subprocess
 from pathlib import Path
@@ -12,24 +11,14 @@ from app.embedded.leftovers import command_line
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership
 from app.settings.models import shipped_model_dir
-from tests.support.installation import cli
-
-
-def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        cli(*arguments),
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from tests.support.command_line import agent_rft
 
 
 def _refused(
     directory: Path, *, port: int | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     address = ("--data-dir", str(directory), "--port", str(port or free_port()))
-    refusal = _run("up", *address, "--detach", **environment)
+    refusal = agent_rft("up", *address, "--detach", **environment)
     assert refusal.stdout == ""
     return refusal
 
@@ -81,7 +70,7 @@ def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
 
 
 def test_a_wrong_endpoint_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    refusal = _run("up", "--data-dir", str(tmp_path / "data"), "--allow-endpoint", "http://x")
+    refusal = agent_rft("up", "--data-dir", str(tmp_path / "data"), "--allow-endpoint", "http://x")
     assert refusal.returncode == 2
     assert "HOST:PORT" in refusal.stderr
     assert not (tmp_path / "data").exists()
@@ -96,7 +85,7 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_down_twice_is_fine(tmp_path: Path) -> None:
     for _ in range(2):
-        done = _run("down", "--data-dir", str(tmp_path))
+        done = agent_rft("down", "--data-dir", str(tmp_path))
         assert (done.returncode, done.stdout) == (0, "")
         assert done.stderr == "nothing was running\n"
 
@@ -104,7 +93,7 @@ def test_down_twice_is_fine(tmp_path: Path) -> None:
 def test_the_doctor_finds_what_is_missing(tmp_path: Path) -> None:
     missing = str(tmp_path / "nothing")
     address = ("--data-dir", str(tmp_path), "--port", str(free_port()))
-    done = _run("doctor", *address, AGENT_RFT_VALKEY_BIN=missing)
+    done = agent_rft("doctor", *address, AGENT_RFT_VALKEY_BIN=missing)
     assert done.returncode == 1
     problems = [line for line in done.stdout.splitlines() if line.startswith("PROBLEM")]
     assert [line.split(":")[0].split()[1] for line in problems] == ["Valkey"]
@@ -113,20 +102,22 @@ def test_the_doctor_finds_what_is_missing(tmp_path: Path) -> None:
 
 def test_the_configured_base_models_are_what_an_engine_reads() -> None:
     spec = '{"name": "m-2026-01-01", "path": "/models/m", "context_length": 4096}'
-    done = _run("base-models", AGENT_RFT_BASE_MODELS=f"[{spec}]")
+    done = agent_rft("base-models", AGENT_RFT_BASE_MODELS=f"[{spec}]")
     (read,) = TypeAdapter(list[BaseModelSpec]).validate_json(done.stdout)
     assert read == BaseModelSpec(name="m-2026-01-01", path="/models/m", context_length=4096)
 
 
 def test_a_verb_that_cannot_reach_the_database_says_so_in_a_line() -> None:
     url = f"postgresql+psycopg://nobody:canary-password@127.0.0.1:{free_port()}/none"
-    failed = _run("keys", "bootstrap", AGENT_RFT_DATABASE_URL=url, AGENT_RFT_SECRET_KEY="x" * 32)
+    failed = agent_rft(
+        "keys", "bootstrap", AGENT_RFT_DATABASE_URL=url, AGENT_RFT_SECRET_KEY="x" * 32
+    )
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr == "agent-rft: The database is not available at the moment.\n"
 
 
 def test_the_memory_of_a_model_is_planned_from_its_directory() -> None:
-    planned = _run("plan", "--model", str(shipped_model_dir()), "--gpu-memory", "1MB")
+    planned = agent_rft("plan", "--model", str(shipped_model_dir()), "--gpu-memory", "1MB")
     assert planned.returncode == 10, planned.stderr
     assert "trainer: weights" in planned.stdout
     assert "DOES NOT FIT" in planned.stdout

@@ -16,6 +16,7 @@ from app.embedded.errors import WrongOptions
 from app.embedded.layout import UpOptions
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir
+from tests.support.command_line import agent_rft
 from tests.support.installation import cli
 from tests.support.learning.architectures import ARCHITECTURES
 from tests.support.tiny_model import build_tokenizer, save_tiny_model
@@ -26,14 +27,15 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
+def _command(data: Path, *options: str) -> tuple[str, ...]:
+    return ("up", "--data-dir", str(data), "--port", str(free_port()), "--detach", *options)
+
+
 def _refused(data: Path, *options: str, **environment: str) -> tuple[int, str]:
-    done = subprocess.run(
-        cli("up", "--data-dir", str(data), "--port", str(free_port()), "--detach", *options),
-        env={**os.environ, "HF_HUB_CACHE": str(data.parent / "hub"), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return _checked(data, agent_rft(*_command(data, *options), **environment))
+
+
+def _checked(data: Path, done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
     assert done.stdout == ""
     assert not (data / "base_model.json").exists()
     assert not (data / "services.json").exists()
@@ -137,8 +139,15 @@ def test_a_model_that_does_not_fit_is_refused_with_what_helps(tmp_path: Path) ->
 
 
 def test_a_hub_model_is_refused_with_the_reason_of_the_hub(tmp_path: Path) -> None:
-    offline = {"HF_HUB_OFFLINE": "1"}
-    code, said = _refused(tmp_path / "data", "--model", "somebody/tiny", **offline)
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "hub")}
+    done = subprocess.run(
+        cli(*_command(tmp_path / "data", "--model", "somebody/tiny")),
+        env={**os.environ, **offline},  # which the hub's client reads when it is imported
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    code, said = _checked(tmp_path / "data", done)
     assert (code, "HF_HUB_OFFLINE is set" in said) == (8, True), said
 
 

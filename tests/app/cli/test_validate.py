@@ -1,11 +1,10 @@
 """`agent-rft validate` tells the faults of a call and its files on this machine."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.support.installation import cli
+from tests.support.command_line import agent_rft
 
 TOOL = {"type": "function", "function": {"name": "lookup", "parameters": {"type": "object"}}}
 
@@ -16,9 +15,7 @@ def validated(directory: Path, body: dict[str, Any], rows: list[dict[str, Any]])
     call = directory / "job.json"
     call.write_text(json.dumps(body))
     files = ("--training-file", str(path), "--validation-file", str(path))
-    done = subprocess.run(
-        cli("validate", str(call), *files), capture_output=True, text=True, check=False
-    )
+    done = agent_rft("validate", str(call), *files)
     assert done.returncode == 1, done.stderr
     return done.stdout.splitlines()
 

@@ -1,13 +1,12 @@
 """Jobs in which nothing can be learned: real runs that say so before their first step."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
-from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from workers.methods import job_run
 from workers.reinforcement.learning_check import LearningCheck
@@ -40,12 +39,6 @@ LONG_ROWS = tuple(
     {"messages": [{"role": "user", "content": f"part P{n} " * 300}]} for n in range(ROWS)
 )
 GRADER = "method.reinforcement.grader"
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
@@ -11,13 +9,15 @@ import pytest
 
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
+from tests.support.child_processes import FORKS, ended, killed
 from tests.support.patience import PATIENCE_S
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.policy import EnginePolicy
+from workers.processes.forks import ChildProcess
 from workers.rollout.policy import SamplingParams
 
 PARAMS = SamplingParams(max_tokens=12, temperature=1.0, seed=3, stop_token_ids=())
-Start = Callable[[], "subprocess.Popen[bytes]"]
+Start = Callable[[], ChildProcess]
 
 
 @pytest.fixture
@@ -27,27 +27,30 @@ def port() -> int:
 
 @pytest.fixture
 def start(tmp_path: Path, port: int) -> Iterator[Start]:
-    """Starts `python -m workers.engines.cpu`; kills the processes that still run at the end."""
+    """Starts `-m workers.engines.cpu`; kills the processes that still run at the end."""
     model_dir = save_tiny_model(tmp_path / "model")
     spec = {"name": "tiny", "path": str(model_dir), "context_length": CONTEXT_LENGTH}
     models = tmp_path / "models.json"
     models.write_text(json.dumps([spec]))
-    command = [sys.executable, "-m", "workers.engines.cpu", "--port", str(port)]
+    command = ["-m", "workers.engines.cpu", "--port", str(port), "--models-json", str(models)]
     command += ["--kv-pool-mib", "64", "--adapter-mib", "64"]
     environment = {**os.environ, "AGENT_RFT_ENGINE_API_KEY": "sk-engine"}
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[ChildProcess] = []
 
-    def launch() -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(
-            [*command, "--models-json", str(models)], env=environment, stderr=subprocess.DEVNULL
-        )
+    def launch() -> ChildProcess:
+        with Path(os.devnull).open("r+") as nothing:
+            process = FORKS.start(
+                command,
+                stdin=nothing.fileno(),
+                stderr=nothing.fileno(),
+                environment=environment,
+            )
         started.append(process)
         return process
 
     yield launch
     for process in started:
-        process.kill()
-        process.wait()
+        killed(process)
 
 
 @pytest.fixture
@@ -68,8 +71,7 @@ async def test_a_killed_engine_costs_time_but_no_samples_and_sigterm_ends_it_cle
     scores = await policy.probe([5, 6, 7, *before.token_ids])
     # Probe and sample agree: the sampled log-probs are those of the published weights.
     assert scores[2:] == pytest.approx(before.logprobs, abs=1e-4)
-    engine.kill()
-    engine.wait()
+    await asyncio.to_thread(killed, engine)
     waiting = asyncio.create_task(policy.sample([5, 6, 7], PARAMS))
     await asyncio.sleep(0.2)
     engine = start()
@@ -77,5 +79,5 @@ async def test_a_killed_engine_costs_time_but_no_samples_and_sigterm_ends_it_cle
     assert after.token_ids == before.token_ids
     assert after.policy_version == 1
     assert after.logprobs == pytest.approx(before.logprobs, abs=1e-6)
-    engine.send_signal(signal.SIGTERM)
-    assert await asyncio.to_thread(engine.wait, PATIENCE_S) == 0
+    engine.signal(signal.SIGTERM)
+    assert await ended(engine) == 0
