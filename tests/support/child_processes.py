@@ -1,4 +1,6 @@
-"""Child processes of tests, forked from one server for the whole run of this process."""
+"""Child processes of tests, forked from servers that live as long as this process. One of them has
+loaded torch, for some ten seconds of processor time; the other is for children that need none.
+"""
 
 import asyncio
 import signal
@@ -27,6 +29,8 @@ FORKS: Final = ForkServer(
         "workers.webhooks.child",
     ]
 )
+
+CONTROL_FORKS: Final = ForkServer(["workers.evals.child", "workers.webhooks.child"])
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 from app.domain.errors import LeaseLost
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings.environment import to_environment
-from tests.support.child_processes import FORKS, ended
+from tests.support.child_processes import CONTROL_FORKS, ended
 from tests.support.endpoints import Received, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import World, exact, rows, sampled
@@ -81,7 +81,7 @@ async def test_the_dispatcher_starts_a_process_that_sees_the_run_through(
     for name, value in to_environment(world.ports.settings).items():
         monkeypatch.setenv(name, value)
     path = await world.make(exact(), source=sampled(rows(RIGHT, WRONG)))
-    children = Children(2, FORKS)
+    children = Children(2, CONTROL_FORKS)
     assert await dispatch(EVAL_RUNS, world.ports.settings, children=children)
     assert not await dispatch(EVAL_RUNS, world.ports.settings, children=children)
     await world.until_items(path, 2)

@@ -9,7 +9,7 @@ from app.domain.events.webhooks import DeliveryStatus
 from app.settings.egress import EgressSettings
 from app.settings.environment import to_environment
 from app.settings.settings import Settings
-from tests.support.child_processes import FORKS, ended, killed
+from tests.support.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.patience import until
 from tests.support.webhooks.scene import Scene
@@ -20,7 +20,7 @@ from workers.webhooks.dispatcher import dispatch_deliveries
 
 @pytest.fixture
 def children() -> Iterator[Children]:
-    started = Children(1, FORKS)
+    started = Children(1, CONTROL_FORKS)
     yield started
     for child in list(started.running):
         killed(child.process)
