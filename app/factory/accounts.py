@@ -1,6 +1,7 @@
 """Builds the services of keys and organizations that a command uses without a process context."""
 
 from app.gateways.secrets import build_secret_box
+from app.services.accounts.dashboard_sessions import DashboardSessionService
 from app.services.accounts.keys import KeyService
 from app.services.accounts.provisioning import ProvisioningService
 from app.services.rewrapping import RewrappingService
@@ -14,6 +15,10 @@ def build_key_service(settings: Settings, database: Database) -> KeyService:
 
 def provisioning_service(settings: Settings, database: Database) -> ProvisioningService:
     return ProvisioningService(database, build_key_service(settings, database))
+
+
+def dashboard_session_service(settings: Settings, database: Database) -> DashboardSessionService:
+    return DashboardSessionService(database, build_key_service(settings, database))
 
 
 def rewrapping_service(settings: Settings, database: Database) -> RewrappingService:

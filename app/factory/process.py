@@ -15,6 +15,7 @@ from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.gateways.objects import Objects, build_objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.secrets import SecretBox, build_secret_box
+from app.services.accounts.dashboard_sessions import DashboardSessionService
 from app.services.accounts.keys import KeyService
 from app.services.files.inspections import Inspections
 from app.services.health import HealthPorts, HealthService
@@ -88,6 +89,9 @@ class ProcessContext:
 
     def key_service(self) -> KeyService:
         return self.keys
+
+    def dashboard_sessions(self) -> DashboardSessionService:
+        return DashboardSessionService(self.database, self.keys)
 
     def idempotency(self) -> IdempotencyService:
         return IdempotencyService(self.database, self.secret_box)

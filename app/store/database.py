@@ -17,6 +17,7 @@ from app.domain.accounts.quotas import Quotas
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
+from app.store.accounts.dashboard_sessions import TICKET, TicketLookup
 from app.store.accounts.keys import KEY_ID, KeyLookup
 from app.store.autocommit import AutocommitStatements
 from app.store.connections import refuse_closed
@@ -95,6 +96,10 @@ class Database:
     def key_lookup(self, key_id: str) -> KeyLookup:
         """Returns a look-up that can read one key only; the caller is not authenticated yet."""
         return KeyLookup(self._alone(KEY_ID, key_id))
+
+    def dashboard_session(self, ticket_id: str) -> TicketLookup:
+        """Returns a look-up that can read one session or link of the dashboard only."""
+        return TicketLookup(self._alone(TICKET, ticket_id))
 
     def _unit(self, context: Mapping[str, str]) -> UnitOfWork:
         return UnitOfWork(self.sessions, context, quotas=self._quotas)

@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from app.domain.accounts.quotas import Quotas
 from app.domain.jobs.jobs import OPEN_JOBS
+from app.store.accounts.dashboard_sessions import TicketStore
 from app.store.accounts.keys import KeyStore
 from app.store.accounts.projects import ProjectStore
 from app.store.accounts.quotas import QuotaStore
@@ -191,6 +192,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.uploads = UploadStore(session, project_id)
         self.webhook_endpoints = WebhookEndpointStore(session, project_id)
         self.keys = KeyStore(session)
+        self.dashboard_sessions = TicketStore(session)
         self.projects = ProjectStore(session)
         self.service_accounts = ServiceAccountStore(session)
         self.registry = RegistryStore(session, project_id)

@@ -1,5 +1,6 @@
 """Removes expired and deleted files, uploads, exports, jobs, registered objects, stored replies,
-webhook events, logged events and leftovers of ended jobs. Runs every few minutes.
+sessions of the dashboard, webhook events, logged events and leftovers of ended jobs. Runs every few
+minutes.
 
 Bytes are removed before their rows: after an interruption in between, the next round reads the row
 again. Bytes that never got a row (a process died in the middle of an upload) are removed by age.
@@ -75,6 +76,7 @@ async def expire(
     await clean_ended(database, objects, inference, adapters=adapters, keep_s=KEEP_S)
     await _registry(database)
     await _stored_responses(database)
+    await _dashboard_sessions(database)
     await _webhook_events(database)
     await _logged_events(database)
 
@@ -133,6 +135,13 @@ async def _stored_responses(database: Database) -> None:
     while removed == BATCH:
         async with maintenance(database) as unit:
             removed = await unit.expiry.remove_stored_responses(BATCH, keep_s=KEEP_S)
+
+
+async def _dashboard_sessions(database: Database) -> None:
+    removed = BATCH
+    while removed == BATCH:
+        async with maintenance(database) as unit:
+            removed = await unit.expiry.remove_dashboard_sessions(BATCH)
 
 
 async def _webhook_events(database: Database) -> None:

@@ -78,12 +78,25 @@ class KeyService:
         row = await self._database.key_lookup(match[1]).find()
         if row is None or not self._digests.belongs(row.secret_hmac, match[2]):
             raise _refused(value)
-        if row.revoked_at is not None or _expired(row):
+        if _has_ended(row):
             raise _refused(value)
+        principal = await self._admitted(row)
+        await self._renew_digest(row, match[2])
+        return principal
+
+    async def principal_of(self, key_id: str) -> Tenant | AdminPrincipal:
+        """Resolves the look-up part of a key whose secret was checked before. Raises
+        `AuthenticationFailed` once the key has ended.
+        """
+        row = await self._database.key_lookup(key_id).find()
+        if row is None or _has_ended(row):
+            raise AuthenticationFailed("The API key of this session has ended. Sign in again.")
+        return await self._admitted(row)
+
+    async def _admitted(self, row: ApiKeyRow) -> Tenant | AdminPrincipal:
         if row.project_archived_at is not None:
             raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
         await self._mark_used(row)
-        await self._renew_digest(row, match[2])
         return await self._principal(row)
 
     @property
@@ -136,8 +149,14 @@ def _checksum(body: str) -> str:
     return f"{zlib.crc32(body.encode()):08x}"
 
 
-def _expired(row: ApiKeyRow) -> bool:
-    return row.expires_at is not None and row.expires_at <= time.time()
+def look_up_part(value: str) -> str:
+    """Returns the look-up part of a key that was authenticated."""
+    return value.split("_")[2]
+
+
+def _has_ended(row: ApiKeyRow) -> bool:
+    expired = row.expires_at is not None and row.expires_at <= time.time()
+    return row.revoked_at is not None or expired
 
 
 def _refused(value: str) -> AuthenticationFailed:

@@ -16,3 +16,11 @@ class EventService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.events.page(job_id, after=after, limit=limit)
+
+    async def messages(
+        self, job_id: str, *, after: str | None, limit: int
+    ) -> tuple[list[JobEvent], bool]:
+        """Returns a page of what a person reads: all events but those of metrics, newest first."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.events.page(job_id, after=after, limit=limit, type="message")

@@ -41,12 +41,17 @@ class JobService:
         *,
         after: str | None,
         limit: int,
-        metadata: dict[str, str] | None,
-        without_metadata: bool,
+        metadata: dict[str, str] | None = None,
+        without_metadata: bool = False,
+        status: JobStatus | None = None,
     ) -> tuple[list[Job], bool]:
         async with self._database.tenant(self._tenant) as unit:
             jobs, more = await unit.jobs.page(
-                after=after, limit=limit, metadata=metadata, without_metadata=without_metadata
+                after=after,
+                limit=limit,
+                metadata=metadata,
+                without_metadata=without_metadata,
+                status=status,
             )
         return await with_queue_positions(jobs, self._jobs.queue_positions), more
 

@@ -32,6 +32,13 @@ class MetricService:
         grouped = groupby(points, key=lambda point: (point.name, point.split))
         return [thin(list(curve), max_points) for _, curve in grouped]
 
+    async def ends(
+        self, job_ids: Sequence[str], names: Sequence[str]
+    ) -> dict[str, list[MetricPoint]]:
+        """Returns the first and the last point of each of these curves, by job."""
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.metrics.ends(job_ids, names)
+
 
 def thin(points: Sequence[MetricPoint], max_points: int) -> list[MetricPoint]:
     """Evenly spaced points, first and last always among them."""

@@ -68,11 +68,19 @@ class EventStore:
         await log_job_event(self._session, row)
 
     async def page(
-        self, job_id: str, *, after: str | None, limit: int
+        self,
+        job_id: str,
+        *,
+        after: str | None,
+        limit: int,
+        type: Type | None = None,  # noqa: A002 - the wire's own word
     ) -> tuple[list[JobEvent], bool]:
+        query = select(Table).where(Table.job_id == job_id)
+        if type is not None:
+            query = query.where(Table.type == type)
         page, more = await _NEWEST_FIRST.page(
             self._session,
-            select(Table).where(Table.job_id == job_id),
+            query,
             after=after,
             cursor=[Table.id == after, Table.job_id == job_id],
             limit=limit,

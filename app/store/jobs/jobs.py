@@ -133,9 +133,12 @@ class JobsInTransaction(JobStore):
         limit: int,
         metadata: dict[str, str] | None,
         without_metadata: bool = False,
+        status: JobStatus | None = None,
     ) -> tuple[list[Job], bool]:
         """Returns a page, newest first."""
         query = select(Table).where(Table.deleted_at.is_(None))
+        if status is not None:
+            query = query.where(Table.status == status.value)
         if metadata is not None:
             query = query.where(Table.job_metadata.contains(metadata))
         if without_metadata:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from sqlalchemy import select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -58,6 +58,35 @@ class MetricStore:
         if after_step is not None:
             query = query.where(Table.step > after_step)
         rows = await self._session.scalars(query.order_by(Table.name, Table.split, Table.step))
-        return [
-            MetricPoint(row.name, cast("Split", row.split), row.step, row.value) for row in rows
-        ]
+        return [_to_point(row) for row in rows]
+
+    async def ends(
+        self, job_ids: Sequence[str], names: Sequence[str]
+    ) -> dict[str, list[MetricPoint]]:
+        """Returns the first and the last point of each curve of these names, by job, name, split
+        and step. A curve of one point has it once; a job without points is left out.
+        """
+        if not job_ids:
+            return {}
+        curve = (Table.job_id, Table.name, Table.split)
+        steps = (
+            select(*curve, func.min(Table.step).label("first"), func.max(Table.step).label("last"))
+            .where(Table.job_id.in_(job_ids), Table.name.in_(names))
+            .group_by(*curve)
+            .subquery()
+        )
+        query = select(Table).join(
+            steps,
+            and_(
+                *(column == steps.c[column.key] for column in curve),
+                or_(Table.step == steps.c.first, Table.step == steps.c.last),
+            ),
+        )
+        found: dict[str, list[MetricPoint]] = {}
+        for row in await self._session.scalars(query.order_by(*curve, Table.step)):
+            found.setdefault(row.job_id, []).append(_to_point(row))
+        return found
+
+
+def _to_point(row: Table) -> MetricPoint:
+    return MetricPoint(row.name, cast("Split", row.split), row.step, row.value)

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.data.uploads import upload_directory
 from app.domain.jobs.jobs import TERMINAL
 from app.domain.models.exports import export_directory
+from app.store.schema.dashboard_sessions import DashboardSessionTable as Ticket
 from app.store.schema.files import FileTable as File
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import StoredResponseTable as Response
@@ -138,6 +139,14 @@ class ExpiryStore:
             delete(Response)
             .where(tuple_(Response.scope, Response.key).in_(old))
             .returning(Response.key)
+        )
+        return len(removed.all())
+
+    async def remove_dashboard_sessions(self, limit: int) -> int:
+        """Removes expired sessions of the dashboard and links. Returns their number."""
+        old = select(Ticket.id).where(Ticket.expires_at <= func.now()).limit(limit)
+        removed = await self._session.execute(
+            delete(Ticket).where(Ticket.id.in_(old)).returning(Ticket.id)
         )
         return len(removed.all())
 

@@ -2,6 +2,7 @@
 
 from app.store.schema import (
     checkpoints,
+    dashboard_sessions,
     eval_items,
     eval_runs,
     evals,
@@ -29,6 +30,7 @@ from app.store.schema.base import Base
 __all__ = [
     "Base",
     "checkpoints",
+    "dashboard_sessions",
     "eval_items",
     "eval_runs",
     "evals",

@@ -1,0 +1,41 @@
+"""Sessions of the dashboard, and the links that begin one, as rows speak of them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from app.domain.accounts.tenants import Tenant
+
+SESSION_S: Final = 12 * 3600
+LINK_S: Final = 3600
+
+
+class TicketKind(StrEnum):
+    """A session shows pages; a link can be exchanged once for a session."""
+
+    SESSION = "session"
+    LINK = "link"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A stored session or link. It is worth as much as its API key, and ends with it."""
+
+    id: str
+    """Hash of the secret that the browser has; the secret itself is not stored."""
+    kind: TicketKind
+    project_id: str
+    key_id: str
+    """Look-up part of the API key that it was made with."""
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody with a session, as pages see them."""
+
+    tenant: Tenant
+    form_token: str
+    """Proof that a form was made for this session: it is part of each form, and no other site can
+    read it.
+    """

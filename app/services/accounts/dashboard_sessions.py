@@ -1,0 +1,130 @@
+"""Sessions of the dashboard: an API key or a one-time link in, a secret for a cookie out.
+
+Promises: a session is bound to its key and worth nothing once the key has ended; a link begins one
+session; neither secret is stored. Must not know cookies and pages.
+"""
+
+import hashlib
+import hmac
+import secrets
+import time
+from typing import Final
+
+import structlog
+
+from app.domain.accounts.dashboard_sessions import (
+    LINK_S,
+    SESSION_S,
+    Ticket,
+    TicketKind,
+    Visitor,
+)
+from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.errors import AuthenticationFailed, PermissionDenied
+from app.services.accounts.keys import KeyService, look_up_part
+from app.store.database import Database
+
+log = structlog.get_logger()
+_SECRET_BYTES: Final = 32
+_LONGEST: Final = 100
+"""Characters of a secret that are looked at; a longer one is none."""
+_LIFETIMES: Final = {TicketKind.SESSION: SESSION_S, TicketKind.LINK: LINK_S}
+
+
+class DashboardSessionService:
+    def __init__(self, database: Database, keys: KeyService) -> None:
+        self._database = database
+        self._keys = keys
+
+    async def begin(self, api_key: str) -> str:
+        """Returns the secret of a new session. Raises `AuthenticationFailed`, or
+        `PermissionDenied` for an admin key, which reads no project's data.
+        """
+        return await self._issue(api_key, TicketKind.SESSION)
+
+    async def make_link(self, api_key: str) -> str:
+        """Returns the secret of a link that begins one session. Raises as `begin` does."""
+        return await self._issue(api_key, TicketKind.LINK)
+
+    async def redeem(self, link: str) -> str:
+        """Returns the secret of the session that the link begins. Raises `AuthenticationFailed`
+        for a link that was used, has expired or never existed.
+        """
+        ticket = await self._find(link, TicketKind.LINK)
+        if ticket is None:
+            raise _used_link()
+        tenant = await self._tenant(ticket)
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        async with self._database.tenant(tenant) as unit:
+            if not await unit.dashboard_sessions.remove(ticket.id):
+                raise _used_link()
+            await unit.dashboard_sessions.insert(
+                _ticket(secret, TicketKind.SESSION, tenant, key_id=ticket.key_id)
+            )
+        return secret
+
+    async def visitor(self, session: str) -> Visitor:
+        """Raises `AuthenticationFailed` once the session or its key has ended."""
+        ticket = await self._find(session, TicketKind.SESSION)
+        if ticket is None:
+            raise AuthenticationFailed("This session has ended. Sign in again.")
+        return Visitor(await self._tenant(ticket), form_token=_form_token(session))
+
+    async def end(self, session: str) -> None:
+        """Ends a session; does nothing for one that has ended."""
+        ticket = await self._find(session, TicketKind.SESSION)
+        if ticket is None:
+            return
+        try:
+            tenant = await self._tenant(ticket)
+        except AuthenticationFailed:  # it ended with its key
+            return
+        async with self._database.tenant(tenant) as unit:
+            await unit.dashboard_sessions.remove(ticket.id)
+
+    async def _issue(self, api_key: str, kind: TicketKind) -> str:
+        principal = await self._keys.authenticate(api_key)
+        if isinstance(principal, AdminPrincipal):
+            raise PermissionDenied(
+                "An admin key manages projects and reads no project's data; use a project's API "
+                "key here."
+            )
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        async with self._database.tenant(principal) as unit:
+            await unit.dashboard_sessions.insert(
+                _ticket(secret, kind, principal, key_id=look_up_part(api_key))
+            )
+        log.info("dashboard ticket issued", kind=kind.value, key_id=principal.key_id)
+        return secret
+
+    async def _find(self, secret: str, kind: TicketKind) -> Ticket | None:
+        if not secret or len(secret) > _LONGEST:
+            return None
+        ticket = await self._database.dashboard_session(_id_of(secret)).find()
+        return ticket if ticket is not None and ticket.kind is kind else None
+
+    async def _tenant(self, ticket: Ticket) -> Tenant:
+        principal = await self._keys.principal_of(ticket.key_id)
+        if isinstance(principal, AdminPrincipal) or principal.project_id != ticket.project_id:
+            raise AuthenticationFailed("This session has ended. Sign in again.")
+        return principal
+
+
+def _ticket(secret: str, kind: TicketKind, tenant: Tenant, *, key_id: str) -> Ticket:
+    expires_at = int(time.time()) + _LIFETIMES[kind]
+    return Ticket(_id_of(secret), kind, tenant.project_id, key_id=key_id, expires_at=expires_at)
+
+
+def _id_of(secret: str) -> str:
+    """Returns the hash under which a secret is stored. Random secrets need no slow hash."""
+    return hashlib.sha256(b"dashboard-session:" + secret.encode()).hexdigest()
+
+
+def _form_token(session: str) -> str:
+    return hmac.digest(session.encode(), b"form", hashlib.sha256).hex()
+
+
+def _used_link() -> AuthenticationFailed:
+    return AuthenticationFailed(
+        "This sign-in link was used already or has expired. Sign in with an API key."
+    )
