@@ -45,6 +45,8 @@ from app.api.middleware.idempotency import Idempotency
 from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
 from app.api.support.specification import SpecifiedApp, sent_events
+from app.dashboard.routes import FORMS
+from app.dashboard.routes import router as pages
 from app.factory.process import ProcessContext
 from app.logs import hide_queries, log_to_stderr
 from app.settings.settings import Settings, load_settings
@@ -111,10 +113,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     for module in _ROUTES:
         app.include_router(module.router)
+    app.include_router(pages)
     app.webhooks.include_router(sent_events())
     errors.install(app)
     app.add_middleware(Idempotency)
-    app.add_middleware(BodyGuard)
+    app.add_middleware(BodyGuard, forms=FORMS)
     app.add_middleware(EmptyQueryValues)
     app.add_middleware(Head)
     app.add_middleware(RequestContext)

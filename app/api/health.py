@@ -1,16 +1,13 @@
-"""Liveness, readiness, and the page at the root for browsers."""
+"""Liveness and readiness."""
 
 from fastapi import APIRouter
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import JSONResponse
 
 from app.api.schemas.health import NotReady, Readiness
 from app.api.support.dependencies import Context
 from app.api.support.errors import RETRY_AFTER_S
 
 router = APIRouter(tags=["Service"])
-_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>agent-rft</title>
-<body><h1>agent-rft</h1><p>The service is up. The API is under <code>/v1</code>; its reference
-is at <a href="/docs">/docs</a>.</p></body></html>"""
 
 
 @router.get("/healthz", operation_id="liveness")
@@ -34,8 +31,3 @@ async def readiness(context: Context) -> Readiness | JSONResponse:
         return Readiness.of(health)
     body = NotReady.of(health).model_dump(mode="json")
     return JSONResponse(body, status_code=503, headers={"retry-after": RETRY_AFTER_S})
-
-
-@router.get("/", include_in_schema=False)
-async def home() -> HTMLResponse:
-    return HTMLResponse(_PAGE)

@@ -33,6 +33,7 @@ def run(*, keep: bool) -> int:
         print(f"example tools and grader at {endpoint}", flush=True)
         stack = _up(endpoint)
         print(f"agent-rft at {stack['base_url']}", flush=True)
+        print(f"see it learn: {stack['sign_in_url'] or stack['dashboard_url']}", flush=True)
         code = _first_job(stack, endpoint)
         if keep:
             _print_stop_commands(stack, agent)

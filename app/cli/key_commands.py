@@ -15,6 +15,17 @@ def keys_bootstrap() -> None:
     bootstrap()
 
 
+@keys.command("sign-in-link")
+def keys_sign_in_link() -> None:
+    """Print the secret of a link to the dashboard that signs in once, within an hour.
+
+    The API key comes from standard input; the page is /sign-in#link=SECRET of the service.
+    """
+    from app.cli.keys import sign_in_link  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    sign_in_link()
+
+
 @keys.command("rewrap")
 def keys_rewrap(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
     """Wrap every sealed secret under the newest secret key; print counts as JSON. Safe to repeat.

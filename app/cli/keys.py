@@ -1,16 +1,21 @@
-"""`agent-rft keys`: creates the development organization, project and keys; wraps sealed secrets
-under the newest secret key.
+"""`agent-rft keys`: creates the development organization, project and keys; makes sign-in links of
+the dashboard; wraps sealed secrets under the newest secret key.
 """
 
 import asyncio
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from app.embedded.layout import UpOptions, build_settings
 from app.embedded.state import DataDir, load_state
-from app.factory.accounts import provisioning_service, rewrapping_service
+from app.factory.accounts import (
+    dashboard_session_service,
+    provisioning_service,
+    rewrapping_service,
+)
 from app.settings.host import HostSettings
 from app.settings.settings import Settings, load_settings
 from app.store.database import Database
@@ -31,6 +36,19 @@ async def _bootstrap(settings: Settings) -> dict[str, str]:
             slug=DEVELOPMENT_SLUG, title="Development", project_name="default"
         )
         return asdict(provisioned)
+    finally:
+        await database.dispose()
+
+
+def sign_in_link() -> None:
+    """Reads an API key from standard input; prints the secret of a link that signs in once."""
+    print(asyncio.run(_sign_in_link(load_settings(), sys.stdin.read().strip())))
+
+
+async def _sign_in_link(settings: Settings, api_key: str) -> str:
+    database = Database(settings.database_url, pool_size=1)
+    try:
+        return await dashboard_session_service(settings, database).make_link(api_key)
     finally:
         await database.dispose()
 

@@ -22,15 +22,23 @@ class Announcement:
     api_key: str
     admin_key: str
     dashboard_url: str
+    sign_in_url: str | None
+    """Signs in to the dashboard once, with the development key; `None` when that was revoked."""
     models: tuple[str, ...]
 
     @classmethod
-    def of(cls, options: UpOptions, *, settings: Settings, state: State) -> Self:
+    def of(
+        cls, options: UpOptions, *, settings: Settings, state: State, sign_in_link: str | None
+    ) -> Self:
         return cls(
             base_url=f"{options.public_url}/v1",
             api_key=state.api_key or "",
             admin_key=state.admin_key or "",
             dashboard_url=f"{options.public_url}/",
+            # Behind a #, so that the secret reaches no log.
+            sign_in_url=None
+            if sign_in_link is None
+            else f"{options.public_url}/sign-in#link={sign_in_link}",
             models=tuple(spec.name for spec in settings.base_models),
         )
 

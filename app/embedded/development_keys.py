@@ -1,6 +1,7 @@
-"""Creates the development organization, project and keys of a new installation.
+"""Creates the development organization, project and keys of a new installation, and the link that
+signs in to its dashboard.
 
-Owns: the one call of the service's own command, and the storage of its result in the state.
+Owns: the calls of the service's own commands, and the storage of the keys in the state.
 Promises: the keys do not change over restarts. Must not know: how keys are generated or stored.
 """
 
@@ -8,10 +9,31 @@ import json
 import sys
 from dataclasses import replace
 
+import structlog
+
 from app.embedded.commands import CommandFailed, run_once
 from app.embedded.state import State
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.settings import Settings
+
+_log = structlog.get_logger()
+
+
+def make_sign_in_link(state: State, settings: Settings) -> str | None:
+    """Returns the secret of a link that signs in once with the development key; `None` when that
+    key has been revoked.
+    """
+    try:
+        output = run_once(
+            (sys.executable, "-m", "app.cli.main", "keys", "sign-in-link"),
+            environment={**inherited_environment(), **to_environment(settings)},
+            text_in=state.api_key,
+            timeout_s=60.0,
+        )
+    except CommandFailed as failure:
+        _log.warning("no_sign_in_link", reason=str(failure).splitlines()[-1])
+        return None
+    return output.strip()
 
 
 def ensure_keys(state: State, settings: Settings) -> State:

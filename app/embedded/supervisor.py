@@ -21,7 +21,7 @@ import structlog
 from app.embedded import layout
 from app.embedded.announcement import Announcement, announce, withdraw
 from app.embedded.commands import run_once
-from app.embedded.development_keys import ensure_keys
+from app.embedded.development_keys import ensure_keys, make_sign_in_link
 from app.embedded.engines import engine_child
 from app.embedded.errors import PortInUse
 from app.embedded.layout import HOST, UpOptions
@@ -100,8 +100,11 @@ class Supervisor:
         self._launch(layout.api_child(settings, self._data_dir, self._options.port))
         self._launch(layout.worker_child(settings, self._data_dir, "runs"))
         self._launch(layout.worker_child(settings, self._data_dir, "control"))
+        link = make_sign_in_link(state, settings)
         self._wait(self._children)
-        self._announcement = Announcement.of(self._options, settings=settings, state=state)
+        self._announcement = Announcement.of(
+            self._options, settings=settings, state=state, sign_in_link=link
+        )
         self._publish()
 
     def _start_servers(self, state: State) -> PostgresServer | None:

@@ -19,6 +19,8 @@ from app.domain.errors import TooLarge, TooSlow
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 _FORM_BYTES: Final = 1024 * 1024
+MAX_FORM_BYTES: Final = 16 * 1024
+"""Largest form of a page."""
 UPLOAD_PATHS: Final = (
     (re.compile(r"/v1/files"), 512 * 1024 * 1024 + _FORM_BYTES),
     (re.compile(r"/v1/uploads/[^/]+/parts"), MAX_PART_BYTES + _FORM_BYTES),
@@ -41,13 +43,20 @@ _STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL
 class BodyGuard:
     """Refuses bodies and paths that the service cannot store. Its memory is bounded.
 
-    On the paths of uploads a body is a form, on every other path JSON, for any content type.
+    On the paths of uploads a body is a form with a file, on those that `forms` matches a small
+    form, on every other path JSON, for any content type.
     """
 
     def __init__(
-        self, app: ASGIApp, *, idle_s: float = IDLE_S, json_deadline_s: float = JSON_DEADLINE_S
+        self,
+        app: ASGIApp,
+        *,
+        forms: re.Pattern[str] | None = None,
+        idle_s: float = IDLE_S,
+        json_deadline_s: float = JSON_DEADLINE_S,
     ) -> None:
         self._app = app
+        self._forms = forms
         self._idle_s = idle_s
         self._json_deadline_s = json_deadline_s
 
@@ -58,8 +67,8 @@ class BodyGuard:
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             await envelope(400, "NUL is not allowed in a URL.")(scope, receive, send)
             return
-        upload_limit = _upload_limit(scope["path"])
-        limit = upload_limit or MAX_JSON_BYTES
+        form_limit = self._form_limit(scope["path"])
+        limit = form_limit or MAX_JSON_BYTES
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal():
@@ -68,10 +77,16 @@ class BodyGuard:
             await _too_large(limit)(scope, receive, send)
         elif headers.get("content-encoding", "identity") != "identity":
             await envelope(400, "A request body must not be compressed.")(scope, receive, send)
-        elif upload_limit is not None:
+        elif form_limit is not None:
             await self._app(scope, _counted(receive, limit, self._idle_s), send)
         else:
             await self._json(scope, receive, send)
+
+    def _form_limit(self, path: str) -> int | None:
+        """Returns the largest form that a path takes, `None` for a path of JSON."""
+        if self._forms is not None and self._forms.fullmatch(path):
+            return MAX_FORM_BYTES
+        return next((limit for known, limit in UPLOAD_PATHS if known.fullmatch(path)), None)
 
     async def _json(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -197,10 +212,6 @@ def _check_text(value: Any) -> None:
     elif isinstance(value, list):
         for inner in value:
             _check_text(inner)
-
-
-def _upload_limit(path: str) -> int | None:
-    return next((limit for known, limit in UPLOAD_PATHS if known.fullmatch(path)), None)
 
 
 def _too_slow() -> Any:

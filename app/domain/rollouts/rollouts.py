@@ -39,6 +39,20 @@ class RolloutRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RowMean:
+    """The rollouts of one row at one step, in figures."""
+
+    prompt_index: int
+    step: int
+    rollouts: int
+    graded: int
+    reward: float | None
+    """Mean over graded rollouts; `None` when all were lost."""
+    tool_calls: float | None
+    """Mean over graded rollouts."""
+
+
+@dataclass(frozen=True, slots=True)
 class RolloutFilter:
     """Conditions on rollouts; `None` is no condition. A lost rollout meets none on the reward."""
 

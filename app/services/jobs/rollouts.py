@@ -1,11 +1,13 @@
 """Rollouts of a job with their traces, training ones included, and the paired report."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import NotFound
+from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow, RowMean
 from app.store.database import Database
 
 
@@ -41,6 +43,21 @@ class RolloutService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.rollouts.get(job_id, rollout_id)
+
+    async def row_means(
+        self,
+        job_id: str,
+        split: Split,
+        *,
+        steps: Sequence[int] | None = None,
+        prompt_index: int | None = None,
+    ) -> list[RowMean]:
+        """Returns means of a split's rollouts by row and step."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.rollouts.row_means(
+                job_id, split, steps=steps, prompt_index=prompt_index
+            )
 
     async def report(self, job_id: str) -> dict[str, Any]:
         """Base against tuned on held-out rows. Raises `NotFound` until the job has succeeded, and

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any, Final
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.errors import NotFound
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
+from app.domain.ids import Split
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow, RowMean
 from app.store.paging import Keyset
 from app.store.schema.rollouts import RolloutTable as Table
 from app.store.storable import storable
@@ -60,6 +61,41 @@ class RolloutStore:
         if row is None:
             raise NotFound(f"No rollout {rollout_id} in job {job_id}.")
         return to_rollout(row)
+
+    async def row_means(
+        self,
+        job_id: str,
+        split: Split,
+        *,
+        steps: Sequence[int] | None = None,
+        prompt_index: int | None = None,
+    ) -> list[RowMean]:
+        """Returns means by row and step, of all steps and rows unless some are named."""
+        query = select(
+            Table.prompt_index,
+            Table.step,
+            func.count().label("rollouts"),
+            func.count(Table.reward).label("graded"),
+            func.avg(Table.reward).label("reward"),
+            func.avg(Table.tool_calls).filter(Table.reward.is_not(None)).label("tool_calls"),
+        ).where(Table.job_id == job_id, Table.split == split)
+        if steps is not None:
+            query = query.where(Table.step.in_(steps))
+        if prompt_index is not None:
+            query = query.where(Table.prompt_index == prompt_index)
+        place = (Table.prompt_index, Table.step)
+        rows = await self._session.execute(query.group_by(*place).order_by(*place))
+        return [
+            RowMean(
+                prompt_index=row.prompt_index,
+                step=row.step,
+                rollouts=row.rollouts,
+                graded=row.graded,
+                reward=row.reward,
+                tool_calls=None if row.tool_calls is None else float(row.tool_calls),
+            )
+            for row in rows
+        ]
 
 
 def _conditions(where: RolloutFilter) -> list[ColumnElement[bool]]:

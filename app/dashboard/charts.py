@@ -1,0 +1,268 @@
+"""Charts of a job: titles, lines, and the rows of the tables that they are drawn from. Pure.
+
+A chart is a table first, and the script draws it from that table. A reader without a script, or
+with a screen reader, has every value, and both show the same.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from app.domain.ids import Split
+from app.domain.jobs.detectors import Watched
+from app.domain.jobs.findings import Curve, Curves
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.metrics import MetricPoint
+
+Mark = Literal["line", "points", "rule"]
+SHOWN_STEPS: Final = 150
+"""Steps of a chart. More would not show on a screen, and would make the page large."""
+_NOTHING: Final[Curve] = {}
+_DISCARDED: Final = "discarded/"
+_COMPONENT: Final = "reward/component/"
+_ROLLOUT: Final = "mean a rollout"
+_SHARE: Final = "share"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    label: str
+    curve: str
+    values: Curve
+    mark: Mark = "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    id: str
+    title: str
+    unit: str
+    lines: Sequence[Line]
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps of the table's rows: evenly spaced ones, and those of points."""
+        points = {step for line in self.lines if line.mark == "points" for step in line.values}
+        steps = {step for line in self.lines for step in line.values}
+        return sorted({*evenly(steps, SHOWN_STEPS), *evenly(points, SHOWN_STEPS)})
+
+    @property
+    def summary(self) -> str:
+        """The chart in a sentence, for those who do not see it."""
+        steps = {step for line in self.lines for step in line.values}
+        lines = "; ".join(map(_in_words, self.lines))
+        return f"{lines}; steps {min(steps)} to {max(steps)}."
+
+
+def _in_words(line: Line) -> str:
+    first, last = (line.values[end(line.values)] for end in (min, max))
+    if line.mark == "rule" or len(line.values) == 1:
+        return f"{line.label} {last:.4g}"
+    return f"{line.label} from {first:.4g} to {last:.4g}"
+
+
+def by_name(
+    curves: Sequence[Sequence[MetricPoint]],
+) -> dict[tuple[str, Split], dict[int, float]]:
+    return {
+        (points[0].name, points[0].split): {point.step: point.value for point in points}
+        for points in curves
+    }
+
+
+def evenly(steps: set[int], count: int) -> list[int]:
+    """Returns at most `count` of the steps in order, the first and the last among them."""
+    ordered = sorted(steps)
+    if len(ordered) <= count:
+        return ordered
+    last = len(ordered) - 1
+    return [ordered[round(index * last / (count - 1))] for index in range(count)]
+
+
+def charts(curves: Curves, watched: Watched) -> list[Chart]:
+    """Returns the charts that have points, in the order in which people look at them."""
+    made = [_outcome(curves, watched), _lost(curves), *_of_rollouts(curves), *_of_training(curves)]
+    return [chart for chart in made if chart.lines]
+
+
+def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
+    """Returns the id of the chart that shows a curve."""
+    shown = (chart.id for chart in made if any(line.curve == curve for line in chart.lines))
+    return next(shown, None)
+
+
+def _outcome(curves: Curves, watched: Watched) -> Chart:
+    """Returns the chart by which a job is judged: reward, or loss."""
+    by_reward = watched.valid == names.REWARD_MEAN
+    valid = curves.get((watched.valid, "valid"), _NOTHING)
+    steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]
+    before = {min(steps): valid[0], max(steps): valid[0]} if 0 in valid else _NOTHING
+    lines = (
+        _line(curves, "training", watched.train),
+        _line(curves, "validation", watched.valid, split="valid"),
+        _line(curves, "validation, greedy", watched.valid, split="valid_greedy"),
+        _line(curves, "a few held-out rows", names.BATCH_LOSS, split="valid"),
+        Line("before training", watched.valid, before, "rule"),
+    )
+    title, unit = ("Reward", _ROLLOUT) if by_reward else ("Loss", "mean a token")
+    return Chart("outcome", title, unit, _present(lines))
+
+
+def _lost(curves: Curves) -> Chart:
+    """Returns the share of rollouts that was lost, in all and to each class of failures."""
+    graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
+    lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)
+    lines = [_line(curves, "all", names.DISCARDED_SHARE)]
+    for name, curve in _below(curves, _DISCARDED):
+        if name not in (names.DISCARDED_COUNT, names.DISCARDED_SHARE):
+            shares = {
+                step: count / (graded.get(step, 0.0) + lost.get(step, 0.0))
+                for step, count in curve.items()
+                if count
+            }
+            lines.append(Line(name.removeprefix(_DISCARDED), name, shares))
+    return Chart("lost", "Lost rollouts", _SHARE, _present(lines))
+
+
+def _of_rollouts(curves: Curves) -> Iterator[Chart]:
+    components = [
+        Line(name.removeprefix(_COMPONENT), name, curve)
+        for name, curve in _below(curves, _COMPONENT)
+    ]
+    yield Chart("components", "Grader's components", _ROLLOUT, components)
+    calls = [_line(curves, "all tools", names.TOOL_CALLS_MEAN), *_tools(curves, "calls_mean")]
+    yield Chart("tool_calls", "Tool calls", _ROLLOUT, _present(calls))
+    for chart_id, title, unit, figure in _OF_TOOLS:
+        yield Chart(chart_id, title, unit, _tools(curves, figure))
+    yield from _fixed(curves, _OF_ROLLOUTS)
+
+
+def _of_training(curves: Curves) -> Iterator[Chart]:
+    yield from _fixed(curves, _OF_TRAINING)
+
+
+Fixed = tuple[str, str, str, Mapping[str, str]]
+_OF_TOOLS: Final = (
+    ("latency", "Tool latency", "mean s a call", "latency_s_mean"),
+    ("tool_errors", "Tool errors", "calls a step", "errors"),
+    ("reply_tokens", "Tokens of a tool's reply", "mean a call", "tokens_per_call"),
+)
+_OF_ROLLOUTS: Final[tuple[Fixed, ...]] = (
+    (
+        "tokens",
+        "Tokens",
+        _ROLLOUT,
+        {
+            "completion": names.COMPLETION_TOKENS_MEAN,
+            "reasoning": names.REASONING_TOKENS_MEAN,
+            "prompt": names.PROMPT_TOKENS_MEAN,
+        },
+    ),
+    (
+        "groups",
+        "Groups",
+        "groups a step",
+        {
+            "trained": names.GROUPS_TRAINED,
+            "zero variance": names.GROUPS_ZERO_VARIANCE,
+            "too few graded": names.GROUPS_MASKED,
+        },
+    ),
+    (
+        "limits",
+        "Ends at a limit, errors of graders",
+        _SHARE,
+        {"ended at a limit": names.LIMIT_STOP_SHARE, "graders": names.GRADER_ERROR_SHARE},
+    ),
+    (
+        "unparsable",
+        "Turns that could not be parsed",
+        _ROLLOUT,
+        {"turns": names.TOOL_PARSE_ERRORS_MEAN},
+    ),
+)
+"""Charts of rollouts: id, title, unit, and names of the curves by label."""
+_OF_TRAINING: Final[tuple[Fixed, ...]] = (
+    ("entropy", "Entropy", "nats a token", {"entropy": names.ENTROPY}),
+    (
+        "distance",
+        "Distance (KL)",
+        "nats a token",
+        {"from the sampler": names.SAMPLER_KL_K3, "from the start": names.BASE_KL_K1},
+    ),
+    (
+        "clipped",
+        "Clipped, masked and truncated tokens",
+        _SHARE,
+        {
+            "clipped": names.CLIPPED_SHARE,
+            "masked": names.MASKED_SHARE,
+            "truncated": names.TRUNCATED_SHARE,
+        },
+    ),
+    ("grad_norm", "Gradient norm", "before clipping", {"gradient": names.GRAD_NORM}),
+    ("learning_rate", "Learning rate", "of the step", {"learning rate": names.LEARNING_RATE}),
+    (
+        "preference",
+        "Preferred answers",
+        "share of pairs",
+        {
+            "higher implicit reward": names.PREFERENCE_ACCURACY,
+            "more probable": names.PREFERENCE_LOGPROB_ACCURACY,
+        },
+    ),
+    (
+        "staleness",
+        "Staleness",
+        "versions",
+        {"mean": names.STALENESS_MEAN, "largest": names.STALENESS_MAX},
+    ),
+    (
+        "time",
+        "Time of a step",
+        "s",
+        {
+            "whole step": names.TIME_STEP,
+            "sampling": names.TIME_SAMPLING,
+            "training": names.TIME_TRAINING,
+            "publishing": names.TIME_PUBLISH,
+            "validation": names.TIME_EVAL,
+        },
+    ),
+    (
+        "idle",
+        "Waiting",
+        "share of the step",
+        {"trainer": names.TRAINER_IDLE_SHARE, "sampler": names.SAMPLER_IDLE_SHARE},
+    ),
+)
+
+
+def _fixed(curves: Curves, listed: Sequence[Fixed]) -> Iterator[Chart]:
+    for chart_id, title, unit, labels in listed:
+        lines = (_line(curves, label, name) for label, name in labels.items())
+        yield Chart(chart_id, title, unit, _present(lines))
+
+
+def _line(curves: Curves, label: str, name: str, *, split: Split = "train") -> Line:
+    mark: Mark = "line" if split == "train" else "points"
+    return Line(label, name, curves.get((name, split), _NOTHING), mark)
+
+
+def _tools(curves: Curves, figure: str) -> list[Line]:
+    metrics = ((name, names.ToolMetric.parse(name)) for name, _ in _below(curves, "tool/"))
+    return [
+        Line(metric.tool, name, curves[name, "train"])
+        for name, metric in metrics
+        if metric is not None and metric.figure == figure
+    ]
+
+
+def _below(curves: Curves, head: str) -> Iterator[tuple[str, Curve]]:
+    for (name, split), curve in sorted(curves.items()):
+        if split == "train" and name.startswith(head):
+            yield name, curve
+
+
+def _present(lines: Iterator[Line] | Sequence[Line]) -> list[Line]:
+    return [line for line in lines if line.values]

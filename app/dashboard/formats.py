@@ -1,0 +1,84 @@
+"""Formats values for people. Pure."""
+
+import json
+import math
+from datetime import UTC, datetime
+from typing import Any, Final
+
+CUT_AT: Final = 4000
+"""Characters of a text that a page shows; the raw JSON has all of it."""
+_MINUTE: Final = 60
+_HOUR: Final = 3600
+_DAY: Final = 24 * _HOUR
+_ABSENT: Final = "–"
+_LARGE: Final = 1e6
+_SMALL: Final = 1e-3
+
+
+def number(value: float | None) -> str:
+    """Formats with three digits behind the leading one; counts have separators of thousands."""
+    if value is None or not math.isfinite(value):
+        return _ABSENT
+    if value == int(value) and abs(value) < _LARGE * _LARGE:
+        return f"{int(value):,}"
+    if abs(value) >= _LARGE or abs(value) < _SMALL:
+        return f"{value:.3g}"
+    return f"{value:.4g}"
+
+
+def share(value: float | None) -> str:
+    return _ABSENT if value is None else f"{value:.1%}"
+
+
+def change(value: float | None) -> str:
+    """Formats a difference with its sign."""
+    if value is None:
+        return _ABSENT
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{number(abs(value))}"
+
+
+def duration(seconds: float | None) -> str:
+    """Formats the two largest units, such as `1 h 5 min`."""
+    if seconds is None:
+        return _ABSENT
+    left = round(seconds)
+    if left < _MINUTE:
+        return f"{number(round(seconds, 1))} s"
+    if left < _HOUR:
+        return f"{left // _MINUTE} min {left % _MINUTE} s"
+    if left < _DAY:
+        return f"{left // _HOUR} h {left % _HOUR // _MINUTE} min"
+    return f"{left // _DAY} d {left % _DAY // _HOUR} h"
+
+
+def moment(unix: float | None) -> str:
+    if unix is None:
+        return _ABSENT
+    return f"{datetime.fromtimestamp(unix, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def iso(unix: float) -> str:
+    return datetime.fromtimestamp(unix, UTC).isoformat()
+
+
+def words(name: str) -> str:
+    """Writes a name of the API as words: `validating_files` as `validating files`."""
+    return name.replace("_", " ")
+
+
+def cut(text: str, length: int = CUT_AT) -> str:
+    """Cuts a text and says by how much."""
+    left_out = len(text) - length
+    return text if left_out <= 0 else f"{text[:length]}… ({left_out:,} more characters)"
+
+
+def pretty(value: Any) -> str:
+    """Formats JSON, or a text that is JSON, on several lines; any other text stays as it is."""
+    if isinstance(value, str):
+        if len(value) > CUT_AT:
+            return value
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):  # no JSON, or nested deeper than a parser goes
+            return str(value)
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -1,0 +1,170 @@
+"""Routes of the list of jobs, of one job, and of its buttons."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.dashboard.charts import by_name, chart_of, charts
+from app.dashboard.pages import HEADERS, page, wants_part
+from app.dashboard.refusals import PageRoute
+from app.dashboard.visitors import Guest, OwnForm, SignedIn
+from app.domain.errors import NotFound
+from app.domain.ids import Split
+from app.domain.jobs.findings import findings, watched_by
+from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
+from app.domain.jobs.stop_rules import LOSSES, REWARD
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.metrics import MetricPoint
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+_PAGE: Final = 20
+_EVENTS: Final = 30
+_MAX_POINTS: Final = 10_000
+_LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
+"""Curves of which the list shows the ends."""
+After = Annotated[str | None, Query(max_length=128)]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a job has come: the value that it is judged by, before training and now."""
+
+    before: float | None
+    now: float | None
+    is_reward: bool
+    lost: float | None
+
+    @property
+    def gain(self) -> float | None:
+        if self.before is None or self.now is None:
+            return None
+        return self.now - self.before
+
+    @property
+    def is_better(self) -> bool:
+        return self.gain is not None and (self.gain > 0) is self.is_reward and self.gain != 0
+
+
+def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
+    """Returns the standing by the validations; until there is a second one, by the training."""
+    watched = watched_by(job.method)
+    ends: dict[tuple[str, Split], list[MetricPoint]] = {}
+    for point in points:
+        ends.setdefault((point.name, point.split), []).append(point)
+    valid = ends.get((watched.valid, "valid"), [])
+    train = ends.get((watched.train, "train"), [])
+    lost = ends.get((names.DISCARDED_SHARE, "train"))
+    before = valid[0].value if valid and valid[0].step == 0 else None
+    now = valid[-1] if valid and valid[-1].step else (train[-1] if train else None)
+    return Standing(
+        before,
+        None if now is None else now.value,
+        is_reward=watched is REWARD,
+        lost=None if lost is None else lost[-1].value,
+    )
+
+
+@router.get("/")
+async def home(
+    request: Request, guest: SignedIn, status: JobStatus | None = None, after: After = None
+) -> Response:
+    jobs, more = await guest.services.jobs().page(after=after, limit=_PAGE, status=status)
+    ends = await guest.services.metrics().ends([job.id for job in jobs], _LISTED)
+    return page(
+        "jobs_part.html" if wants_part(request) else "jobs.html",
+        form_token=guest.form_token,
+        listed=[(job, standing(job, ends.get(job.id, []))) for job in jobs],
+        more=more,
+        status=status,
+        statuses=list(JobStatus),
+        after=after,
+    )
+
+
+@router.get("/jobs/{job_id}")
+async def job_page(
+    request: Request,
+    job_id: str,
+    guest: SignedIn,
+    seen: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Shows a job. A page that renews itself gets 204 while nothing is new."""
+    job = await guest.services.jobs().get(job_id)
+    events, more_events = await guest.services.events().messages(job_id, after=None, limit=_EVENTS)
+    state = f"{job.status}.{job.step}.{events[0].id if events else ''}"
+    if wants_part(request) and seen == state:
+        return Response(status_code=204, headers=dict(HEADERS))
+    values = await _shown(guest, job)
+    return page(
+        "job_part.html" if wants_part(request) else "job.html",
+        form_token=guest.form_token,
+        job=job,
+        state=state,
+        events=events,
+        more_events=more_events,
+        **values,
+    )
+
+
+async def _shown(guest: Guest, job: Job) -> Mapping[str, object]:
+    curves = by_name(
+        await guest.services.metrics().curves(
+            job.id, names=None, split=None, after_step=None, max_points=_MAX_POINTS
+        )
+    )
+    watched = watched_by(job.method)
+    made = charts(curves, watched)
+    ends = await guest.services.metrics().ends([job.id], _LISTED)
+    return {
+        "charts": made,
+        "findings": [
+            (found, chart_of(found.curve, made)) for found in findings(job.method, curves)
+        ],
+        "standing": standing(job, ends.get(job.id, [])),
+        "has_report": await _has_report(guest, job),
+        "ended": job.status in TERMINAL,
+        "may_pause": job.status not in TERMINAL
+        and job.status not in (JobStatus.PAUSING, JobStatus.PAUSED),
+        "may_resume": job.status is JobStatus.PAUSED,
+    }
+
+
+async def _has_report(guest: Guest, job: Job) -> bool:
+    if job.status is not JobStatus.SUCCEEDED:
+        return False
+    try:
+        await guest.services.rollouts().report(job.id)
+    except NotFound:
+        return False
+    return True
+
+
+@router.get("/jobs/{job_id}/events")
+async def events_page(job_id: str, guest: SignedIn, after: After = None) -> Response:
+    job = await guest.services.jobs().get(job_id)
+    events, more = await guest.services.events().messages(job_id, after=after, limit=100)
+    return page(
+        "events.html", form_token=guest.form_token, job=job, events=events, more_events=more
+    )
+
+
+@router.post("/jobs/{job_id}/pause")
+async def pause(job_id: str, guest: SignedIn, _form: OwnForm) -> Response:
+    return _back_to(await guest.services.jobs().pause(job_id))
+
+
+@router.post("/jobs/{job_id}/resume")
+async def resume(job_id: str, guest: SignedIn, _form: OwnForm) -> Response:
+    return _back_to(await guest.services.jobs().resume(job_id))
+
+
+@router.post("/jobs/{job_id}/cancel")
+async def cancel(job_id: str, guest: SignedIn, _form: OwnForm) -> Response:
+    return _back_to(await guest.services.jobs().cancel(job_id))
+
+
+def _back_to(job: Job) -> Response:
+    return RedirectResponse(f"/jobs/{job.id}", status_code=303, headers=dict(HEADERS))

@@ -1,0 +1,91 @@
+"""Route of a job's paired report: base against tuned, in all and row by row."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fastapi import APIRouter, Response
+
+from app.dashboard.pages import page
+from app.dashboard.refusals import PageRoute
+from app.dashboard.visitors import SignedIn
+from app.domain.ids import REPORT, Split
+from app.domain.rollouts.rollouts import RowMean
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+_COMPARISONS: Final = {
+    "reward": "Reward",
+    "tool_calls": "Tool calls",
+    "loss": "Loss",
+    "token_accuracy": "Token accuracy",
+    "preference_accuracy": "Preferred answer is more probable",
+    "chosen_logprob": "Log-prob of preferred answers",
+    "rejected_logprob": "Log-prob of rejected answers",
+}
+_FALLBACK: Final[Split] = "valid"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One held-out row before and after training."""
+
+    row: int
+    before: RowMean
+    after: RowMean
+
+    @property
+    def difference(self) -> float | None:
+        if self.before.reward is None or self.after.reward is None:
+            return None
+        return self.after.reward - self.before.reward
+
+    @property
+    def outcome(self) -> str:
+        if self.difference is None:
+            return "lost"
+        return "win" if self.difference > 0 else "loss" if self.difference < 0 else "tie"
+
+
+@router.get("/jobs/{job_id}/report")
+async def report_page(job_id: str, guest: SignedIn) -> Response:
+    """Shows the report. Answers 404, with the reason, for a job that has none."""
+    job = await guest.services.jobs().get(job_id)
+    report = await guest.services.rollouts().report(job_id)
+    steps = [0, report["step"]]
+    split: Split = REPORT
+    means = await guest.services.rollouts().row_means(job_id, split, steps=steps)
+    if not means:
+        split = _FALLBACK
+        means = await guest.services.rollouts().row_means(job_id, split, steps=steps)
+    return page(
+        "report.html",
+        form_token=guest.form_token,
+        job=job,
+        report=report,
+        comparisons=list(_comparisons(report)),
+        pairs=_pairs(means, report["step"]),
+        split=split,
+    )
+
+
+def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, label in _COMPARISONS.items():
+        if report.get(name):
+            yield label, report[name]
+    for name, compared in (report.get("components") or {}).items():
+        yield name, compared
+    for name, compared in (report.get("greedy") or {}).items():
+        if name in ("reward", "tool_calls"):
+            yield f"{_COMPARISONS[name]}, greedy", compared
+
+
+def _pairs(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
+    """Returns the rows that were sampled before and after, the greatest loss first."""
+    by_place = {(mean.prompt_index, mean.step): mean for mean in means}
+    rows = sorted({mean.prompt_index for mean in means})
+    pairs = [
+        Pair(row, by_place[row, 0], by_place[row, tuned_step])
+        for row in rows
+        if (row, 0) in by_place and (row, tuned_step) in by_place
+    ]
+    return sorted(pairs, key=lambda pair: (pair.difference is None, pair.difference or 0.0))

@@ -1,0 +1,175 @@
+"""Routes of a job's rollouts: the list, one rollout among its siblings, one row before and now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from statistics import fmean
+from typing import Annotated, Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.dashboard.pages import HEADERS, page
+from app.dashboard.refusals import PageRoute
+from app.dashboard.transcripts import answer, grader_notes, transcript
+from app.dashboard.visitors import Guest, SignedIn
+from app.domain.errors import NotFound
+from app.domain.ids import Split
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
+from app.domain.rollouts.trajectory import FailureClass, StopReason
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/jobs/{job_id}")
+_PAGE: Final = 20
+_SIBLINGS: Final = 32
+SPLITS: Final[tuple[Split, ...]] = ("train", "valid", "valid_greedy", "valid_base", "report")
+_Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_Reward = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Filter(BaseModel):
+    """The fields of the filter's form; an unknown one is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    split: Split | None = None
+    step: _Number | None = None
+    row: _Number | None = None
+    min_reward: _Reward | None = None
+    max_reward: _Reward | None = None
+    stop_reason: StopReason | None = None
+    failure_class: FailureClass | None = None
+    order_by: RolloutOrder = "step"
+    newest: bool = False
+    after: str | None = Field(default=None, max_length=128)
+
+    def to_filter(self) -> RolloutFilter:
+        return RolloutFilter(
+            split=self.split,
+            step=self.step,
+            prompt_index=self.row,
+            min_reward=self.min_reward,
+            max_reward=self.max_reward,
+            stop_reason=self.stop_reason,
+            failure_class=self.failure_class,
+        )
+
+    def query(self, **changed: object) -> str:
+        """Returns the fields as a query, with some of them changed."""
+        values = {**self.model_dump(mode="json", exclude_defaults=True), **changed}
+        return urlencode({name: value for name, value in values.items() if value is not None})
+
+
+@router.get("/rollouts")
+async def rollouts_page(job_id: str, guest: SignedIn, sent: Annotated[Filter, Query()]) -> Response:
+    job = await guest.services.jobs().get(job_id)
+    rows, more = await guest.services.rollouts().page(
+        job_id,
+        sent.to_filter(),
+        after=sent.after,
+        limit=_PAGE,
+        order_by=sent.order_by,
+        descending=sent.newest,
+    )
+    return page(
+        "rollouts.html",
+        form_token=guest.form_token,
+        job=job,
+        listed=[(row, answer(row)) for row in rows],
+        more=more,
+        filter=sent,
+        splits=SPLITS,
+        stop_reasons=list(StopReason),
+        failure_classes=list(FailureClass),
+    )
+
+
+@router.get("/rollouts/{rollout_id}")
+async def rollout_page(job_id: str, rollout_id: str, guest: SignedIn) -> Response:
+    job = await guest.services.jobs().get(job_id)
+    row = await guest.services.rollouts().get(job_id, rollout_id)
+    siblings = await _group(guest, job_id, split=row.split, step=row.step, row=row.prompt_index)
+    order = [one["row"].id for one in siblings]
+    place = order.index(row.id) if row.id in order else -1
+    return page(
+        "rollout.html",
+        form_token=guest.form_token,
+        job=job,
+        row=row,
+        transcript=transcript(row),
+        notes=grader_notes(row),
+        siblings=siblings,
+        previous=order[place - 1] if place > 0 else None,
+        following=order[place + 1] if 0 <= place < len(order) - 1 else None,
+    )
+
+
+@router.get("/rollouts/{rollout_id}/raw.json")
+async def raw(job_id: str, rollout_id: str, guest: SignedIn) -> Response:
+    row = asdict(await guest.services.rollouts().get(job_id, rollout_id))
+    del row["project_id"]
+    return JSONResponse(row, headers={**HEADERS, "cache-control": "no-store"})
+
+
+@router.get("/rows/{split}/{index}")
+async def row_page(
+    job_id: str,
+    split: Split,
+    index: _Number,
+    guest: SignedIn,
+    before: _Number | None = None,
+    now: _Number | None = None,
+) -> Response:
+    """Shows a row at two steps side by side, by default the first and the last one."""
+    job = await guest.services.jobs().get(job_id)
+    means = await guest.services.rollouts().row_means(job_id, split, prompt_index=index)
+    if not means:
+        raise NotFound(f"Job {job_id} has no {split} rollouts of row {index}.")
+    steps = [mean.step for mean in means]
+    chosen = (steps[0] if before is None else before, steps[-1] if now is None else now)
+    sides = []
+    for step in chosen:
+        group = await _group(guest, job_id, split=split, step=step, row=index)
+        first = min((one["row"] for one in group), key=_sample, default=None)
+        shown = None if first is None else (first, transcript(first))
+        sides.append({"step": step, "group": group, "shown": shown})
+    return page(
+        "row.html",
+        form_token=guest.form_token,
+        job=job,
+        split=split,
+        index=index,
+        means=means,
+        sides=sides,
+    )
+
+
+def _sample(row: RolloutRow) -> int:
+    return row.sample_index
+
+
+async def _group(
+    guest: Guest, job_id: str, *, split: Split, step: int, row: int
+) -> Sequence[Mapping[str, Any]]:
+    """Returns the rollouts of one row at one step, best first, lost ones last, each with its
+    reward less the group's mean.
+    """
+    rows, _ = await guest.services.rollouts().page(
+        job_id,
+        RolloutFilter(split=split, step=step, prompt_index=row),
+        after=None,
+        limit=_SIBLINGS,
+        order_by="step",
+        descending=False,
+    )
+    rewards = [one.reward for one in rows if one.reward is not None]
+    mean = fmean(rewards) if rewards else 0.0
+    ordered = sorted(rows, key=lambda one: (one.reward is None, -(one.reward or 0.0)))
+    return [
+        {
+            "row": one,
+            "relative": None if one.reward is None else one.reward - mean,
+            "answer": answer(one),
+        }
+        for one in ordered
+    ]

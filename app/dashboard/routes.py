@@ -1,0 +1,14 @@
+"""Gathers the routes of all pages, and the paths whose bodies are forms."""
+
+import re
+from typing import Final
+
+from fastapi import APIRouter
+
+from app.dashboard import assets, jobs, reports, rollouts, sign_in
+
+FORMS: Final = re.compile(r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)")
+"""Paths of the forms; all other bodies are JSON or uploads."""
+router = APIRouter(include_in_schema=False)
+for room in (sign_in, jobs, reports, rollouts, assets):
+    router.include_router(room.router)

@@ -1,0 +1,129 @@
+"""Turns the cookie of a request into its visitor, and refuses forms that another site sends.
+
+Promises: no page is rendered without a visitor; a form is carried out only when the browser says
+that this site sent it and it has the session's own token. The cookie is `HttpOnly` and
+`SameSite=Strict`, so no script reads it and no other site's link or form carries it.
+"""
+
+import hmac
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+import structlog
+from fastapi import Depends, Request, Response
+from starlette.datastructures import FormData, UploadFile
+
+from app.domain.accounts.dashboard_sessions import SESSION_S, Visitor
+from app.domain.errors import (
+    AuthenticationFailed,
+    InvalidRequest,
+    PermissionDenied,
+    RateLimited,
+)
+from app.factory.process import ProcessContext
+from app.factory.project import Factory
+
+COOKIE: Final = "agent_rft_session"
+FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
+_MAX_FIELDS: Final = 20
+_SITE: Final = "sec-fetch-site"
+
+
+class SignInRequired(AuthenticationFailed):
+    """The request has no session, or one that has ended."""
+
+
+class Guest:
+    """A visitor with the services of their project."""
+
+    def __init__(self, visitor: Visitor, services: Factory) -> None:
+        self.visitor = visitor
+        self.services = services
+        self.form_token = visitor.form_token
+
+
+def context_of(request: Request) -> ProcessContext:
+    context = request.app.state.context
+    if not isinstance(context, ProcessContext):
+        raise TypeError("the application was started without a context")
+    return context
+
+
+async def _guest(request: Request) -> AsyncIterator[Guest]:
+    """Yields the visitor, whose request is counted until the reply is sent. Pages count apart from
+    API calls, so that an open dashboard takes none of a project's requests.
+    """
+    context = context_of(request)
+    visitor = await _visitor(context, request.cookies.get(COOKIE, ""))
+    project_id = visitor.tenant.project_id
+    structlog.contextvars.bind_contextvars(project_id=project_id)
+    with context.requests.taken(project_id):
+        quota = await context.rate_limits.take(f"{project_id}:pages")
+        if quota is not None and not quota.allowed:
+            raise RateLimited(
+                f"Pages of this project were asked for more than {quota.limit} times a minute. "
+                "Close some of them, and reload this one in a minute.",
+                retry_after_s=quota.reset_s,
+            )
+        yield Guest(visitor, Factory(context, visitor.tenant))
+
+
+async def _visitor(context: ProcessContext, session: str) -> Visitor:
+    if not session:
+        raise SignInRequired("Sign in to see this page.")
+    try:
+        return await context.dashboard_sessions().visitor(session)
+    except AuthenticationFailed as ended:
+        raise SignInRequired(ended.message) from ended
+
+
+async def sent_form(request: Request) -> Mapping[str, str]:
+    """Returns the fields of a form that this site sent. Raises `PermissionDenied` for a form of
+    another site, or of nobody knows where.
+    """
+    _check_site(request)
+    form: FormData = await request.form(max_files=0, max_fields=_MAX_FIELDS)
+    fields = {name: value for name, value in form.items() if not isinstance(value, UploadFile)}
+    if any("\x00" in value for value in fields.values()):
+        raise InvalidRequest("NUL is not allowed in a form.")
+    return fields
+
+
+async def _own_form(request: Request, guest: "SignedIn") -> Mapping[str, str]:
+    """Returns the fields of a form that was made for the visitor's own session."""
+    fields = await sent_form(request)
+    sent = fields.get(FORM_TOKEN, "").encode()
+    if not hmac.compare_digest(sent, guest.form_token.encode()):
+        raise PermissionDenied(
+            "This form was made for another session. Go back, reload the page and try again."
+        )
+    return fields
+
+
+def _check_site(request: Request) -> None:
+    """Browsers name the site that sends a form in `Sec-Fetch-Site`, or without TLS in `Origin`."""
+    site, origin = request.headers.get(_SITE), request.headers.get("origin")
+    if site is not None:
+        is_own = site == "same-origin"
+    else:
+        is_own = origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+    if not is_own:
+        raise PermissionDenied("This form was not sent by a page of this service.")
+
+
+def set_cookie(response: Response, request: Request, session: str) -> None:
+    response.set_cookie(COOKIE, session, max_age=SESSION_S, **_attributes(request))
+
+
+def clear_cookie(response: Response, request: Request) -> None:
+    response.delete_cookie(COOKIE, **_attributes(request))
+
+
+def _attributes(request: Request) -> dict[str, object]:
+    secure = request.url.scheme == "https"
+    return {"path": "/", "httponly": True, "samesite": "strict", "secure": secure}
+
+
+SignedIn = Annotated[Guest, Depends(_guest)]
+OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]

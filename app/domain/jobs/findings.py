@@ -1,0 +1,216 @@
+"""Findings about a job in plain words, computed from its committed curves. Pure.
+
+Owns the sentences that a person reads above the charts: the job's own stop rules whose condition
+holds at its last step, and shares of lost rollouts, failing calls and groups that train nothing.
+Promises that a rule is read as the run reads it. Must not know how a finding is shown.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, assert_never
+
+from pydantic import ValidationError
+
+from app.domain.ids import Split
+from app.domain.jobs.curve_detectors import Seen
+from app.domain.jobs.detectors import Watched, build_detector
+from app.domain.jobs.stop_rules import LOSSES, REWARD
+from app.domain.methods.stop import (
+    PreferenceStopOptions,
+    ReinforcementStopOptions,
+    StopOptions,
+)
+from app.domain.methods.stored import (
+    StoredDpo,
+    StoredMethod,
+    StoredReinforcement,
+    StoredSupervised,
+)
+from app.domain.rollouts import metrics as names
+
+Curve = Mapping[int, float]
+Curves = Mapping[tuple[str, Split], Curve]
+"""Values by step, of each curve's name and split."""
+_WINDOW: Final = 5
+"""Steps that shares of lost rollouts and failing calls are computed over."""
+_NOTABLE: Final = 0.05
+_MOST_GROUPS: Final = 0.5
+_RISE: Final = 0.05
+_FALL: Final = 0.7
+_NOTHING: Final[Curve] = {}
+_FIGURES_OF_WHOLE: Final = ("count", "share")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    severity: Literal["good", "warn"]
+    text: str
+    curve: str
+    """Name of the curve that shows it."""
+
+
+def watched_by(method: StoredMethod) -> Watched:
+    """Returns the curves by which the job's model is better or worse."""
+    match method:
+        case StoredReinforcement():
+            return REWARD
+        case StoredSupervised() | StoredDpo():
+            return LOSSES
+        case _:
+            assert_never(method)
+
+
+def findings(method: StoredMethod, curves: Curves) -> list[Finding]:
+    """Returns what the curves say now, gravest first."""
+    found = [*_rules(method, curves), *_lost(curves), *_tool_errors(curves), *_groups(curves)]
+    return [*found, *_fewer_calls(curves), *_progress(watched_by(method), curves)]
+
+
+def _rules(method: StoredMethod, curves: Curves) -> Iterator[Finding]:
+    watched, options = watched_by(method), _stop_options(method)
+    if options is None:
+        return
+    last = max((step for curve in curves.values() for step in curve), default=0)
+    by_step = {split: _by_step(curves, split) for split in ("train", "valid")}
+    for name in type(options).model_fields:
+        rule = getattr(options, name)
+        if rule is None or rule.action == "off" or name in ("max_steps", "max_time"):
+            continue
+        detector, reason = build_detector(rule, watched), None
+        for step in range(last + 1):
+            train, valid = (by_step[split].get(step, {}) for split in ("train", "valid"))
+            reason = detector.see(Seen(step, train, valid))
+        if reason is not None:
+            severity: Literal["good", "warn"] = "good" if name == "target" else "warn"
+            yield Finding(severity, _sentence(reason), next(iter(detector.curves), watched.valid))
+
+
+def _stop_options(method: StoredMethod) -> StopOptions | None:
+    """Returns `None` for the options of an older job that are refused today."""
+    sent = method.options.get("stop") or {}
+    try:
+        match method:
+            case StoredReinforcement():
+                return ReinforcementStopOptions.model_validate(sent)
+            case StoredSupervised():
+                return StopOptions.model_validate(sent)
+            case StoredDpo():
+                return PreferenceStopOptions.model_validate(sent)
+            case _:
+                assert_never(method)
+    except ValidationError:
+        return None
+
+
+def _by_step(curves: Curves, split: str) -> dict[int, dict[str, float]]:
+    values: dict[int, dict[str, float]] = {}
+    for (name, of_split), curve in curves.items():
+        if of_split == split:
+            for step, value in curve.items():
+                values.setdefault(step, {})[name] = value
+    return values
+
+
+def _lost(curves: Curves) -> Iterator[Finding]:
+    """Yields one finding when rollouts were lost in the latest steps, with the share by class."""
+    steps = _latest(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING))
+    lost = {
+        name.removeprefix("discarded/"): _sum(curve, steps)
+        for (name, split), curve in curves.items()
+        if split == "train" and name.startswith("discarded/")
+    }
+    by_class = {kind: n for kind, n in lost.items() if n and kind not in _FIGURES_OF_WHOLE}
+    count = sum(by_class.values())
+    total = count + _sum(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING), steps)
+    if not count or count / total < _NOTABLE:
+        return
+    parts = ", ".join(
+        f"{n / total:.0%} {kind}" for kind, n in sorted(by_class.items(), key=lambda one: -one[1])
+    )
+    text = f"{count / total:.0%} of the rollouts of the last {len(steps)} steps were lost: {parts}."
+    yield Finding("warn", text, names.DISCARDED_SHARE)
+
+
+def _tool_errors(curves: Curves) -> Iterator[Finding]:
+    """Yields a finding for each tool that answers a notable share of its calls with an error."""
+    rollouts = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
+    steps = _latest(rollouts)
+    for (name, split), errors in curves.items():
+        metric = names.ToolMetric.parse(name)
+        if metric is None or split != "train" or metric.figure != "errors":
+            continue
+        mean = curves.get((names.tool_metric(metric.tool, "calls_mean"), "train"), _NOTHING)
+        calls = sum(mean.get(step, 0.0) * rollouts[step] for step in steps)
+        failed = _sum(errors, steps)
+        if failed and calls and failed / calls >= _NOTABLE:
+            yield Finding(
+                "warn",
+                f"{metric.tool} answers {failed / calls:.0%} of its calls with an error.",
+                name,
+            )
+
+
+def _groups(curves: Curves) -> Iterator[Finding]:
+    """Yields a finding when most groups of the latest steps trained nothing."""
+    flat = curves.get((names.GROUPS_ZERO_VARIANCE, "train"), _NOTHING)
+    trained = curves.get((names.GROUPS_TRAINED, "train"), _NOTHING)
+    steps = _latest(flat)
+    count, all_groups = _sum(flat, steps), _sum(flat, steps) + _sum(trained, steps)
+    if all_groups and count / all_groups >= _MOST_GROUPS:
+        yield Finding(
+            "warn",
+            f"{count / all_groups:.0%} of the groups of the last {len(steps)} steps trained "
+            "nothing, because their rollouts earned the same reward: the rows are too easy or too "
+            "hard.",
+            names.GROUPS_ZERO_VARIANCE,
+        )
+
+
+def _fewer_calls(curves: Curves) -> Iterator[Finding]:
+    """Yields a finding when the reward rose while tool calls fell."""
+    reward = curves.get((names.REWARD_MEAN, "train"), _NOTHING)
+    calls = curves.get((names.TOOL_CALLS_MEAN, "train"), _NOTHING)
+    if min(len(reward), len(calls)) < 2 * _WINDOW:
+        return
+    before, now = _mean(calls, first=True), _mean(calls, first=False)
+    rise = _mean(reward, first=False) - _mean(reward, first=True)
+    if before and now <= _FALL * before and rise >= _RISE:
+        yield Finding(
+            "warn",
+            f"The reward rises while tool calls fall: {now:.2g} calls a rollout, {before:.2g} in "
+            f"the first {_WINDOW} steps. Look whether answers still rest on what tools say.",
+            names.TOOL_CALLS_MEAN,
+        )
+
+
+def _progress(watched: Watched, curves: Curves) -> Iterator[Finding]:
+    """Yields the way from the first validation to the last one."""
+    valid = curves.get((watched.valid, "valid"), _NOTHING)
+    if len(valid) < 2:  # noqa: PLR2004 - a first and a last point
+        return
+    first, last = valid[min(valid)], valid[max(valid)]
+    better = watched.gain(last, first) > 0
+    word = "reward" if watched is REWARD else "loss"
+    yield Finding(
+        "good" if better else "warn",
+        f"The validation {word} went from {first:.3g} at step {min(valid)} to {last:.3g} at step "
+        f"{max(valid)}.",
+        watched.valid,
+    )
+
+
+def _latest(curve: Curve) -> list[int]:
+    return sorted(curve)[-_WINDOW:]
+
+
+def _sum(curve: Curve, steps: list[int]) -> float:
+    return sum(curve.get(step, 0.0) for step in steps)
+
+
+def _mean(curve: Curve, *, first: bool) -> float:
+    steps = sorted(curve)[:_WINDOW] if first else sorted(curve)[-_WINDOW:]
+    return _sum(curve, steps) / len(steps)
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:]}."
