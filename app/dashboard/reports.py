@@ -22,6 +22,8 @@ _COMPARISONS: Final = {
     "chosen_logprob": "Log-prob of preferred answers",
     "rejected_logprob": "Log-prob of rejected answers",
 }
+_GREEDY: Final = ("reward", "tool_calls")
+_ABSENT: Final = dict.fromkeys(("start_mean", "tuned_mean", "difference", "difference_ci95"))
 _FALLBACK: Final[Split] = "valid"
 
 
@@ -69,14 +71,16 @@ async def report_page(job_id: str, guest: SignedIn) -> Response:
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, label in _COMPARISONS.items():
-        if report.get(name):
-            yield label, report[name]
-    for name, compared in (report.get("components") or {}).items():
-        yield name, compared
-    for name, compared in (report.get("greedy") or {}).items():
-        if name in ("reward", "tool_calls"):
-            yield f"{_COMPARISONS[name]}, greedy", compared
+    """Yields each comparison with its label. A report stays as it was made, so that older ones lack
+    some values.
+    """
+    parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
+    parts |= report.get("components") or {}
+    greedy = report.get("greedy") or {}
+    parts |= {f"{_COMPARISONS[name]}, greedy": greedy.get(name) for name in _GREEDY}
+    for label, compared in parts.items():
+        if compared:
+            yield label, {**_ABSENT, **compared}
 
 
 def _pairs(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:

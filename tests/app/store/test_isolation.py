@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
+from app.domain.accounts.dashboard_sessions import Ticket, TicketKind
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
 from app.domain.accounts.tenants import KeyKind, Tenant
 from app.domain.data.uploads import UploadPartRow, UploadRow
@@ -116,6 +117,9 @@ async def _fill_every_table(rows: Rows) -> Job:
     async with rows.app.request(tenant) as unit:
         await unit.stored_responses.put("k", b"f", HttpResponse(200, "text/plain", b""))
     async with rows.app.tenant(tenant) as unit:
+        await unit.dashboard_sessions.insert(
+            Ticket("ticket_1", TicketKind.SESSION, tenant.project_id, "look", expires_at=2**31 - 1)
+        )
         await unit.uploads.insert(an_upload(tenant))
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
         await unit.model_exports.insert(an_export())
@@ -157,6 +161,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         "other": {"project": rows.second.project_id},
         "system": {"system": "on"},
         "key": {"key_id": "look_key_1"},
+        "ticket": {"dashboard_session": "ticket_1"},
     }
     seen = {
         (role, name): {table for table, count in _counts(url, tables, **setting).items() if count}
@@ -177,9 +182,11 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "system"): {
             *("fine_tuning_jobs", "eval_runs", "files", "uploads", "stored_responses"),
             *("webhook_events", "webhook_deliveries", "event_log", "event_cursors"),
-            "model_exports",
+            *("model_exports", "dashboard_sessions"),
         },
         ("worker", "key"): set(),
+        ("app", "ticket"): {"dashboard_sessions"},
+        ("worker", "ticket"): {"dashboard_sessions"},
     }
 
 

@@ -1,0 +1,189 @@
+"""The list of jobs and the page of a job: values, states, buttons, and the renewal of a page."""
+
+import re
+from typing import Any
+
+from tests.support.api.application import Api
+from tests.support.dashboard.scenes import STEPS, create_job, execute, put_points, train
+from tests.support.dashboard.visits import Visit, rows_of, texts_of
+from tests.support.stack import Database
+
+JOBS = "/v1/fine_tuning/jobs"
+
+
+async def test_the_list_shows_what_a_job_has_reached(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    waiting = await create_job(api)
+    trained = await create_job(api, suffix="rivers")
+    train(database, trained)
+    page = await visit.get("/")
+    assert page.status_code == 200
+    [head, first, second] = rows_of(page.text, "Jobs")
+    assert head[:4] == ["Job", "Status", "Step", "Ready"]
+    assert first[0].startswith("rivers")
+    assert first[1:3] == ["succeeded", "12 / 12"]
+    assert first[4:8] == ["0.125", "0.7", "+0.575", "10.0%"]
+    assert second[0].startswith(waiting)
+    assert (second[1], second[4:8]) == ("validating files", ["–", "–", "–", "–"])
+
+
+async def test_the_list_of_a_loss_says_that_less_is_better(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api)
+    method = '{"type": "supervised", "supervised": {"hyperparameters": {}}}'
+    execute(database, "UPDATE fine_tuning_jobs SET method = %s WHERE id = %s", (method, job))
+    put_points(database, job, {("train/loss", "valid"): [2.0, 1.5], ("train/loss", "train"): [1.9]})
+    page = (await visit.get("/")).text
+    assert rows_of(page, "Jobs")[1][4:7] == ["2", "1.5", "−0.5"]
+    assert '<span class="better">−0.5</span>' in page
+    shown = (await visit.get(f"/jobs/{job}")).text
+    assert "The validation loss went from 2 at step 0 to 1.5 at step 1." in shown
+
+
+async def test_the_list_filters_by_status_and_has_pages(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    jobs = [await create_job(api) for _ in range(2)]
+    execute(
+        database,
+        "INSERT INTO fine_tuning_jobs SELECT (jsonb_populate_record(job, jsonb_build_object("
+        "'id', 'ftjob-' || i, 'created_at', job.created_at - i * interval '1 hour'))).* "
+        "FROM fine_tuning_jobs AS job, generate_series(1, 25) AS i WHERE job.id = %s",
+        (jobs[0],),
+    )
+    await api.call("POST", f"{JOBS}/{jobs[1]}/cancel")
+    cancelled = (await visit.get("/?status=cancelled")).text
+    assert [row[1] for row in rows_of(cancelled, "Jobs")[1:]] == ["cancelled"]
+    found: list[str] = []
+    path: str | None = "/?status=validating_files"
+    while path is not None:
+        page = (await visit.get(path)).text
+        found += re.findall(r'<tr id="row-([^"]+)"', page)
+        older = re.search(r'rel="next" href="([^"]+)"', page)
+        path = None if older is None else older[1].replace("&amp;", "&")
+    assert sorted(found) == sorted([jobs[0], *(f"ftjob-{n}" for n in range(1, 26))])
+    assert (await visit.get("/?status=tired")).status_code == 400
+    assert (await visit.get("/?after=ftjob-none")).status_code == 400
+    assert "No such jobs" in (await visit.get("/?status=paused")).text
+
+
+async def test_a_service_without_jobs_says_how_to_make_one(visit: Visit) -> None:
+    page = (await visit.get("/")).text
+    assert "No job yet" in page
+    assert "client.fine_tuning.jobs.create(" in page
+
+
+async def test_a_job_that_waits_has_a_page(api: Api, visit: Visit) -> None:
+    job = await create_job(api)
+    page = await visit.get(f"/jobs/{job}")
+    assert page.status_code == 200
+    assert "No step is done yet" in page.text
+    assert "Created fine-tuning job" in page.text
+
+
+async def test_each_chart_has_a_table_with_its_values(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api)
+    train(database, job)
+    page = (await visit.get(f"/jobs/{job}")).text
+    reward = rows_of(page, "Reward, table")
+    assert reward[0] == ["Step", "training", "validation", "before training"]
+    assert reward[1] == ["0", "", "0.125", "0.125"]
+    assert reward[-1] == [str(STEPS), "0.7", "0.7", "0.125"]
+    assert rows_of(page, "Lost rollouts, table")[1] == ["1", "0.1", "0.1"]
+    assert rows_of(page, "Tool calls, table")[0] == ["Step", "all tools", "search"]
+    assert rows_of(page, "Grader&#39;s components, table")[0] == ["Step", "format"]
+    assert rows_of(page, "Entropy, table")[1] == ["1", "1.5"]
+    names = re.findall(r'role="img" aria-label="([^"]+)"', page)
+    assert len(names) == page.count('<figure class="chart"') == 7
+    assert names[0] == (
+        "Reward: training from 0.15 to 0.7; validation from 0.125 to 0.7; before training 0.125; "
+        "steps 0 to 12."
+    )
+
+
+async def test_findings_say_in_words_what_the_curves_show(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api)
+    train(database, job)
+    page = (await visit.get(f"/jobs/{job}")).text
+    section = page.partition("Findings</h2>")[2].partition("</section>")[0]
+    found = texts_of(section, "li")
+    assert found == [
+        "look 10% of the rollouts of the last 5 steps were lost: 10% tool_timeout. See the curve",
+        "look search answers 50% of its calls with an error. See the curve",
+        "good The validation reward went from 0.125 at step 0 to 0.7 at step 12. See the curve",
+        "good The report compares the base and the tuned model on held-out rows. Read it",
+    ]
+    assert re.findall(r'href="#(chart-\w+)"', section) == [
+        "chart-lost", "chart-tool_errors", "chart-outcome",
+    ]  # fmt: skip
+
+
+async def test_a_page_that_renews_itself_is_sent_news_only(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api)
+    page = (await visit.get(f"/jobs/{job}")).text
+    asked = re.search(r'hx-get="([^"]+)"', page)
+    assert asked is not None
+    again = await visit.part(asked[1])
+    assert (again.status_code, again.content) == (204, b"")
+    put_points(database, job, {("reward/mean", "train"): [0.5]})
+    execute(database, "UPDATE fine_tuning_jobs SET step = 1 WHERE id = %s", (job,))
+    news = await visit.part(asked[1])
+    assert news.status_code == 200
+    assert rows_of(news.text, "Reward, table")[-1] == ["1", "0.5"]
+    assert "<html" not in news.text
+    assert (await visit.get(asked[1])).status_code == 200  # a person's reload shows the page
+    await visit.press(job, "cancel")
+    assert "hx-trigger" not in (await visit.part(asked[1])).text
+
+
+async def test_buttons_fit_the_state_and_do_what_they_say(api: Api, visit: Visit) -> None:
+    job = await create_job(api)
+
+    async def state() -> tuple[str, list[str]]:
+        shown: Any = (await api.call("GET", f"{JOBS}/{job}")).json()
+        page = (await visit.get(f"/jobs/{job}")).text
+        return shown["status"], re.findall(rf'action="/jobs/{job}/(\w+)"', page)
+
+    assert await state() == ("validating_files", ["pause", "cancel"])
+    pressed = await visit.press(job, "pause")
+    assert (pressed.status_code, pressed.headers["location"]) == (303, f"/jobs/{job}")
+    assert await state() == ("paused", ["resume", "cancel"])
+    twice = await visit.press(job, "pause")
+    assert twice.status_code == 400
+    assert "it cannot be paused now" in twice.text
+    await visit.press(job, "resume")
+    assert await state() == ("queued", ["pause", "cancel"])
+    await visit.press(job, "cancel")
+    assert await state() == ("cancelled", [])
+
+
+async def test_events_are_a_log_with_severity_and_pages(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api)
+    execute(
+        database,
+        "INSERT INTO job_events (id, project_id, job_id, level, type, message) "
+        "SELECT 'ev-' || i, project_id, id, CASE WHEN i = 130 THEN 'warn' ELSE 'info' END, "
+        "CASE WHEN i %% 2 = 0 THEN 'message' ELSE 'metrics' END, 'said ' || i "
+        "FROM fine_tuning_jobs, generate_series(1, 230) AS i WHERE id = %s",
+        (job,),
+    )
+    page = (await visit.get(f"/jobs/{job}")).text
+    said = [text.partition("UTC ")[2] for text in texts_of(page, "li")]
+    assert said[:2] == ["info said 230", "info said 228"]
+    assert len(said) == 30
+    first = (await visit.get(f"/jobs/{job}/events")).text
+    assert '<li class="warn">' in first
+    assert len(texts_of(first, "li")) == 100
+    older = re.search(r'rel="next" href="([^"]+)"', first)
+    assert older is not None
+    assert "Created fine-tuning job" in (await visit.get(older[1])).text
