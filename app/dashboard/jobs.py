@@ -30,7 +30,7 @@ After = Annotated[str | None, Query(max_length=128)]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a job has come: the value that it is judged by, before training and now."""
+    """Progress of a job: the value that it is judged by, before training and now."""
 
     before: float | None
     now: float | None

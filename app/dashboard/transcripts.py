@@ -56,7 +56,7 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class GraderNote:
-    """What one grader gave and said; the whole grader's name is empty."""
+    """Score and reason that one grader gave; the whole grader's name is empty."""
 
     name: str
     score: float | None

@@ -80,7 +80,7 @@ async def _visitor(context: ProcessContext, session: str) -> Visitor:
 
 async def sent_form(request: Request) -> Mapping[str, str]:
     """Returns the fields of a form that this site sent. Raises `PermissionDenied` for a form of
-    another site, or of nobody knows where.
+    another site, or of an unknown one.
     """
     _check_site(request)
     form: FormData = await request.form(max_files=0, max_fields=_MAX_FIELDS)
