@@ -1,8 +1,8 @@
 """Routes of the list of jobs, of one job, and of its buttons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -109,7 +109,7 @@ async def job_page(
     )
 
 
-async def _shown(guest: Guest, job: Job) -> Mapping[str, object]:
+async def _shown(guest: Guest, job: Job) -> dict[str, Any]:
     curves = by_name(
         await guest.services.metrics().curves(
             job.id, names=None, split=None, after_step=None, max_points=_MAX_POINTS

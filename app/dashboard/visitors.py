@@ -112,17 +112,22 @@ def _check_site(request: Request) -> None:
         raise PermissionDenied("This form was not sent by a page of this service.")
 
 
-def set_cookie(response: Response, request: Request, session: str) -> None:
-    response.set_cookie(COOKIE, session, max_age=SESSION_S, **_attributes(request))
+def set_cookie(
+    response: Response, request: Request, session: str, *, max_age_s: int = SESSION_S
+) -> None:
+    response.set_cookie(
+        COOKIE,
+        session,
+        max_age=max_age_s,
+        httponly=True,
+        samesite="strict",
+        # A browser keeps no secure cookie of a page that came over plain HTTP.
+        secure=request.url.scheme == "https",
+    )
 
 
 def clear_cookie(response: Response, request: Request) -> None:
-    response.delete_cookie(COOKIE, **_attributes(request))
-
-
-def _attributes(request: Request) -> dict[str, object]:
-    secure = request.url.scheme == "https"
-    return {"path": "/", "httponly": True, "samesite": "strict", "secure": secure}
+    set_cookie(response, request, "", max_age_s=0)
 
 
 SignedIn = Annotated[Guest, Depends(_guest)]
