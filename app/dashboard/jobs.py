@@ -36,10 +36,14 @@ class Standing:
     now: float | None
     is_reward: bool
     lost: float | None
+    is_validated: bool
+    """`now` is of held-out rows, as `before` is; else it is of the latest training step, whose rows
+    and temperature differ, so that the two are not compared.
+    """
 
     @property
     def gain(self) -> float | None:
-        if self.before is None or self.now is None:
+        if self.before is None or self.now is None or not self.is_validated:
             return None
         return self.now - self.before
 
@@ -58,12 +62,14 @@ def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
     train = ends.get((watched.train, "train"), [])
     lost = ends.get((names.DISCARDED_SHARE, "train"))
     before = valid[0].value if valid and valid[0].step == 0 else None
-    now = valid[-1] if valid and valid[-1].step else (train[-1] if train else None)
+    is_validated = bool(valid) and valid[-1].step > 0
+    now = valid[-1] if is_validated else (train[-1] if train else None)
     return Standing(
         before,
         None if now is None else now.value,
         is_reward=watched is REWARD,
         lost=None if lost is None else lost[-1].value,
+        is_validated=is_validated,
     )
 
 

@@ -42,15 +42,22 @@ function options(figure, table) {
   return {
     width: figure.querySelector(".plot").clientWidth,
     height: HEIGHT,
-    scales: { x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) } },
+    scales: {
+      x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) },
+      y: { range: (_, low, high) => (low === high ? flat(low) : uPlot.rangeNum(low, high, 0.1, true)) },
+    },
     axes: [
-      { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] },
+      { ...axis, size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] },
       { ...axis, size: 56, values: (_, marks) => marks.map(short) },
     ],
     series: [{ label: "step", value: (_, value) => (value === null ? "–" : String(value)) }, ...lines],
     legend: { show: true, live: true },
     cursor: { drag: { x: true, y: false } },
   };
+}
+
+function flat(value) {
+  return value === 0 ? [0, 1] : [Math.min(0, 2 * value), Math.max(0, 2 * value)];
 }
 
 function short(value) {

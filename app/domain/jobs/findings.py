@@ -139,6 +139,8 @@ def _tool_errors(curves: Curves) -> Iterator[Finding]:
         metric = names.ToolMetric.parse(name)
         if metric is None or split != "train" or metric.figure != "errors":
             continue
+        if metric.tool.startswith("("):  # no tool: calls of unknown names, and unparsable ones
+            continue
         mean = curves.get((names.tool_metric(metric.tool, "calls_mean"), "train"), _NOTHING)
         calls = sum(mean.get(step, 0.0) * rollouts[step] for step in steps)
         failed = _sum(errors, steps)

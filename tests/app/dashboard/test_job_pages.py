@@ -75,11 +75,14 @@ async def test_a_service_without_jobs_says_how_to_make_one(visit: Visit) -> None
     assert "client.fine_tuning.jobs.create(" in page
 
 
-async def test_a_job_that_waits_has_a_page(api: Api, visit: Visit) -> None:
+async def test_a_job_that_waits_has_a_page(api: Api, visit: Visit, database: Database) -> None:
     job = await create_job(api)
     page = await visit.get(f"/jobs/{job}")
     assert page.status_code == 200
     assert "No step is done yet" in page.text
+    put_points(database, job, {("reward/mean", "valid"): [0.2], ("reward/mean", "train"): [0.9]})
+    [_, row] = rows_of((await visit.get("/")).text, "Jobs")
+    assert row[4:7] == ["0.2", "0.9 in training", "–"]  # other rows: no comparison
     assert "Created fine-tuning job" in page.text
 
 
