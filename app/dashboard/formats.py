@@ -38,9 +38,11 @@ def change(value: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Formats the two largest units, such as `1 h 5 min`."""
+    """Formats the two largest units, such as `1 h 5 min` or `250 ms`."""
     if seconds is None:
         return _ABSENT
+    if 0 < seconds < 1:
+        return f"{max(1, round(1000 * seconds))} ms"
     left = round(seconds)
     if left < _MINUTE:
         return f"{number(round(seconds, 1))} s"

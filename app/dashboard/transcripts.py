@@ -19,6 +19,7 @@ _SHOWN_CALLS: Final = 20
 _SHOWN_CHARACTERS: Final = 200_000
 """Characters of a whole transcript; each text keeps its beginning."""
 _LEAST: Final = 200
+_GLIMPSE: Final = 160
 Json = Mapping[str, Any]
 
 
@@ -90,10 +91,10 @@ def grader_notes(row: RolloutRow) -> list[GraderNote]:
 
 
 def answer(row: RolloutRow) -> str:
-    """Returns the last text that the policy wrote, cut to a few lines."""
+    """Returns the last text that the policy wrote, cut to a line or two."""
     written = row.trace["messages"][len(prompt_messages(row)) :]
     texts = [_text(message) for message in written if message.get("role") == "assistant"]
-    return cut(texts[-1], 400) if texts else ""
+    return cut(texts[-1], _GLIMPSE) if texts else ""
 
 
 class _Texts:

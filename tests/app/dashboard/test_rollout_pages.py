@@ -90,7 +90,7 @@ async def test_a_rollout_shows_its_turns_calls_grades_and_siblings(
     assert "Which river?" in lost
     assert "&#34;river&#34;: &#34;Nile&#34;" in lost
     assert "http_404" in lost
-    assert "0.2 s, 2 attempts" in lost
+    assert "250 ms, 2 attempts" in lost
     bad = (await visit.get(f"/jobs/{job}/rollouts/bad")).text
     assert rows_of(bad, "Grades")[1:] == [
         ["the whole", "0", "The answer is right."],

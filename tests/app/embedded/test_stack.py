@@ -78,6 +78,19 @@ def test_the_announcement_leads_to_a_working_service(stack: Installation) -> Non
     assert DEFAULT_MODEL in {model.id for model in stack.client().models.list()}
 
 
+def test_the_announced_link_signs_in_to_the_dashboard_once(stack: Installation) -> None:
+    announced = json.loads((stack.data_dir / "services.json").read_text())
+    page, _, link = announced["sign_in_url"].partition("#link=")
+    assert page == f"{announced['dashboard_url']}sign-in"
+    headers = {"origin": stack.base_url.removesuffix("/v1")}
+    with httpx.Client(headers=headers) as browser:
+        assert browser.get(announced["dashboard_url"]).status_code == 303
+        assert browser.post(page, data={"link": link}).status_code == 303
+        home = browser.get(announced["dashboard_url"])
+        assert (home.status_code, "<h1>Jobs</h1>" in home.text) == (200, True)
+        assert browser.post(page, data={"link": link}).status_code == 401
+
+
 def test_files_with_secrets_are_for_their_owner_only(stack: Installation) -> None:
     _upload(stack)
     files = [path for path in stack.data_dir.rglob("*") if not path.is_symlink()]
