@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from app.embedded.leftovers import command_line
@@ -83,7 +84,7 @@ def test_the_announced_link_signs_in_to_the_dashboard_once(stack: Installation) 
     page, _, link = announced["sign_in_url"].partition("#link=")
     assert page == f"{announced['dashboard_url']}sign-in"
     headers = {"origin": stack.base_url.removesuffix("/v1")}
-    with httpx.Client(headers=headers) as browser:
+    with httpx.Client(headers=headers, timeout=PATIENCE_S) as browser:
         assert browser.get(announced["dashboard_url"]).status_code == 303
         assert browser.post(page, data={"link": link}).status_code == 303
         home = browser.get(announced["dashboard_url"])
