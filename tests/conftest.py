@@ -23,12 +23,13 @@ for _name, _value in (("OMP_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "PASSIVE")):
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """With several processes a file stays in one of them, because its fixtures are costly, and so
-    do all end-to-end files, which share an installation.
+    does a folder of end-to-end files, which share an installation.
     """
 
     @override
     def _split_scope(self, nodeid: str) -> str:
-        return END_TO_END if nodeid.startswith(END_TO_END) else nodeid.partition("::")[0]
+        file = nodeid.partition("::")[0]
+        return file.rpartition("/")[0] if file.startswith(END_TO_END) else file
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
@@ -37,7 +38,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 @pytest.hookimpl(trylast=True)  # after they were shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """End-to-end tests take longest in one process, so they begin."""
+    """Folders of end-to-end tests take longest in one process, so they begin."""
     items.sort(key=lambda item: not item.nodeid.startswith(END_TO_END))
 
 
