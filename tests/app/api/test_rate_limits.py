@@ -6,6 +6,7 @@ import pytest
 
 from app.gateways.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
 from tests.support.api.application import Api, running
+from tests.support.dashboard.visits import visiting
 from tests.support.one_window import hold_window
 from tests.support.stack import Database
 
@@ -41,6 +42,17 @@ async def test_a_projects_requests_are_counted_and_reported_in_headers(api: Api)
     stranger = await api.call("GET", MODELS, key="art_project_x")
     assert stranger.status_code == 401
     assert "x-ratelimit-limit-requests" not in stranger.headers
+
+
+async def test_pages_are_counted_apart_from_calls(api: Api) -> None:
+    async with visiting(api.http) as visit:
+        await visit.sign_in(api.key)
+        pages = [await visit.get("/") for _ in range(LIMIT + 1)]
+    assert [page.status_code for page in pages] == [200] * LIMIT + [429]
+    assert 0 < int(pages[-1].headers["retry-after"]) <= 60
+    assert "more than 5 times a minute" in pages[-1].text
+    replies = [await api.call("GET", MODELS) for _ in range(LIMIT)]
+    assert {reply.status_code for reply in replies} == {200}
 
 
 async def test_an_answer_given_again_counts_as_a_request(api: Api) -> None:

@@ -1,6 +1,7 @@
 """The list of jobs and the page of a job: values, states, buttons, and the renewal of a page."""
 
 import re
+from html import unescape
 from typing import Any
 
 from tests.support.api.application import Api
@@ -26,6 +27,11 @@ async def test_the_list_shows_what_a_job_has_reached(
     assert first[4:8] == ["0.125", "0.7", "+0.575", "10.0%"]
     assert second[0].startswith(waiting)
     assert (second[1], second[4:8]) == ("validating files", ["–", "–", "–", "–"])
+    asked = re.search(r'hx-get="([^"]+)"', page.text)
+    assert asked is not None
+    part = await visit.part(unescape(asked[1]))
+    assert rows_of(part.text, "Jobs") == [head, first, second]
+    assert "<html" not in part.text
 
 
 async def test_the_list_of_a_loss_says_that_less_is_better(

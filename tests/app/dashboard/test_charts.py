@@ -1,0 +1,50 @@
+"""Charts: thinned steps, shares computed by hand, and their sentences."""
+
+from app.dashboard.charts import SHOWN_STEPS, Chart, Line, chart_of, charts, evenly
+from app.domain.ids import Split
+from app.domain.jobs.stop_rules import LOSSES, REWARD
+
+Curves = dict[tuple[str, Split], dict[int, float]]
+
+
+def test_steps_are_thinned_evenly_with_both_ends() -> None:
+    assert evenly({1, 2, 3}, 3) == [1, 2, 3]
+    assert evenly(set(range(101)), 5) == [0, 25, 50, 75, 100]
+
+
+def test_a_validation_is_never_thinned_away() -> None:
+    train = dict.fromkeys(range(1, 5001), 0.5)
+    valid = dict.fromkeys(range(0, 5001, 100), 0.5)
+    curves: Curves = {("reward/mean", "train"): train, ("reward/mean", "valid"): valid}
+    [chart] = charts(curves, REWARD)
+    assert set(valid) <= set(chart.steps)
+    assert len(chart.steps) <= SHOWN_STEPS + len(valid)
+    assert [(line.label, line.mark) for line in chart.lines] == [
+        ("training", "line"), ("validation", "points"), ("before training", "rule"),
+    ]  # fmt: skip
+
+
+def test_lost_shares_are_of_all_rollouts_of_the_step() -> None:
+    curves: Curves = {
+        ("discarded/share", "train"): {1: 0.25},
+        ("discarded/count", "train"): {1: 2.0},
+        ("discarded/tool_error", "train"): {1: 2.0, 2: 0.0},
+        ("rollouts/valid", "train"): {1: 6.0, 2: 0.0},
+    }
+    [lost] = charts(curves, REWARD)
+    assert {line.label: line.values for line in lost.lines} == {
+        "all": {1: 0.25}, "tool_error": {1: 0.25},
+    }  # fmt: skip
+
+
+def test_a_loss_has_its_own_chart_and_unit() -> None:
+    [chart] = charts({("train/loss", "valid"): {0: 2.0, 1: 1.0}}, LOSSES)
+    assert (chart.title, chart.unit) == ("Loss", "mean a token")
+    assert chart.summary == (
+        "validation from 2 to 1; before training 2; steps 0 to 1."
+    )  # fmt: skip
+
+
+def test_a_curve_is_found_in_its_chart() -> None:
+    made = [Chart("a", "A", "", [Line("x", "x/y", {1: 1.0})]), Chart("b", "B", "", [])]
+    assert (chart_of("x/y", made), chart_of("z", made)) == ("a", None)
