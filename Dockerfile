@@ -4,7 +4,8 @@ FROM python:3.13-slim
 # The CPU build of torch by default; TORCH_INDEX= (empty) takes the CUDA build for a GPU trainer.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
-RUN useradd --uid 1000 --create-home rft && mkdir /data && chown rft /data
+RUN useradd --uid 1000 --create-home rft && mkdir /data /run/agent-rft && \
+    chown rft /data /run/agent-rft
 WORKDIR /src
 COPY constraints/build.txt constraints/service.txt constraints/
 RUN pip install --no-cache-dir --no-deps --require-hashes -r constraints/build.txt && \

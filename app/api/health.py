@@ -23,8 +23,8 @@ async def liveness() -> dict[str, str]:
     responses={503: {"model": NotReady, "description": "The database or the disk fails."}},
 )
 async def readiness(context: Context) -> Readiness | JSONResponse:
-    """Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
-    the database does not answer or a disk has less free space than the minimum.
+    """Reports the parts of the service: database, disk, broker, worker, engine, sandbox. Answers
+    503 while the database does not answer or a disk has less free space than the minimum.
     """
     health = await context.health.look()
     if health.ready:

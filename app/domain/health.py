@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-PartName = Literal["database", "disk", "broker", "worker", "engine"]
+PartName = Literal["database", "disk", "broker", "worker", "engine", "sandbox"]
 REQUIRED: Final[frozenset[PartName]] = frozenset({"database", "disk"})
 """Parts without which no request can be served. Without the others the API still accepts jobs,
 which wait, and answers everything but calls of a model.
@@ -15,6 +15,8 @@ class Part:
     ok: bool
     problem: str | None = None
     """For operators, without addresses and paths: readiness needs no key."""
+    detail: str | None = None
+    """What a part that works has to say of itself, as the sandbox its layers."""
 
 
 @dataclass(frozen=True, slots=True)

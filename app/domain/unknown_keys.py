@@ -28,7 +28,7 @@ FEATURES: Final = {
     "mcp": f"MCP servers are not available yet; {_TOOLS_INSTEAD}",
     "environment": f"environments are not available yet; {_TOOLS_INSTEAD}",
     "environments": f"environments are not available yet; {_TOOLS_INSTEAD}",
-    "sandbox": "the sandbox is not available yet",
+    "sandbox": "the sandbox has the operator's settings alone; send a grader of type 'python'",
     "rubric": "a rubric is part of an 'ai_judge' grader",
     "rubrics": "a rubric is part of an 'ai_judge' grader",
     "group_grader": "send a grader of type 'ai_judge'",
@@ -36,11 +36,6 @@ FEATURES: Final = {
     "oauth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
 }
 """By key, wherever it occurs: features of this service to come, or of the hosted one."""
-UNAVAILABLE_GRADERS: Final = {
-    "python": "python graders are not available yet: they need the sandbox. Serve the function as "
-    "an endpoint grader, or write it as a formula of a multi grader",
-}
-"""By `type` of a grader; refused where graders are read."""
 Elsewhere = Mapping[str, str]
 """Parameters of a call by the last part of their name, for keys that are in the wrong object."""
 NOWHERE: Final[Elsewhere] = MappingProxyType({})

@@ -14,7 +14,7 @@ from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.binaries import find_postgres, find_valkey, runnable_by
 from app.embedded.identity import unprivileged
 from app.embedded.postgres import PostgresServer
-from app.embedded.probes import LogLine, http_ok
+from app.embedded.probes import LogLine, accepts_unix, http_ok
 from app.embedded.processes import ChildSpec
 from app.embedded.provision import database_url
 from app.embedded.state import DataDir, State
@@ -142,6 +142,26 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
         prepare=started.prepare,
         ready=started.ready,
         directory=data_dir.root,
+    )
+
+
+def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
+    """Returns the spec of the runner of python graders. Its environment has no secret, neither ours
+    nor one of the shell that started us.
+    """
+    return ChildSpec(
+        name="sandbox",
+        command=(sys.executable, "-m", "workers.sandbox"),
+        environment={
+            "PATH": os.defpath,
+            "PYTHONUNBUFFERED": "1",
+            "AGENT_RFT_DATA_DIR": str(settings.data_dir),
+            "AGENT_RFT_SANDBOX": settings.sandbox.model_dump_json(),
+        },
+        log=data_dir.logs / "sandbox.log",
+        ready=accepts_unix(settings.sandbox_socket),
+        directory=data_dir.root,
+        required=False,
     )
 
 

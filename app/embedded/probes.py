@@ -5,10 +5,12 @@ Promises: a probe returns within about a second.
 """
 
 import http.client
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 from app.gateways.free_space import free_bytes
+from app.gateways.sandbox.frames import socket_address
 
 _HTTP_OK = 200
 _PAGE_BYTES = 4096
@@ -27,6 +29,22 @@ def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
             return False
         finally:
             connection.close()
+
+    return ready
+
+
+def accepts_unix(path: Path) -> Callable[[int], bool]:
+    """Returns a probe that is true if a connection to a Unix socket is accepted."""
+
+    def ready(pid: int) -> bool:
+        del pid
+        with socket_address(path) as address, socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(1.0)
+            try:
+                probe.connect(address)
+            except OSError:
+                return False
+        return True
 
     return ready
 

@@ -56,6 +56,8 @@ class ChildSpec:
     orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor dies
     run_as: RunAs = AS_OURSELVES
     directory: Path | None = None  # working directory
+    required: bool = True
+    """False for a child without which a start succeeds: it is tried again, ever more slowly."""
 
 
 class Child:
@@ -124,9 +126,13 @@ class Child:
             return ""
         return "\n".join(text.splitlines()[-lines:])
 
+    def is_hopeless(self, tries: int) -> bool:
+        """Returns true once a child that was never ready has failed `tries` times."""
+        return not self.was_ready and self.failures >= tries
+
     def raise_if_hopeless(self, tries: int) -> None:
-        """Raises `ChildFailed` once a child that was never ready has failed `tries` times."""
-        if not self.was_ready and self.failures >= tries:
+        """Raises `ChildFailed` for a required child that is hopeless."""
+        if self.spec.required and self.is_hopeless(tries):
             raise ChildFailed(
                 f"{self.spec.name} did not become ready; the end of {self.spec.log}:\n"
                 f"{self._not_started or self.log_tail()}"

@@ -20,16 +20,20 @@ class Interrupted(EmbeddedError):
 def wait_ready(
     children: Sequence[Child], *, interrupted: Callable[[], bool] = lambda: False
 ) -> None:
-    """Ticks until every child is ready. Raises `ChildFailed` once a child has failed three times,
-    and `Interrupted`.
+    """Ticks until every child is ready, or is not required and has failed three times. Raises
+    `ChildFailed` once a required child has failed three times, and `Interrupted`.
     """
-    while any(child.state != "ready" for child in children):
+    while any(child.state != "ready" and not _is_given_up(child) for child in children):
         if interrupted():
             raise Interrupted("stopped before everything was ready")
         for child in children:
             child.tick()
             child.raise_if_hopeless(_TRIES)
         time.sleep(_PAUSE_S)
+
+
+def _is_given_up(child: Child) -> bool:
+    return not child.spec.required and child.is_hopeless(_TRIES)
 
 
 def stop_in_order(waves: Iterable[Sequence[Child]]) -> None:

@@ -44,7 +44,7 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 # Callers stop before the servers they call; Postgres stops last, so that final writes succeed.
-_STOP_WAVES = (("api", "runs", "control"), ("engine",), ("valkey",), ("postgres",))
+_STOP_WAVES = (("api", "runs", "control"), ("engine", "sandbox"), ("valkey",), ("postgres",))
 
 
 class Supervisor:
@@ -90,6 +90,8 @@ class Supervisor:
         self._reserve.keep()
         postgres = self._start_servers(state)
         servers = list(self._children)
+        if sys.platform == "linux" and settings.sandbox.socket is None:
+            self._launch(layout.sandbox_child(settings, self._data_dir))
         if self._host.engine_url is None:
             engine = engine_child(
                 settings, self._data_dir, state.engine_port, chosen=self._options.chosen

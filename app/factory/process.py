@@ -1,7 +1,7 @@
 """Builds what the services of one API process share: pools, clients, limits."""
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from app.factory.accounts import build_key_service
 from app.gateways.egress.client import build_egress
@@ -14,6 +14,8 @@ from app.gateways.inference.judges import build_judge_egress
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.gateways.objects import Objects, build_objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
+from app.gateways.sandbox.client import build_sandbox
+from app.gateways.sandbox.sandbox import Sandbox
 from app.gateways.secrets import SecretBox, build_secret_box
 from app.services.accounts.dashboard_sessions import DashboardSessionService
 from app.services.accounts.keys import KeyService
@@ -26,6 +28,9 @@ from app.services.project_slots import ProjectSlots
 from app.services.registry.tools import tool_test_slots
 from app.settings.settings import Settings
 from app.store.database import Database
+
+_SANDBOX_PATIENCE_S: Final = 5.0
+"""A caller waits for a trial: long enough for a runner that restarts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class ProcessContext:
     judge_egress: Egress
     """Egress to the operator's own judges; never used for customers' addresses."""
     inference: Inference
+    sandbox: Sandbox
     secret_box: SecretBox
     keys: KeyService
     rate_limits: RateLimits
@@ -65,6 +71,7 @@ class ProcessContext:
         inference = HttpInference(
             settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
         )
+        sandbox = build_sandbox(settings, patience_s=_SANDBOX_PATIENCE_S)
         return cls(
             settings=settings,
             database=database,
@@ -74,7 +81,10 @@ class ProcessContext:
             egress=build_egress(settings.egress),
             judge_egress=build_judge_egress(settings.judges, settings.egress),
             inference=inference,
-            health=HealthService(HealthPorts(database, queue, inference, FreeSpace.of(settings))),
+            sandbox=sandbox,
+            health=HealthService(
+                HealthPorts(database, queue, inference, FreeSpace.of(settings), sandbox)
+            ),
             secret_box=build_secret_box(settings),
             keys=build_key_service(settings, database),
             rate_limits=RedisRateLimits(

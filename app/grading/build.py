@@ -18,6 +18,7 @@ from app.domain.graders.kinds.json_valid import JsonValidGrader
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
 from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.kinds.regex import RegexGrader
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.domain.graders.kinds.string_check import StringCheckGrader
@@ -27,6 +28,7 @@ from app.domain.graders.single import LocalGrader, SingleGrader
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import Judges
+from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.ai_judge import AiJudgeScorer
 from app.grading.contains import ContainsScorer
 from app.grading.endpoint import EndpointScorer
@@ -36,6 +38,7 @@ from app.grading.json_valid import JsonValidScorer
 from app.grading.label_model import LabelModelScorer
 from app.grading.length_bounds import LengthBoundsScorer
 from app.grading.multi import MultiScorer
+from app.grading.python import PythonScorer
 from app.grading.regex import RegexScorer
 from app.grading.score_model import ScoreModelScorer
 from app.grading.scorer import GradeRequest, Scorer, ScoreResult
@@ -51,6 +54,7 @@ class GradingPorts:
     endpoints: EndpointPool
     signer: CallSigner
     judges: Judges
+    sandbox: Sandbox
 
 
 class _Timed:
@@ -83,6 +87,8 @@ def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
             return LabelModelScorer(spec, ports.judges, source=source)
         case AiJudgeGrader():
             return AiJudgeScorer(spec, ports.judges, source=source)
+        case PythonGrader():
+            return PythonScorer(spec, ports.sandbox, source=source)
         case EndpointGrader():
             return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
         case _:

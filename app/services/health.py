@@ -17,6 +17,7 @@ from app.domain.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
 from app.gateways.free_space import FreeSpace
 from app.gateways.inference.inference import Inference
 from app.gateways.job_queue import JobQueue
+from app.gateways.sandbox.sandbox import Sandbox, SandboxUnavailable
 from app.store.database import Database
 
 FRESH_S: Final = 5.0
@@ -30,6 +31,7 @@ class HealthPorts:
     queue: JobQueue
     inference: Inference
     space: FreeSpace
+    sandbox: Sandbox
 
 
 class HealthService:
@@ -42,14 +44,16 @@ class HealthService:
         self._broker = _Kept(self._ask_broker, clock)
         self._worker = _Kept(self._ask_workers, clock)
         self._engine = _Kept(self._ask_engine, clock)
+        self._sandbox = _Kept(self._ask_sandbox, clock)
 
     async def look(self) -> Health:
-        database, disk, broker, worker, engine = await asyncio.gather(
+        database, disk, broker, worker, engine, sandbox = await asyncio.gather(
             _asked(self._ask_database),
             _asked(self._ask_disk),
             self._broker.part(),
             self._worker.part(),
             self._engine.part(),
+            self._sandbox.part(),
         )
         return Health(
             {
@@ -58,6 +62,7 @@ class HealthService:
                 "broker": broker,
                 "worker": worker,
                 "engine": engine,
+                "sandbox": sandbox,
             }
         )
 
@@ -96,6 +101,14 @@ class HealthService:
         if await self._ports.inference.healthy():
             return Part(ok=True)
         return Part(ok=False, problem="The engine does not answer; no model can be called.")
+
+    async def _ask_sandbox(self) -> Part:
+        try:
+            level = await self._ports.sandbox.level()
+        except SandboxUnavailable as error:
+            problem = f"The sandbox {error.problem}; graders that run code give no score."
+            return Part(ok=False, problem=problem)
+        return Part(ok=True, detail=f"layers: {level}")
 
 
 async def _asked(ask: Callable[[], Awaitable[Part]]) -> Part:

@@ -12,6 +12,7 @@ from app.settings.judges import JudgeSettings
 from app.settings.models import ModelSettings
 from app.settings.objects import ObjectsSettings
 from app.settings.runs import LeaseSettings, PricingSettings, RetentionSettings, RunSettings
+from app.settings.sandbox import SandboxSettings, socket_of
 from app.settings.secret_key import SecretKey, derive_key
 
 _KEY_HMAC = "api-key-hmac/v1"
@@ -53,6 +54,7 @@ class Settings(ModelSettings):
     lease: LeaseSettings = LeaseSettings()
     judges: tuple[JudgeSettings, ...] = ()
     runs: RunSettings = RunSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     quotas: Quotas = Quotas()
     pricing: PricingSettings = PricingSettings()
     retention: RetentionSettings = RetentionSettings()
@@ -69,6 +71,10 @@ class Settings(ModelSettings):
                 "call is not stuck"
             )
         return self
+
+    @property
+    def sandbox_socket(self) -> Path:
+        return socket_of(self.sandbox, self.data_dir)
 
     @property
     def progress_deadline_s(self) -> float:

@@ -17,6 +17,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
+from app.gateways.sandbox.client import build_sandbox
 from app.gateways.secrets import build_secret_box
 from app.grading.build import GradingPorts, build_scorer
 from app.grading.scorer import Scorer
@@ -96,7 +97,7 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
         endpoints=customers,
         signer=signer,
     )
-    grading = GradingPorts(customers, signer, judges)
+    grading = GradingPorts(customers, signer, judges, build_sandbox(settings))
     return [build_scorer(criterion, grading) for criterion in criteria]
 
 

@@ -26,4 +26,5 @@ def build_grader(spec: AnyGrader, ports: GradingPorts) -> Grader:
     asks_outside = any(
         field.kind in (Kind.ADDRESS, Kind.JUDGE) for field in walk_fields(type(spec), spec)
     )
-    return JobGrader(spec.name, build_scorer(spec, ports), asks_outside=asks_outside)
+    journalled = asks_outside or not spec.repeats_its_scores
+    return JobGrader(spec.name, build_scorer(spec, ports), journalled=journalled)

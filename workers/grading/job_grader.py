@@ -40,11 +40,11 @@ _CODEC: Final = TypeAdapter(Grade)
 class JobGrader:
     """Implements `workers.grading.group_scorer.Grader`."""
 
-    def __init__(self, name: str, scorer: Scorer, *, asks_outside: bool) -> None:
-        """A scorer that calls no endpoint repeats its score and is not journalled."""
+    def __init__(self, name: str, scorer: Scorer, *, journalled: bool) -> None:
+        """`journalled` is false for a scorer that always scores the same rollout the same."""
         self._name = name
         self._scorer = scorer
-        self._asks_outside = asks_outside
+        self._journalled = journalled
 
     async def grade(
         self, trajectory: Trajectory, row: DatasetRow, key: SampleKey, *, journal: Journal
@@ -59,7 +59,7 @@ class JobGrader:
         async def ask() -> Grade:
             return await self._ask(request)
 
-        if not self._asks_outside:
+        if not self._journalled:
             return await ask()
         return await replay_or_ask(journal, request.call_id, encode(request), ask, codec=_CODEC)
 

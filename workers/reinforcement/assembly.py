@@ -11,6 +11,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.models.models import BASE_MODEL_UNSUPPORTED
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.gateways.sandbox.client import build_sandbox
 from app.grading.build import GradingPorts
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
@@ -109,7 +110,12 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         new_environment=partial(ToolEnvironment, tools) if method.tools else SingleTurn,
         scorer=build_group_scorer(
             method.grader,
-            GradingPorts(endpoints, signer, run_judges(context, endpoints, signer)),
+            GradingPorts(
+                endpoints,
+                signer,
+                run_judges(context, endpoints, signer),
+                build_sandbox(context.settings),
+            ),
         ),
         limits=EpisodeLimits(
             max_episode_steps=plan.hyperparameters.max_episode_steps,

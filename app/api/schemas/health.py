@@ -15,11 +15,18 @@ class PartObject(Described):
     status: Literal["ok", "failing"]
     """`failing` if the part does not do its work."""
     problem: str | None = Field(None, description="What is wrong, and what it means for callers")
+    detail: str | None = Field(
+        None,
+        exclude_if=lambda value: value is None,
+        description="What a part that works says of itself: the layers of the sandbox",
+    )
 
 
 def _parts(health: Health) -> dict[PartName, PartObject]:
     return {
-        name: PartObject(status="ok" if part.ok else "failing", problem=part.problem)
+        name: PartObject(
+            status="ok" if part.ok else "failing", problem=part.problem, detail=part.detail
+        )
         for name, part in health.parts.items()
     }
 
@@ -28,8 +35,8 @@ class Readiness(Described):
     """A service that can be called."""
 
     status: Literal["ok", "degraded"] = Field(
-        description="`degraded` while the broker, the workers or the engine fail: requests are "
-        "served, jobs wait, calls of a model may fail"
+        description="`degraded` while the broker, the workers, the engine or the sandbox fail: "
+        "requests are served, jobs wait, calls of a model and graders that run code may fail"
     )
     parts: dict[PartName, PartObject]
     """The parts by name."""

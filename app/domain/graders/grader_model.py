@@ -69,6 +69,13 @@ class GraderModel(OpenKeys, Described):
         """True if the score depends on parts of the sample that no template names."""
         return False
 
+    @property
+    def repeats_its_scores(self) -> bool:
+        """True if the same rollout always has the same score, so that none needs to be kept. A
+        grader that calls an address or a judge is known by that.
+        """
+        return True
+
 
 class UnitGrader(GraderModel):
     """A grader whose scores lie between 0 and 1."""

@@ -18,15 +18,15 @@ from app.domain.graders.kinds.format import FormatGrader
 from app.domain.graders.kinds.json_valid import JsonValidGrader
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
+from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.kinds.regex import RegexGrader
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
-from app.domain.unknown_keys import UNAVAILABLE_GRADERS
 
 NOT_AVAILABLE: Final = "grader_not_available"
-"""Error type of a kind that is known and not built; also the API's error code."""
+"""Error type of a kind that does not exist; also the API's error code."""
 Models = MappingProxyType[str, type[GraderModel]]
 LocalGrader = (
     StringCheckGrader
@@ -40,7 +40,14 @@ LocalGrader = (
     | ToolCallGrader
 )
 """Graders that call nothing."""
-SingleGrader = LocalGrader | ScoreModelGrader | LabelModelGrader | AiJudgeGrader | EndpointGrader
+SingleGrader = (
+    LocalGrader
+    | PythonGrader
+    | ScoreModelGrader
+    | LabelModelGrader
+    | AiJudgeGrader
+    | EndpointGrader
+)
 
 
 def models_of(union: object) -> Models:
@@ -75,8 +82,6 @@ def read_of(models: Models, sent: Any) -> Any:
         raise ValidationError.from_exception_data(
             "Grader", [{"type": "missing", "loc": ("type",), "input": sent}]
         )
-    if isinstance(kind, str) and kind in UNAVAILABLE_GRADERS:
-        raise fault_at("type", UNAVAILABLE_GRADERS[kind], kind=NOT_AVAILABLE)
     known = f"there is no grader type {kind!r:.80}; there are {', '.join(models)}"
     raise fault_at("type", known, kind=NOT_AVAILABLE)
 

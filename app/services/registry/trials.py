@@ -22,6 +22,7 @@ from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import FunctionCall, call_tool
 from app.gateways.inference.judges import EngineModels, RoutedJudges
+from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.build import GradingPorts, build_scorer
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, Scorer, ScoreResult
@@ -48,6 +49,7 @@ class TrialPorts:
     judge_egress: Egress
     engine: EngineModels
     signer: CallSigner
+    sandbox: Sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class TrialService:
             endpoints=endpoints,
             signer=self._ports.signer,
         )
-        return GradingPorts(endpoints, self._ports.signer, judges)
+        return GradingPorts(endpoints, self._ports.signer, judges, self._ports.sandbox)
 
     def _endpoints(self, egress: Egress, limit_s: float) -> EndpointPool:
         return EndpointPool(

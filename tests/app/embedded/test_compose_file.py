@@ -28,7 +28,7 @@ def test_every_variable_is_a_setting(compose: dict[str, Any]) -> None:
     }
     known.add("AGENT_RFT_CONFIG")
     named = {
-        variable
+        variable.partition("__")[0]
         for service in compose["services"].values()
         for variable in service.get("environment", {})
         if variable.startswith(PREFIX)
@@ -46,6 +46,20 @@ def test_each_process_gets_the_url_of_its_role_only(compose: dict[str, Any]) -> 
     assert (
         OWNER_ROLE in compose["services"]["migrate"]["environment"]["AGENT_RFT_OWNER_DATABASE_URL"]
     )
+
+
+def test_the_sandbox_has_no_secret_and_no_network(compose: dict[str, Any]) -> None:
+    sandbox = compose["services"]["sandbox"]
+    assert set(sandbox["environment"]) == {"AGENT_RFT_SANDBOX__SOCKET", "AGENT_RFT_SANDBOX__FLOOR"}
+    assert sandbox["volumes"] == ["sandbox:/run/agent-rft"]
+    assert (sandbox["network_mode"], sandbox["cap_drop"]) == ("none", ["ALL"])
+    for caller in ("api", "runs", "runs-gpu", "control"):
+        service = compose["services"][caller]
+        assert "sandbox:/run/agent-rft" in service["volumes"]
+        assert (
+            service["environment"]["AGENT_RFT_SANDBOX__SOCKET"]
+            == sandbox["environment"]["AGENT_RFT_SANDBOX__SOCKET"]
+        )
 
 
 def test_the_roles_script_gets_the_names_of_the_settings(compose: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from app.domain.graders.formula import NAME, FormulaError, parse_formula
 from app.domain.graders.grader_model import GraderModel, fault_at
@@ -46,6 +47,11 @@ class MultiGrader(GraderModel):
         except FormulaError as error:
             raise PydanticCustomError("formula_error", "{fault}", {"fault": str(error)}) from None
         return text
+
+    @property
+    @override
+    def repeats_its_scores(self) -> bool:
+        return all(child.repeats_its_scores for child in self.graders.values())
 
     @model_validator(mode="after")
     def _names_are_known(self) -> "MultiGrader":

@@ -1,0 +1,148 @@
+"""Reads the source of a python grader, so that its author hears at once what could never work.
+
+A courtesy and no protection: code that hides what it does passes, and meets the sandbox. Looks at
+the syntax tree only and runs nothing.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+FUNCTION: Final = "grade"
+MAX_SOURCE: Final = 256_000
+"""Bytes; the hosted limit."""
+_SIGNATURE: Final = f"def {FUNCTION}(sample, item)"
+_NO_NETWORK: Final = "the sandbox has no network"
+_NO_PROCESSES: Final = "the sandbox starts no processes and threads"
+_NO_NATIVE: Final = "the sandbox loads no native code"
+_NO_FILES: Final = "the sandbox has no files"
+_MODULES: Final = {
+    **dict.fromkeys(
+        (
+            *("aiohttp", "asyncio", "ftplib", "http.client", "http.server", "httpx", "imaplib"),
+            *("openai", "poplib", "requests", "smtplib", "socket", "socketserver", "ssl"),
+            *("telnetlib", "urllib.request", "urllib3", "websockets", "xmlrpc"),
+        ),
+        _NO_NETWORK,
+    ),
+    **dict.fromkeys(
+        ("_thread", "concurrent.futures", "multiprocessing", "pty", "subprocess"), _NO_PROCESSES
+    ),
+    **dict.fromkeys(("cffi", "ctypes", "mmap"), _NO_NATIVE),
+    **dict.fromkeys(("shutil", "tempfile"), _NO_FILES),
+}
+"""Modules whose every use fails."""
+_CALLS: Final = {
+    "os": {
+        **dict.fromkeys(("fork", "forkpty", "popen", "posix_spawn", "system"), _NO_PROCESSES),
+        **dict.fromkeys(("kill", "killpg"), "the sandbox signals no process"),
+        **dict.fromkeys(("listdir", "mkdir", "remove", "rename", "scandir", "walk"), _NO_FILES),
+    }
+}
+_CALL_PREFIXES: Final = {"os": {"exec": _NO_PROCESSES, "spawn": _NO_PROCESSES}}
+
+
+class SourceFault(ValueError):
+    """A source that cannot grade. The text is for its author."""
+
+
+def check_source(source: str) -> None:
+    """Raises `SourceFault` at the first fault, with its line."""
+    try:
+        size = len(source.encode())
+    except UnicodeEncodeError:
+        raise SourceFault("it has half of a surrogate pair, which is not text") from None
+    if size > MAX_SOURCE:
+        raise SourceFault(f"it has {size} bytes, and at most {MAX_SOURCE} are taken")
+    tree = _parsed(source)
+    for line, fault in _refused(tree):
+        raise SourceFault(f"line {line}: {fault}")
+    _check_function(tree)
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        place = "" if error.lineno is None else f"line {error.lineno}: "
+        raise SourceFault(f"{place}{error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SourceFault(f"it cannot be read: {error or type(error).__name__}") from None
+
+
+def _refused(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    own = {name for node in tree.body for name in _bound(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Call):
+            fault = _call_fault(node.func, own)
+            if fault is not None:
+                yield node.lineno, fault
+            continue
+        else:
+            continue
+        for name in names:
+            fault = _module_fault(name)
+            if fault is not None:
+                yield node.lineno, fault
+
+
+def _module_fault(name: str) -> str | None:
+    parts = name.split(".")
+    for length in range(1, len(parts) + 1):
+        module = ".".join(parts[:length])
+        if module in _MODULES:
+            return f"'{module}' cannot work: {_MODULES[module]}"
+    return None
+
+
+def _call_fault(called: ast.expr, own: set[str]) -> str | None:
+    if isinstance(called, ast.Name) and called.id == "open" and "open" not in own:
+        return f"'open' cannot work: {_NO_FILES}"
+    if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+        return None
+    module, name = called.value.id, called.attr
+    reason = _CALLS.get(module, {}).get(name)
+    for prefix, shared in _CALL_PREFIXES.get(module, {}).items():
+        reason = shared if name.startswith(prefix) else reason
+    return None if reason is None else f"'{module}.{name}' cannot work: {reason}"
+
+
+def _check_function(tree: ast.Module) -> None:
+    binding = next((node for node in reversed(tree.body) if FUNCTION in _bound(node)), None)
+    if binding is None:
+        raise SourceFault(f"it defines no function '{FUNCTION}': write '{_SIGNATURE}'")
+    if isinstance(binding, ast.AsyncFunctionDef):
+        raise SourceFault(
+            f"line {binding.lineno}: '{FUNCTION}' is async: write '{_SIGNATURE}' without 'async'"
+        )
+    if isinstance(binding, ast.FunctionDef) and not _takes_two(binding.args):
+        raise SourceFault(f"line {binding.lineno}: '{FUNCTION}' takes two values: '{_SIGNATURE}'")
+
+
+def _takes_two(arguments: ast.arguments) -> bool:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    needed = len(positional) - len(arguments.defaults)
+    enough = len(positional) >= 2 or arguments.vararg is not None  # noqa: PLR2004 - sample and item
+    keywords_have_defaults = all(default is not None for default in arguments.kw_defaults)
+    return enough and needed <= 2 and keywords_have_defaults  # noqa: PLR2004 - as above
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """Returns the names that a statement gives to something."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    return {
+        found.id
+        for found in ast.walk(node)
+        if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store)
+    } | {
+        found.name
+        for found in ast.walk(node)
+        if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }

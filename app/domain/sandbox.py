@@ -1,0 +1,89 @@
+"""The vocabulary of the sandbox: the layers around a program, what it is asked, how it ended.
+
+Pure and small: the interpreter that customers' code is forked from imports it too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+Layer = Literal["limits", "privileges", "own_user", "namespaces", "landlock", "seccomp"]
+LAYERS: Final[tuple[Layer, ...]] = get_args(Layer)
+"""In the order in which a child applies them.
+
+- `limits`: rlimits of memory, processor time, processes, files and their sizes
+- `privileges`: no capabilities, none to be gained (`PR_SET_NO_NEW_PRIVS`), no core dump, no tracer
+- `own_user`: a user of its own for each program that runs; only where the runner starts as root
+- `namespaces`: an empty root directory, no network, processes and shared memory of its own
+- `landlock`: no path of the file system, no TCP port, no signal to others
+- `seccomp`: only the system calls that computing needs
+"""
+ALWAYS: Final[frozenset[Layer]] = frozenset({"limits", "privileges"})
+"""Layers that every Linux kernel has."""
+MAX_PROGRAM: Final = 16 * 1024**2
+"""Bytes of a program with its arguments, as JSON."""
+MAX_REPLY: Final = 1024**2
+"""Bytes that a program may answer."""
+
+End = Literal["replied", "time_limit", "output_limit", "crashed"]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """Calls one function of a source text and takes its value, as JSON."""
+
+    source: str
+    function: str
+    arguments: tuple[Any, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": "call",
+            "source": self.source,
+            "function": self.function,
+            "arguments": list(self.arguments),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Runs a source text as a whole program and takes what it prints."""
+
+    source: str
+    stdin: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "script", "source": self.source, "stdin": self.stdin}
+
+
+Program = FunctionCall | Script
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of one program."""
+
+    how: End
+    reply: str
+    """JSON that the program's process wrote; never to be trusted. Empty unless `how` is
+    `replied`.
+    """
+    detail: str
+    """How a program ended that did not reply, for its author."""
+    elapsed_s: float
+
+    @classmethod
+    def read(cls, sent: Mapping[str, Any]) -> "Ending":
+        return cls(sent["how"], sent["reply"], sent["detail"], sent["elapsed_s"])
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The protection that a running sandbox has, each layer tried on this machine."""
+
+    layers: tuple[Layer, ...]
+    modules: tuple[str, ...]
+    """Modules that programs can import, beside those built into the interpreter."""
+
+    def __str__(self) -> str:
+        return ", ".join(self.layers)

@@ -1,0 +1,68 @@
+"""Frames of the sandbox's socket: a length in four bytes, then that many bytes of JSON.
+
+A connection has one question: a header that names it, for `run` a second frame with the program,
+and one frame of answer. The header comes first, so that a runner reads programs only when it has a
+place for them. Must not know what is asked.
+"""
+
+import asyncio
+import json
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+MAX_HEADER: Final = 4096
+_LENGTH: Final = struct.Struct(">I")
+_LONGEST_ADDRESS: Final = 100
+"""Bytes; the kernel takes 107."""
+
+
+class BadFrame(Exception):
+    """The peer sent something else than a frame."""
+
+
+def pack(body: bytes) -> bytes:
+    return _LENGTH.pack(len(body)) + body
+
+
+def to_frame(value: Any) -> bytes:
+    """Returns a frame of ASCII JSON, which can express every text, lone surrogates included."""
+    return pack(json.dumps(value, separators=(",", ":")).encode())
+
+
+async def read_frame(reader: asyncio.StreamReader, *, limit: int) -> bytes:
+    """Reads one frame of at most `limit` bytes. Raises `BadFrame`."""
+    try:
+        (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+        if length > limit:
+            raise BadFrame(f"a frame of {length} bytes, above {limit}")
+        return await reader.readexactly(length)
+    except asyncio.IncompleteReadError:
+        raise BadFrame("the connection ended within a frame") from None
+
+
+async def read_object(reader: asyncio.StreamReader, *, limit: int) -> dict[str, Any]:
+    """Reads one frame that holds a JSON object. Raises `BadFrame`."""
+    try:
+        value = json.loads(await read_frame(reader, limit=limit))
+    except (ValueError, RecursionError):
+        raise BadFrame("a frame without JSON") from None
+    if not isinstance(value, dict):
+        raise BadFrame("a frame without an object")
+    return value
+
+
+@contextmanager
+def socket_address(path: Path) -> Iterator[str]:
+    """Yields an address for a socket's path of any length, while the context lasts."""
+    if len(os.fsencode(path)) <= _LONGEST_ADDRESS:
+        yield str(path)
+        return
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{directory}/{path.name}"
+    finally:
+        os.close(directory)

@@ -1,0 +1,49 @@
+"""The interface of the sandbox, and its twin for tests of its callers."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from app.domain.sandbox import LAYERS, Ending, Level, Program
+
+
+class SandboxUnavailable(Exception):
+    """The sandbox itself failed: no program is to blame, and nothing was learned from it."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the sandbox {problem}")
+        self.problem = problem
+
+
+class ProgramTooLarge(Exception):
+    """A program with its arguments is longer than the sandbox takes."""
+
+
+class Sandbox(Protocol):
+    async def run(self, program: Program) -> Ending:
+        """Runs a program in a process of its own, to its end or to its limit.
+
+        Raises `SandboxUnavailable` and `ProgramTooLarge`.
+        """
+        ...
+
+    async def level(self) -> Level:
+        """Returns the layers that hold. Raises `SandboxUnavailable`."""
+        ...
+
+
+class InMemorySandbox:
+    """Answers by a function and runs nothing. Implements `Sandbox`."""
+
+    def __init__(self, answer: Callable[[Program], Ending] | None = None) -> None:
+        """Without `answer` it is a sandbox that is away."""
+        self._answer = answer
+
+    async def run(self, program: Program) -> Ending:
+        if self._answer is None:
+            raise SandboxUnavailable("does not answer")
+        return self._answer(program)
+
+    async def level(self) -> Level:
+        if self._answer is None:
+            raise SandboxUnavailable("does not answer")
+        return Level(LAYERS, ())

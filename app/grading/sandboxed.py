@@ -1,0 +1,85 @@
+"""Runs a program of a grader in the sandbox, and reads what it replied.
+
+Promises: a failure of the sandbox itself is a fault of infrastructure; what the code did is told
+with its place. A reply was written by untrusted code, so nothing is taken from it unchecked.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.domain.sandbox import Ending, Program
+from app.domain.strict_json import strict_loads
+from app.gateways.endpoints.pool import FaultKind
+from app.gateways.sandbox.sandbox import ProgramTooLarge, Sandbox, SandboxUnavailable
+from app.grading.scorer import GraderErrors, ScoreFault
+
+_MAX_TEXT: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a program gave: the value of its function, or its output."""
+
+    value: Any
+    elapsed_s: float
+
+
+class ProgramFailed(Exception):
+    """The code of a program failed. The text names the place, for its author."""
+
+    def __init__(self, text: str, *, elapsed_s: float, timed_out: bool = False) -> None:
+        super().__init__(text)
+        self.elapsed_s = elapsed_s
+        self.timed_out = timed_out
+
+
+async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Result:
+    """Raises `ProgramFailed`, and `ScoreFault` where the sandbox failed or the arguments are too
+    large for it. `source` is the grader's name.
+    """
+    try:
+        ending = await sandbox.run(program)
+    except SandboxUnavailable as error:
+        errors = GraderErrors(
+            python_grader_server_error=True,
+            python_grader_server_error_type="sandbox_unavailable",
+            details=str(error),
+        )
+        kind = FaultKind.UNREACHABLE.value
+        raise ScoreFault(kind, str(error), source=source, errors=errors) from error
+    except ProgramTooLarge as error:
+        message = f"the sample and the item are too large for the sandbox: {error}"
+        errors = GraderErrors(other_error=True, details=message)
+        raise ScoreFault(FaultKind.ERROR.value, message, source=source, errors=errors) from None
+    return _read(ending)
+
+
+def _read(ending: Ending) -> Result:
+    if ending.how != "replied":
+        raise ProgramFailed(
+            ending.detail, elapsed_s=ending.elapsed_s, timed_out=ending.how == "time_limit"
+        )
+    try:
+        reply = strict_loads(ending.reply)
+    except (ValueError, RecursionError):
+        reply = None
+    match reply:
+        case {"error": {"text": str(text), **place}}:
+            raise ProgramFailed(_with_place(text, place), elapsed_s=ending.elapsed_s)
+        case {"value": value}:
+            return Result(value, ending.elapsed_s)
+        case {"output": str(value)}:
+            return Result(value, ending.elapsed_s)
+        case _:
+            text = "it wrote something else to its result's channel than one result"
+            raise ProgramFailed(text, elapsed_s=ending.elapsed_s)
+
+
+def _with_place(text: str, place: dict[str, Any]) -> str:
+    line, function, code = place.get("line"), place.get("function"), place.get("code")
+    told = text
+    if isinstance(line, int):
+        told += f" (line {line}"
+        told += f", in {function}" if isinstance(function, str) and function != "<module>" else ""
+        told += f": {code})" if isinstance(code, str) and code else ")"
+    return told[:_MAX_TEXT]

@@ -1,0 +1,47 @@
+"""Settings of the sandbox that runs python graders and code of models."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from app.domain.sandbox import Layer
+from app.settings.sources import SettingsGroup, Sources
+
+
+class SandboxSettings(SettingsGroup):
+    """One runner per machine, and the limits of each program that it runs."""
+
+    socket: Path | None = None
+    """Unix socket of the runner; `None` is `sandbox.sock` in the data directory. With a path,
+    `agent-rft up` starts no runner of its own.
+    """
+    floor: tuple[Layer, ...] = ("limits", "privileges", "seccomp")
+    """Layers without which the runner does not start."""
+    time_limit_s: float = Field(5.0, gt=0, le=120)
+    """Seconds of a program, by the clock and of processor time alike."""
+    memory_bytes: int = Field(256 * 1024**2, ge=16 * 1024**2)
+    """Memory that a program may take beyond that of the warm interpreter."""
+    parallel: int | None = Field(None, ge=1, le=256)
+    """Programs that run at once; `None`: two for each core, and four at least."""
+    modules: tuple[str, ...] = ()
+    """Modules that programs may import beside the usual ones; they must be installed."""
+    first_uid: int = Field(60_800, ge=1_000, le=4_294_000_000)
+    """First of the `parallel` users that programs run as, where the runner starts as root."""
+
+
+class ConfiguredSandbox(Sources):
+    """Settings of a runner, which has no database."""
+
+    sandbox: SandboxSettings = SandboxSettings()
+    data_dir: Path = Path(".agent-rft")
+
+    @property
+    def sandbox_socket(self) -> Path:
+        return socket_of(self.sandbox, self.data_dir)
+
+
+def socket_of(sandbox: SandboxSettings, data_dir: Path) -> Path:
+    """Returns the path of the runner's socket, absolute: API, workers and runner have working
+    directories of their own.
+    """
+    return (sandbox.socket or data_dir / "sandbox.sock").absolute()

@@ -1,0 +1,109 @@
+"""Attacks from inside of the sandbox: with all layers, and with each of them alone left out.
+
+No check of the syntax stands before them. A layer that this machine lacks is reported by name.
+"""
+
+import asyncio
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from app.domain.sandbox import ALWAYS, LAYERS, End, Ending, FunctionCall, Layer
+from tests.support.patience import until
+from tests.support.sandbox.files import FILES
+from tests.support.sandbox.network import NETWORK
+from tests.support.sandbox.processes import PROCESSES
+from tests.support.sandbox.running import RunningSandbox, running_sandbox
+from tests.support.sandbox.targets import PROGRAM_SECRET, SECRETS, Targets, targets
+
+ATTACKS = {**FILES, **NETWORK, **PROCESSES}
+LIMIT_S = 1.0
+SWITCHED = tuple(layer for layer in LAYERS if layer not in ALWAYS)
+SUM = "def add(a, b):\n    return a + b\n"
+
+
+@pytest.fixture(scope="module")
+def aims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Targets]:
+    above = tmp_path_factory.mktemp("targets")
+    for parent in (above, above.parent):  # every user of the machine can reach the files
+        parent.chmod(0o755)
+    with targets(above / "open") as aims:
+        yield aims
+
+
+@pytest.fixture(scope="module")
+def whole() -> Iterator[RunningSandbox]:
+    with running_sandbox(time_limit_s=LIMIT_S) as sandbox:
+        yield sandbox
+
+
+async def attack(sandbox: RunningSandbox, source: str, aims: Targets) -> Ending:
+    pids = [os.getpid(), sandbox.process.pid, sandbox.zygote()]
+    return await sandbox.client.run(FunctionCall(source, "attack", (aims.facts(pids),)))
+
+
+async def check(sandbox: RunningSandbox, endings: dict[str, Ending]) -> None:
+    """Asserts that no secret was learnt, that nothing is left over, and that the next one runs."""
+    told = {
+        name: [secret for secret in SECRETS if secret in ending.reply + ending.detail]
+        for name, ending in endings.items()
+    }
+    assert {name: found for name, found in told.items() if found} == {}
+    assert all(ending.how in get_args(End) for ending in endings.values())
+    await until(lambda: sandbox.processes() == [], what="a sandbox without survivors")
+    added = await sandbox.client.run(FunctionCall(SUM, "add", (1, 2)))
+    assert added.reply == '{"value": 3}'
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_an_attack_reaches_nothing(name: str, whole: RunningSandbox, aims: Targets) -> None:
+    before, zygote = aims.files(), whole.zygote()
+    ending = await attack(whole, ATTACKS[name], aims)
+    await check(whole, {name: ending})
+    assert aims.files() == before
+    assert aims.hits == []
+    assert whole.zygote() == zygote
+
+
+async def assault(sandbox: RunningSandbox, aims: Targets) -> None:
+    """Runs all attacks, several at once, after a program with a secret."""
+    before, zygote = aims.files(), sandbox.zygote()
+    kept = "held = []\ndef keep(secret):\n    held.append(secret)\n    return 0\n"
+    await sandbox.client.run(FunctionCall(kept, "keep", (PROGRAM_SECRET,)))
+    names = list(ATTACKS)
+    endings = await asyncio.gather(*(attack(sandbox, ATTACKS[name], aims) for name in names))
+    await check(sandbox, dict(zip(names, endings, strict=True)))
+    assert aims.files() == before
+    assert aims.hits == []
+    assert sandbox.zygote() == zygote
+
+
+@pytest.mark.parametrize("layer", SWITCHED)
+async def test_without_one_layer_the_others_hold(layer: Layer, aims: Targets) -> None:
+    with running_sandbox(without=(layer,), time_limit_s=LIMIT_S) as sandbox:
+        level = await sandbox.client.level()
+        assert layer not in level.layers
+        missing = [one for one in SWITCHED if one not in {layer, *level.layers}]
+        if missing:
+            warnings.warn(f"this machine has no {', '.join(missing)}", stacklevel=1)
+        if "seccomp" not in level.layers and {"namespaces", "landlock"} & set(missing):
+            pytest.skip(f"NOT TESTED WITHOUT {layer}: this machine has no {', '.join(missing)}")
+        await assault(sandbox, aims)
+
+
+async def test_an_ordinary_user_has_the_same_protection(aims: Targets) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the other tests of this file run as an ordinary user")
+    here = Path(__file__).resolve()
+    if not all(parent.stat().st_mode & 0o005 == 0o005 for parent in here.parents):
+        pytest.skip("NOT TESTED AS AN ORDINARY USER: this checkout is closed to other users")
+    with running_sandbox(time_limit_s=LIMIT_S, as_nobody=True) as sandbox:
+        level = await sandbox.client.level()
+        assert "own_user" not in level.layers
+        if "seccomp" not in level.layers:
+            pytest.skip("NOT TESTED AS AN ORDINARY USER: this machine has no seccomp")
+        await assault(sandbox, aims)

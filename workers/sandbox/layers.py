@@ -1,0 +1,96 @@
+"""The layers of protection: which of them this machine has, and their order in a program's process.
+
+Promises: a layer counts only if it was tried; a process that cannot apply a layer which holds ends
+before it reads a program.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.sandbox import ALWAYS, LAYERS, Layer
+from workers.sandbox import landlock, namespaces, seccomp
+from workers.sandbox.kernel import set_parent_death_signal
+from workers.sandbox.privileges import become, limit_resources, renounce
+
+_TRIED_UID: Final = 60_800
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What is put around each program."""
+
+    layers: frozenset[Layer]
+    memory_bytes: int
+    """Of the whole address space, the interpreter's own included."""
+    seconds: float
+    first_uid: int
+
+    def confine(self, slot: int) -> None:
+        """Applies the layers to this process, which runs the program of a slot. Raises `OSError`.
+
+        `namespaces` surround it already.
+        """
+        limit_resources(memory_bytes=self.memory_bytes, seconds=self.seconds)
+        if "own_user" in self.layers:
+            become(self.first_uid + slot)
+        set_parent_death_signal(signal.SIGKILL)  # a change of user clears it, so not before
+        renounce()
+        if "landlock" in self.layers:
+            landlock.restrict()
+        if "seccomp" in self.layers:
+            seccomp.install()
+
+
+def available(without: frozenset[str], *, first_uid: int = _TRIED_UID) -> frozenset[Layer]:
+    """Returns the layers that hold on this machine, except those that the caller leaves out."""
+    trials: dict[Layer, Callable[[], None]] = {
+        "own_user": lambda: become(first_uid),
+        "namespaces": _try_namespaces,
+        "landlock": _try_landlock,
+        "seccomp": _try_seccomp,
+    }
+    held = {layer for layer, trial in trials.items() if layer not in without and _succeeds(trial)}
+    return frozenset(layer for layer in LAYERS if layer in ALWAYS or layer in held)
+
+
+def _succeeds(trial: Callable[[], None]) -> bool:
+    """Tries a layer in a process of its own, which it would bind for good."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            trial()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def _try_namespaces() -> None:
+    namespaces.enter()
+    namespaces.enter_for_one()
+    if not _succeeds(lambda: None) or os.listdir("/"):  # noqa: PTH208 - no pathlib in this small interpreter
+        raise OSError("the namespaces are not empty")
+
+
+def _try_landlock() -> None:
+    renounce()
+    landlock.restrict()
+    _must_fail(lambda: os.listdir("/"))  # noqa: PTH208 - as above
+
+
+def _try_seccomp() -> None:
+    renounce()
+    seccomp.install()
+    _must_fail(os.getcwd)  # a call that is not in the list
+
+
+def _must_fail(act: Callable[[], object]) -> None:
+    try:
+        act()
+    except PermissionError:
+        return
+    raise OSError("the layer has no effect")

@@ -1,0 +1,126 @@
+"""Runs one program in its own process, under all layers, and writes one reply.
+
+The code of a customer or a model shares this process and may change everything in it. It gains
+nothing by that: the reply says what the code says, and the runner measures the rest.
+"""
+
+import io
+import json
+import numbers
+import sys
+import traceback
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, Final
+
+FILE: Final = "<source>"
+_MAX_TEXT: Final = 600
+"""Characters of an error's message."""
+_MAX_PRINTED: Final = 786_432
+"""Bytes that a script may print: within a reply."""
+
+
+def answer(program: bytes) -> bytes:
+    """Returns the reply to a program: `value`, `output`, or `error` with its place."""
+    asked = json.loads(program)
+    source = asked["source"]
+    try:
+        run: Callable[[dict[str, Any]], dict[str, Any]]
+        run = _call if asked["kind"] == "call" else _script
+        reply = run(asked)
+        return json.dumps(reply, allow_nan=False, default=_number).encode()
+    except BaseException as error:  # noqa: BLE001 - whatever the code raises is its result
+        return json.dumps({"error": _described(error, source)}).encode()
+
+
+def _call(asked: dict[str, Any]) -> dict[str, Any]:
+    sys.stdout = sys.stderr = _text(_Discarded())
+    sys.stdin = _text(io.BytesIO())
+    names: dict[str, Any] = {"__name__": "sandboxed"}
+    _execute(asked["source"], names)
+    function = names.get(asked["function"])
+    if not callable(function):
+        raise NameError(f"the source defines no function '{asked['function']}'")  # noqa: TRY004 - the name is what is wrong
+    value = function(*asked["arguments"])
+    return {"value": _finite(value)}
+
+
+def _script(asked: dict[str, Any]) -> dict[str, Any]:
+    printed = _Bounded()
+    sys.stdout = _text(printed)
+    sys.stderr = _text(_Discarded())
+    sys.stdin = _text(io.BytesIO(asked["stdin"].encode(errors="surrogateescape")))
+    try:
+        _execute(asked["source"], {"__name__": "__main__"})
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
+    sys.stdout.flush()
+    return {"output": printed.getvalue().decode(errors="replace")}
+
+
+def _execute(source: str, names: dict[str, Any]) -> None:
+    # `dont_inherit`: the flags of this module are not the code's.
+    code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
+    exec(code, names)  # noqa: S102 - the purpose of this process
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - only NaN differs from itself
+        raise ValueError(f"it returned {value}, which is not a finite number")
+    return value
+
+
+def _number(value: Any) -> Any:
+    """Converts numbers that JSON does not know, those of numpy among them."""
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return _finite(float(value))
+    raise TypeError(f"it returned a {type(value).__name__}, which JSON cannot express")
+
+
+def _described(error: BaseException, source: str) -> dict[str, Any]:
+    """Returns the message of an error, its line, and that line's text."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except BaseException:  # noqa: BLE001 - a message that cannot be made is none
+        text = type(error).__name__
+    line, function = _place(error)
+    lines = source.splitlines()
+    shown = lines[line - 1].strip()[:120] if line is not None and 0 < line <= len(lines) else None
+    return {"text": text[:_MAX_TEXT], "line": line, "function": function, "code": shown}
+
+
+def _place(error: BaseException) -> tuple[int | None, str | None]:
+    if isinstance(error, SyntaxError) and error.filename == FILE:
+        return error.lineno, None
+    frames = [frame for frame in _frames(error) if frame.filename == FILE]
+    if not frames:
+        return None, None
+    return frames[-1].lineno, frames[-1].name
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    walked = traceback.walk_tb(error.__traceback__)
+    return list(traceback.StackSummary.extract(walked, limit=200, lookup_lines=False))
+
+
+def _text(raw: io.BufferedIOBase) -> io.TextIOWrapper:
+    return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
+
+
+class _Discarded(io.BytesIO):
+    """Takes what is printed and keeps nothing."""
+
+    def write(self, data: Any, /) -> int:
+        return len(data)
+
+
+class _Bounded(io.BytesIO):
+    """Keeps what is printed, up to a limit."""
+
+    def write(self, data: Any, /) -> int:
+        if self.tell() + len(data) > _MAX_PRINTED:
+            raise OSError(f"the program prints more than {_MAX_PRINTED} bytes")
+        return super().write(data)

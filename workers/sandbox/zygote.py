@@ -1,0 +1,158 @@
+"""The warm interpreter: imports the modules once and forks a process for each program.
+
+`python -m workers.sandbox.zygote OPTIONS` is started by `workers.sandbox.zygotes` with a socket as
+standard input and an empty environment. It never reads a program, so what it forks knows nothing of
+any other program. It has one thread, because a fork copies one thread only.
+"""
+
+import gc
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from typing import Any, Final
+
+from app.domain.sandbox import LAYERS, MAX_PROGRAM
+from workers.sandbox import namespaces, program
+from workers.sandbox.kernel import set_parent_death_signal
+from workers.sandbox.layers import Protection, available
+from workers.sandbox.modules import preload
+
+CHANNEL: Final = 3
+"""The one descriptor that a program's process has."""
+READY: Final = b"\x01"
+"""Sent by a program's process once its layers are applied, before it reads the program."""
+_LENGTH: Final = struct.Struct(">I")
+_CHUNK: Final = 65_536
+
+
+def main() -> int:
+    options = json.loads(sys.argv[1])
+    set_parent_death_signal(signal.SIGKILL)
+    line = socket.socket(fileno=os.dup(0))
+    try:
+        modules = preload(options["modules"])
+    except ImportError as error:
+        line.send(json.dumps({"failure": f"a module of the settings: {error}"}).encode())
+        return 1
+    protection = _protection(options)
+    if "namespaces" in protection.layers:
+        namespaces.enter()
+    layers = [layer for layer in LAYERS if layer in protection.layers]
+    os.environ.clear()
+    gc.collect()
+    gc.freeze()  # a collection in a child would copy the pages of everything it looks at
+    line.send(json.dumps({"layers": layers, "modules": modules}).encode())
+    _serve(line, protection)
+    return 0
+
+
+def _protection(options: dict[str, Any]) -> Protection:
+    layers = available(frozenset(options["without"]), first_uid=options["first_uid"])
+    return Protection(
+        layers=layers,
+        memory_bytes=_address_space() + options["memory_bytes"],
+        seconds=options["seconds"],
+        first_uid=options["first_uid"],
+    )
+
+
+def _address_space() -> int:
+    """Returns the bytes of this process's address space, which each fork begins with."""
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - no pathlib in this small interpreter
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _serve(line: socket.socket, protection: Protection) -> None:
+    """Forks a keeper for each request: a slot, with the program's channel and the keeper's own."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers leave no zombies
+    while True:
+        request, descriptors, _, _ = socket.recv_fds(line, 64, 2)
+        if not request:
+            return
+        if os.fork() == 0:
+            try:
+                line.close()
+                _keep(int(request), protection, *descriptors)
+            finally:
+                os._exit(1)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _keep(slot: int, protection: Protection, channel: int, status: int) -> None:
+    """Forks the program's process, tells the runner of it, waits for its end."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    set_parent_death_signal(signal.SIGKILL)
+    if "namespaces" in protection.layers:
+        namespaces.enter_for_one()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become_program(slot, protection, channel)
+        finally:
+            os._exit(1)
+    os.close(channel)
+    with socket.socket(fileno=status) as report:
+        socket.send_fds(report, [b"forked"], [os.pidfd_open(pid)])
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        report.send(str(code).encode())
+    os._exit(0)
+
+
+def _become_program(slot: int, protection: Protection, channel: int) -> None:
+    os.setsid()
+    _keep_only(channel)
+    try:
+        protection.confine(slot)
+    except BaseException as error:
+        os.write(2, f"a layer could not be applied: {error!r}\n".encode())
+        raise
+    os.close(2)
+    os.write(CHANNEL, READY)
+    asked = _read_program()
+    if asked is not None:
+        _write(program.answer(asked))
+    os._exit(0)
+
+
+def _keep_only(channel: int) -> None:
+    """Closes all descriptors but the channel and standard error."""
+    if channel != CHANNEL:
+        os.dup2(channel, CHANNEL)
+    os.closerange(0, 2)
+    os.closerange(CHANNEL + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def _read_program() -> bytes | None:
+    """Returns `None` where the runner went away."""
+    head = _read(_LENGTH.size)
+    if head is None:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    return _read(length) if length <= MAX_PROGRAM else None
+
+
+def _read(length: int) -> bytes | None:
+    parts, left = [], length
+    while left:
+        part = os.read(CHANNEL, min(left, _CHUNK))
+        if not part:
+            return None
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _write(reply: bytes) -> None:
+    view = memoryview(reply)
+    with suppress(OSError):  # the runner has read enough, or the code has closed the channel
+        while view:
+            view = view[os.write(CHANNEL, view) :]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

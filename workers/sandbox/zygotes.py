@@ -1,0 +1,159 @@
+"""Starts the zygote for the runner, and asks it for processes."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+import workers
+from app.domain.sandbox import Layer, Level
+
+_START_S: Final = 120.0
+"""Imports from a cold disk."""
+_MAX_REPORT: Final = 65_536
+
+
+class ZygoteFailed(Exception):
+    """The zygote did not start. The text is for operators."""
+
+
+@dataclass(frozen=True, slots=True)
+class ZygoteOptions:
+    modules: tuple[str, ...]
+    without: tuple[Layer, ...]
+    """Layers that are left out."""
+    memory_bytes: int
+    seconds: float
+    first_uid: int
+
+    def to_json(self) -> str:
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """A process that waits for its program."""
+
+    handle: int
+    """A pidfd, which never means another process."""
+    channel: socket.socket
+    status: socket.socket
+
+    def close(self) -> None:
+        os.close(self.handle)
+        self.channel.close()
+        self.status.close()
+
+
+class Zygote:
+    def __init__(self, process: subprocess.Popen[bytes], line: socket.socket, level: Level) -> None:
+        self._process = process
+        self._line = line
+        self._sending = asyncio.Lock()
+        self.level = level
+
+    @classmethod
+    async def start(cls, options: ZygoteOptions) -> Self:
+        """Raises `ZygoteFailed`. To be called on the main thread: the kernel ends the zygote with
+        the thread that started it.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program; it starts in milliseconds
+                (sys.executable, "-m", "workers.sandbox.zygote", options.to_json()),
+                stdin=theirs.fileno(),
+                env=_environment(),
+                cwd=Path(next(iter(workers.__path__))).parent,
+                start_new_session=True,
+            )
+        ours.setblocking(False)
+        try:
+            async with asyncio.timeout(_START_S):
+                report = await asyncio.get_running_loop().sock_recv(ours, _MAX_REPORT)
+        except TimeoutError:
+            report = b""
+        told: dict[str, Any] = json.loads(report or b"{}")
+        if "layers" not in told:
+            process.kill()
+            process.wait()
+            ours.close()
+            raise ZygoteFailed(told.get("failure", "the interpreter for programs did not start"))
+        return cls(process, ours, Level(tuple(told["layers"]), tuple(told["modules"])))
+
+    @property
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
+    async def fork(self, slot: int) -> Forked:
+        """Returns a process for a slot's next program. Raises `OSError`, `EOFError`."""
+        channel, theirs = socket.socketpair()
+        status, keepers = socket.socketpair()
+        channel.setblocking(False)
+        status.setblocking(False)
+        try:
+            with theirs, keepers:
+                await self._send(slot, [theirs.fileno(), keepers.fileno()])
+            await _ready(status)
+            return Forked(_handle(status), channel, status)
+        except BaseException:
+            channel.close()
+            status.close()
+            raise
+
+    async def _send(self, slot: int, descriptors: list[int]) -> None:
+        async with self._sending:
+            await _ready(self._line, to_write=True)
+            socket.send_fds(self._line, [str(slot).encode()], descriptors)
+
+    def close(self) -> None:
+        """Ends the zygote, and with it all that it forked."""
+        self._line.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """Returns the whole environment of the zygote, which no secret is in.
+
+    One thread of BLAS: a fork copies one. A fixed seed of hashes: sets have the same order after a
+    restart.
+    """
+    return {
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUTF8": "1",
+    }
+
+
+def _handle(status: socket.socket) -> int:
+    _, handles, _, _ = socket.recv_fds(status, 16, 1)
+    if not handles:
+        raise EOFError
+    return handles[0]
+
+
+async def _ready(end: socket.socket, *, to_write: bool = False) -> None:
+    """Waits until a socket can be read, or written. `sock_recv` could not take descriptors."""
+    loop = asyncio.get_running_loop()
+    woken: asyncio.Future[None] = loop.create_future()
+
+    def wake() -> None:
+        if not woken.done():
+            woken.set_result(None)
+
+    add, remove = (
+        (loop.add_writer, loop.remove_writer) if to_write else (loop.add_reader, loop.remove_reader)
+    )
+    add(end, wake)
+    try:
+        await woken
+    finally:
+        remove(end)
