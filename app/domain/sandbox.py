@@ -69,7 +69,7 @@ class Ending:
     `replied`.
     """
     detail: str
-    """How a program ended that did not reply, for its author."""
+    """The end of a program that did not reply, in words for its author."""
     elapsed_s: float
 
     @classmethod

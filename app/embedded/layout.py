@@ -146,8 +146,8 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
 
 
 def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
-    """Returns the spec of the runner of python graders. Its environment has no secret, neither ours
-    nor one of the shell that started us.
+    """Returns the spec of the runner of python graders. Its environment has no secret, neither of
+    this installation nor of the shell that started it.
     """
     return ChildSpec(
         name="sandbox",

@@ -18,7 +18,7 @@ _MAX_TEXT: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a program gave: the value of its function, or its output."""
+    """The value of a program's function, or the output of a script."""
 
     value: Any
     elapsed_s: float
@@ -77,9 +77,10 @@ def _read(ending: Ending) -> Result:
 
 def _with_place(text: str, place: dict[str, Any]) -> str:
     line, function, code = place.get("line"), place.get("function"), place.get("code")
-    told = text
-    if isinstance(line, int):
-        told += f" (line {line}"
-        told += f", in {function}" if isinstance(function, str) and function != "<module>" else ""
-        told += f": {code})" if isinstance(code, str) and code else ")"
-    return told[:_MAX_TEXT]
+    if not isinstance(line, int):
+        return text[:_MAX_TEXT]
+    words = [f"line {line}"]
+    if isinstance(function, str) and function != "<module>":
+        words.append(f"in {function}")
+    quoted = f": {code}" if isinstance(code, str) and code else ""
+    return f"{text} ({', '.join(words)}{quoted})"[:_MAX_TEXT]

@@ -1,4 +1,6 @@
-"""A job whose reward is a formula over four kinds of graders, one of them a model on our engine."""
+"""A job whose reward is a formula over five kinds of graders: one is a model on our engine, one a
+python function in the sandbox.
+"""
 
 import math
 from typing import Any
@@ -10,7 +12,14 @@ from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method
 
-FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + judge"
+FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + judge + 0.1 * vowels"
+VOWELS = """
+import re
+def grade(sample, item):
+    text = sample["output_text"]
+    assert sample["turns"][-1]["content"] == text
+    return len(re.findall("[aeiou0-9]", text)) / (1 + len(text)) + ("reference_answer" in item)
+"""
 TEXTS = {"input": "{{ sample.output_text }}", "reference": "{{ item.reference_answer }}"}
 
 
@@ -33,6 +42,7 @@ def grader(endpoint: str) -> dict[str, Any]:
                 "input": [{"role": "user", "content": prompt + "{{ sample.output_text }}"}],
                 "sampling_params": {"seed": 1, "temperature": 0, "max_completions_tokens": 8},
             },
+            "vowels": {"type": "python", "name": "vowels", "source": VOWELS},
             "records": {
                 "type": "endpoint",
                 "url": f"{endpoint}/grade",
@@ -48,7 +58,7 @@ def metrics_events(client: OpenAI, job_id: str) -> list[dict[str, Any]]:
     return [dict(e.data or {}) for e in reversed(events) if e.type == "metrics"]  # type: ignore[call-overload]  # the client types an event's data as object
 
 
-def test_a_job_with_four_kinds_of_graders(
+def test_a_job_with_five_kinds_of_graders(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
@@ -74,11 +84,14 @@ def test_a_job_with_four_kinds_of_graders(
     for row in rows:
         parts = row["components"]
         joined = 0.5 * parts["records"] + 0.25 * parts["exact"] + 0.25 * parts["near"]
-        assert row["reward"] == pytest.approx(joined + parts["judge"])
+        assert row["reward"] == pytest.approx(joined + parts["judge"] + 0.1 * parts["vowels"])
         assert (parts["exact"] == 1.0) <= (parts["near"] == 1.0)
+        answer = row["trace"]["turns"][-1]["content"]
+        share = sum(letter in "aeiou0123456789" for letter in answer) / (1 + len(answer))
+        assert parts["vowels"] == pytest.approx(share + 1)
     assert any(0 < row["components"]["near"] < 1 for row in rows)
     trained = [row for row in rows if row["split"] == "train" and row["step"] == 1]
-    for part in ("exact", "near", "judge", "records"):
+    for part in ("exact", "near", "judge", "records", "vowels"):
         curve = live.curve(job.id, f"reward/component/{part}")
         mean = sum(row["components"][part] for row in trained) / len(trained)
         assert curve[1] == pytest.approx(mean)
@@ -91,6 +104,7 @@ def test_a_job_with_four_kinds_of_graders(
         "near": "text_similarity",
         "judge": "score_model",
         "records": "endpoint",
+        "vowels": "python",
     }
     # A model of this size writes no JSON: each of its answers is a counted 0, none is lost.
     errors = {entry["name"]: entry for entry in first["errors"]["graders"]}
@@ -139,8 +153,10 @@ def test_the_official_client_runs_and_validates_graders(
     whole: Any = grader(endpoints.good)
     answer = alpha.run(grader=whole, model_sample="42", item={"reference_answer": "42"})
     parts: Any = answer.sub_rewards
-    assert set(parts) == {"exact", "near", "judge", "records"}
-    assert math.isclose(answer.reward, 0.5 * parts["records"] + 0.5 + parts["judge"])
+    assert set(parts) == {"exact", "near", "judge", "records", "vowels"}
+    assert math.isclose(parts["vowels"], 2 / 3 + 1)
+    joined = 0.5 * parts["records"] + 0.5 + parts["judge"] + 0.1 * parts["vowels"]
+    assert math.isclose(answer.reward, joined)
     assert answer.api_model_grader_token_usage_per_model.keys() == {"tiny-agent"}
     validated = alpha.validate(grader=whole).grader
     assert validated is not None

@@ -8,6 +8,7 @@ from app.gateways.egress.guard import EgressPolicy
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox
 from app.grading.build import GradingPorts, build_scorer
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, ScoreResult
@@ -21,6 +22,7 @@ async def scored(
     item: dict[str, Any] | None = None,
     sample: dict[str, Any] | None = None,
     judges: InMemoryJudges | None = None,
+    sandbox: Sandbox | None = None,
 ) -> ScoreResult:
     """Raises `ScoreFault`. A grader that calls an endpoint is refused by the egress guard."""
     egress = EgressClient(EgressPolicy(), max_body_bytes=1)
@@ -28,6 +30,7 @@ async def scored(
         EndpointPool(egress, timeout_s=1.0, max_retries=0),
         CallSigner(SECRET_KEY, project_id="proj_a"),
         judges or InMemoryJudges(lambda _: JudgeReply("")),
+        sandbox or InMemorySandbox(),
     )
     scorer = build_scorer(read_grader(grader), ports)
     request = GradeRequest(text_sample(text, sample), item or {}, "trace_1", "grade_1")

@@ -1,7 +1,7 @@
 """Landlock: a rule set without rules, which denies all that the kernel's version can deny.
 
-Source: `Documentation/userspace-api/landlock.rst` of the kernel. What is open already stays usable,
-and a program has nothing open but its channel.
+Source: `Documentation/userspace-api/landlock.rst` of the kernel. Open descriptors stay usable; a
+program has none but its channel.
 """
 
 import ctypes

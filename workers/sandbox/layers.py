@@ -20,11 +20,11 @@ _TRIED_UID: Final = 60_800
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What is put around each program."""
+    """The layers around each program, with their limits."""
 
     layers: frozenset[Layer]
     memory_bytes: int
-    """Of the whole address space, the interpreter's own included."""
+    """Limit of the whole address space, the interpreter's own included."""
     seconds: float
     first_uid: int
 
@@ -79,7 +79,7 @@ def _try_namespaces() -> None:
 def _try_landlock() -> None:
     renounce()
     landlock.restrict()
-    _must_fail(lambda: os.listdir("/"))  # noqa: PTH208 - as above
+    _must_fail(lambda: os.listdir("/"))  # noqa: PTH208 - no pathlib in this small interpreter
 
 
 def _try_seccomp() -> None:

@@ -24,11 +24,11 @@ _STANDARD: Final = (
     "types", "typing", "unicodedata", "unittest", "urllib.parse", "uuid", "warnings", "weakref",
     "xml.etree.ElementTree", "zipfile", "zlib",
 )  # fmt: skip
-"""Those that need files, sockets or processes too: their other functions work, and a call that the
-sandbox refuses then says so by itself.
+"""Modules of the standard library. Some need files, sockets or processes for some functions: the
+others work, and a call that the sandbox refuses says so.
 """
 _USUAL: Final = ("numpy", "rapidfuzz", "rapidfuzz.distance", "rapidfuzz.fuzz", "rapidfuzz.process")
-"""Loaded where they are installed."""
+"""Modules of other packages, loaded where these are installed."""
 
 
 def preload(extra: Sequence[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from workers.sandbox.modules import preload
 CHANNEL: Final = 3
 """The one descriptor that a program's process has."""
 READY: Final = b"\x01"
-"""Sent by a program's process once its layers are applied, before it reads the program."""
+"""A program's process sends it when its layers are applied, before it reads the program."""
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
 

@@ -77,13 +77,13 @@ class Zygote:
                 report = await asyncio.get_running_loop().sock_recv(ours, _MAX_REPORT)
         except TimeoutError:
             report = b""
-        told: dict[str, Any] = json.loads(report or b"{}")
-        if "layers" not in told:
+        values: dict[str, Any] = json.loads(report or b"{}")
+        if "layers" not in values:
             process.kill()
             process.wait()
             ours.close()
-            raise ZygoteFailed(told.get("failure", "the interpreter for programs did not start"))
-        return cls(process, ours, Level(tuple(told["layers"]), tuple(told["modules"])))
+            raise ZygoteFailed(values.get("failure", "the interpreter for programs did not start"))
+        return cls(process, ours, Level(tuple(values["layers"]), tuple(values["modules"])))
 
     @property
     def runs(self) -> bool:

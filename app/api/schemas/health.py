@@ -18,7 +18,7 @@ class PartObject(Described):
     detail: str | None = Field(
         None,
         exclude_if=lambda value: value is None,
-        description="What a part that works says of itself: the layers of the sandbox",
+        description="More about a part that works: the layers of the sandbox",
     )
 
 

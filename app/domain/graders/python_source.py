@@ -12,6 +12,7 @@ FUNCTION: Final = "grade"
 MAX_SOURCE: Final = 256_000
 """Bytes; the hosted limit."""
 _SIGNATURE: Final = f"def {FUNCTION}(sample, item)"
+_VALUES: Final = 2
 _NO_NETWORK: Final = "the sandbox has no network"
 _NO_PROCESSES: Final = "the sandbox starts no processes and threads"
 _NO_NATIVE: Final = "the sandbox loads no native code"
@@ -126,9 +127,9 @@ def _check_function(tree: ast.Module) -> None:
 def _takes_two(arguments: ast.arguments) -> bool:
     positional = [*arguments.posonlyargs, *arguments.args]
     needed = len(positional) - len(arguments.defaults)
-    enough = len(positional) >= 2 or arguments.vararg is not None  # noqa: PLR2004 - sample and item
+    enough = len(positional) >= _VALUES or arguments.vararg is not None
     keywords_have_defaults = all(default is not None for default in arguments.kw_defaults)
-    return enough and needed <= 2 and keywords_have_defaults  # noqa: PLR2004 - as above
+    return enough and needed <= _VALUES and keywords_have_defaults
 
 
 def _bound(node: ast.stmt) -> set[str]:

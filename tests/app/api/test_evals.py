@@ -54,7 +54,8 @@ async def made(api: Api, *criteria: dict[str, Any]) -> str:
         ({"data_source_config": {"type": "custom"}}, "missing_required_parameter", "item_schema"),
         ({"data_source_config": {"type": "novel"}}, "invalid_value", "data_source_config.type"),
         ({"testing_criteria": []}, "invalid_value", "testing_criteria"),
-        ({"testing_criteria": [{"type": "python"}]}, "grader_not_available", "[0].type"),
+        ({"testing_criteria": [{"type": "novel"}]}, "grader_not_available", "[0].type"),
+        ({"testing_criteria": [{"type": "python"}]}, "missing_required_parameter", "[0].source"),
         (
             {"testing_criteria": [CHECK, {"type": "label_model"}]},
             "missing_required_parameter",

@@ -50,15 +50,15 @@ async def test_the_message_about_an_unknown_key_names_the_way_out(
     assert "Remove it" in error["message"]
 
 
-PYTHON = {"type": "python", "name": "p", "source": "def grade(): ...", "image_tag": "2025-05-08"}
+NOVEL = {"type": "novel", "name": "p", "source": "def grade(): ...", "image_tag": "2025-05-08"}
 
 
 @pytest.mark.parametrize("child", [False, True])
 async def test_a_refused_type_is_the_only_fault_of_its_grader(
     api: Api, body: dict[str, Any], *, child: bool
 ) -> None:
-    multi = {"type": "multi", "graders": {"x": PYTHON}, "calculate_output": "x"}
-    error, report = await both(api, changed(body, ("grader",), multi if child else PYTHON))
+    multi = {"type": "multi", "graders": {"x": NOVEL}, "calculate_output": "x"}
+    error, report = await both(api, changed(body, ("grader",), multi if child else NOVEL))
     param = f"{ROOT}.grader.graders.x.type" if child else f"{ROOT}.grader.type"
     assert error["param"] == param
     found = [(issue["param"], issue["code"]) for issue in (*report["errors"], *report["warnings"])]

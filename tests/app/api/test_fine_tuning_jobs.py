@@ -93,6 +93,12 @@ async def test_headers_are_sealed_in_the_database(
         (
             ("method", "reinforcement", "grader"),
             {"type": "python", "source": "x"},
+            "method.reinforcement.grader.source",
+            "invalid_value",
+        ),
+        (
+            ("method", "reinforcement", "grader"),
+            {"type": "javascript"},
             "method.reinforcement.grader.type",
             "grader_not_available",
         ),

@@ -104,7 +104,7 @@ async def test_what_cannot_be_calibrated_is_refused(api: Api) -> None:
         ({"samples": [{"model_sample": 7}]}, 400, "samples[0].model_sample"),
         ({"file_id": wrong}, 400, "file_id"),
         ({"file_id": "file-none"}, 404, "file_id"),
-        ({"samples": SAMPLES, "compare_with": {"type": "python"}}, 400, "compare_with.type"),
+        ({"samples": SAMPLES, "compare_with": {"type": "python"}}, 400, "compare_with.source"),
     ]
     for body, status, param in bodies:
         reply = await api.call("POST", path, json=body)

@@ -219,7 +219,8 @@ async def test_a_grader_that_hangs_ends_in_time(database: Database) -> None:
 @pytest.mark.parametrize(
     ("grader", "param", "code"),
     [
-        ({"type": "python", "source": "x"}, "grader.type", "grader_not_available"),
+        ({"type": "python", "source": "x"}, "grader.source", "invalid_value"),
+        ({"type": "python"}, "grader.source", "missing_required_parameter"),
         ({"type": "made_up"}, "grader.type", "grader_not_available"),
         ({}, "grader.type", "missing_required_parameter"),
         ("text", "grader", "invalid_value"),

@@ -23,7 +23,11 @@ async def test_a_service_without_workers_and_engine_is_ready_and_says_so(api: Ap
         "broker": "ok",
         "worker": "failing",
         "engine": "failing",
+        "sandbox": "failing",
     }
+    assert body["parts"]["sandbox"]["problem"] == (
+        "The sandbox does not answer; graders that run code give no score."
+    )
     assert body["parts"]["worker"]["problem"] == (
         "No worker answers for the queue 'runs' and 'control'; work waits."
     )

@@ -77,7 +77,7 @@ async def test_headers_of_children_are_sealed(api: Api, database: Database) -> N
         ({"name": "a"}, "grader", "missing_required_parameter"),
         ({"name": "", "grader": CHECK}, "name", "invalid_value"),
         ({"name": "a", "grader": {**CHECK, "operation": "x"}}, "grader.operation", None),
-        ({"name": "a", "grader": {"type": "python", "source": "x"}}, "grader.type", None),
+        ({"name": "a", "grader": {"type": "python", "source": "x"}}, "grader.source", None),
         ({"name": "a", "grader": {**REMOTE, "url": "http://10.0.0.1/"}}, "grader.url", None),
         (
             {

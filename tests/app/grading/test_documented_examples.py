@@ -9,6 +9,7 @@ import pytest
 from app.domain.graders.graders import GRADER_TYPES
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from tests.support.grading import scored
+from tests.support.sandbox.running import RunningSandbox
 
 PAGE = Path(__file__).parents[3] / "docs" / "graders.md"
 CALLS_OUT = {"endpoint"}
@@ -27,7 +28,9 @@ def examples() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda one: one["grader"]["type"])
-async def test_an_example_gives_its_reward(example: dict[str, Any]) -> None:
+async def test_an_example_gives_its_reward(
+    example: dict[str, Any], sandbox: RunningSandbox
+) -> None:
     judges = InMemoryJudges(lambda _: JudgeReply(json.dumps(example.get("judge"))))
     result = await scored(
         example["grader"],
@@ -35,6 +38,7 @@ async def test_an_example_gives_its_reward(example: dict[str, Any]) -> None:
         item=example.get("item"),
         sample=example.get("sample"),
         judges=judges,
+        sandbox=sandbox.client,
     )
     assert result.score == pytest.approx(example["reward"], abs=5e-4)
     assert result.errors.raised == ()

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,6 +10,7 @@ import httpx
 from app.factory.accounts import provisioning_service
 from app.settings.egress import EgressSettings
 from app.settings.judges import JudgeSettings
+from app.settings.sandbox import SandboxSettings
 from app.store.database import Database as Store
 from tests.support.application import application
 from tests.support.endpoints import EndpointServer
@@ -37,6 +39,10 @@ class Trials:
         more.setdefault("item", {"answer": "42"})
         return await self.post(RUN, {"grader": grader, "model_sample": answer, **more})
 
+    async def get(self, path: str) -> dict[str, Any]:
+        answer: dict[str, Any] = (await self._http.get(path)).json()
+        return answer
+
     async def secret(self) -> str:
         reply = await self._http.get("/v1/signing_secret")
         secret: str = reply.json()["secret"]
@@ -51,7 +57,9 @@ async def serving(
     engine_url: str = "http://127.0.0.1:9",
     call_timeout_s: float = 3.0,
     max_body_bytes: int = 1_048_576,
+    sandbox: Path | None = None,
 ) -> AsyncIterator[Trials]:
+    """`sandbox` is the socket of a runner."""
     egress = EgressSettings(
         allow_endpoints=tuple(server.host_port for server in servers),
         allow_plain_http=True,
@@ -59,7 +67,12 @@ async def serving(
         max_retries=1,
         max_body_bytes=max_body_bytes,
     )
-    changes = {"egress": egress, "judges": judges, "engine_url": engine_url}
+    changes = {
+        "egress": egress,
+        "judges": judges,
+        "engine_url": engine_url,
+        "sandbox": SandboxSettings(socket=sandbox),
+    }
     settings = database.settings.model_copy(update=changes)
     store = Store(settings.database_url)
     created = await provisioning_service(settings, store).provision(

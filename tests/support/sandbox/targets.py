@@ -1,4 +1,4 @@
-"""What attacks aim at: files, listeners on the network, and secrets. Tells if one was hit."""
+"""Targets of attacks: files, listeners on the network, and secrets. They record a hit."""
 
 import os
 import secrets
@@ -23,7 +23,7 @@ SECRETS = (
     "secret_name",
     "root:x:0",
 )
-_SHARED = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp")]
+_SHARED = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp")]  # noqa: S108 - places that every user can write to
 
 
 @dataclass(slots=True)

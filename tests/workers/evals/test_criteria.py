@@ -12,6 +12,7 @@ from app.domain.rollouts.trajectory import Failure, Trajectory
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts, build_scorer
 from tests.support.rollouts import SECRET_KEY
 from workers.evals.context import EvalContext
@@ -32,7 +33,9 @@ async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_i
     text = json.dumps({"result": "kind"})
     judges = InMemoryJudges(lambda _: JudgeReply(text, prompt_tokens=7, completion_tokens=2))
     no_endpoints = cast("EndpointPool", None)
-    ports = GradingPorts(no_endpoints, CallSigner(SECRET_KEY, project_id="proj_a"), judges)
+    ports = GradingPorts(
+        no_endpoints, CallSigner(SECRET_KEY, project_id="proj_a"), judges, InMemorySandbox()
+    )
     multi = {"type": "multi", "name": "m", "graders": {"a": LABELS}, "calculate_output": "a"}
     of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=[LABELS, multi])
     scorers = [build_scorer(read_grader(criterion), ports) for criterion in of.testing_criteria]

@@ -8,6 +8,7 @@ from app.domain.ids import GroupKey
 from app.domain.rollouts.trajectory import Grade, Trajectory, Turn
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeQuestion, JudgeReply
+from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollouts import SECRET_KEY, egress_to, pool, row
@@ -47,7 +48,9 @@ async def test_an_ai_judge_is_asked_once_for_a_group_and_its_verdicts_are_journa
     judges, journal = InMemoryJudges(by_number), InMemoryJournal()
     async with endpoint(lambda _: Reply()) as server:
         egress = egress_to(server)
-        ports = GradingPorts(pool(egress), CallSigner(SECRET_KEY, project_id="proj_a"), judges)
+        ports = GradingPorts(
+            pool(egress), CallSigner(SECRET_KEY, project_id="proj_a"), judges, InMemorySandbox()
+        )
         scorer = build_group_scorer(read_grader(JUDGE), ports)
         group = played("2", "9", "5")
         assert await scorer.score_early(group[0], row(), journal=journal) is None

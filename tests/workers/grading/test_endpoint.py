@@ -9,6 +9,7 @@ from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner, signing_secret
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
@@ -21,7 +22,9 @@ CALLS = [{"id": "call_1", "type": "function", "function": {"name": "search", "ar
 
 def ports(endpoints: EndpointPool) -> GradingPorts:
     signer = CallSigner(SECRET_KEY, project_id="proj_a")
-    return GradingPorts(endpoints, signer, InMemoryJudges(lambda _: JudgeReply("")))
+    return GradingPorts(
+        endpoints, signer, InMemoryJudges(lambda _: JudgeReply("")), InMemorySandbox()
+    )
 
 
 def trajectory(content: str = "42", *, finish: str = "stop", **message: Any) -> Trajectory:

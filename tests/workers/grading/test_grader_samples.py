@@ -10,6 +10,7 @@ from app.domain.graders.graders import Grader
 from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
@@ -132,7 +133,9 @@ async def grade(spec: dict[str, Any]) -> float:
     async with endpoint(lambda _: Reply()) as server:
         egress = egress_to(server)
         judges = InMemoryJudges(lambda _: JudgeReply(""))
-        ports = GradingPorts(pool(egress), CallSigner(SECRET_KEY, project_id="proj_a"), judges)
+        ports = GradingPorts(
+            pool(egress), CallSigner(SECRET_KEY, project_id="proj_a"), judges, InMemorySandbox()
+        )
         grader = build_grader(GRADERS.validate_python(spec), ports)
         found = await grader.grade(two_turns(), row(), KEY, journal=InMemoryJournal())
         await egress.aclose()

@@ -9,6 +9,7 @@ from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox
 from app.grading.build import GradingPorts
 from app.grading.scorer import GradeRequest, ScoreResult
 from tests.support.endpoints import Received, Reply, Script, endpoint
@@ -49,6 +50,7 @@ async def run(
     script: Script = lambda _: Reply(json={"score": 0.25, "metrics": {"part": 3}}),
     journal: InMemoryJournal | None = None,
     content: str = "42",
+    sandbox: Sandbox | None = None,
 ) -> tuple[Grade | GraderFailure, list[Received]]:
     async with endpoint(script) as server:
         egress = egress_to(server)
@@ -57,6 +59,7 @@ async def run(
             pool(egress),
             CallSigner(SECRET_KEY, project_id="proj_a"),
             judges or InMemoryJudges(lambda _: verdict(1)),
+            sandbox or InMemorySandbox(),
         )
         grader = build_grader(GRADERS.validate_json(text), ports)
         try:
@@ -223,7 +226,7 @@ class IntegerScorer:
 
 
 async def test_an_integer_score_that_no_float_can_hold_costs_the_rollout() -> None:
-    grader = JobGrader("mine", IntegerScorer(), asks_outside=True)
+    grader = JobGrader("mine", IntegerScorer(), journalled=True)
     with pytest.raises(GraderFailure, match="the score of more than 308 digits is beyond"):
         await grader.grade(trajectory("42"), row(), KEY, journal=InMemoryJournal())
 

@@ -80,7 +80,7 @@ async def test_usual_modules_are_there(sandbox: RunningSandbox, source: str, rep
         ("def f():\n    return f()", "RecursionError: maximum recursion", 2, "return f()"),
     ],
 )
-async def test_an_error_is_told_with_its_place(
+async def test_an_error_has_its_place(
     sandbox: RunningSandbox, source: str, text: str, line: int | None, code: str | None
 ) -> None:
     ending = await call(sandbox, source, name="f")

@@ -22,7 +22,7 @@ class PythonGrader(GraderModel):
     image_tag: str | None = Field(
         default=None, min_length=1, max_length=128, exclude_if=lambda value: value is None
     )
-    """Echoed and without effect: there is one set of modules, the operator's."""
+    """It is echoed and has no effect: there is one set of modules, the operator's."""
 
     @field_validator("source")
     @classmethod

@@ -62,7 +62,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
     ("sent", "place", "part"),
     [
         ({}, ("type",), "required"),
-        ({"type": "python", "source": "x"}, ("type",), "sandbox"),
+        ({"type": "python", "source": "x"}, ("source",), "def grade(sample, item)"),
         ({"type": "label_model"}, ("model",), "required"),
         ({"type": "made_up"}, ("type",), "no grader type 'made_up'"),
         ({"type": ["multi"]}, ("type",), "no grader type"),
@@ -97,7 +97,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
         ({**MULTI, "graders": CHECK}, ("graders",), "a map of name to grader"),
         ({**MULTI, "graders": {"a-b": CHECK}}, ("graders", "a-b", "[key]"), "pattern"),
         ({**MULTI, "graders": {"a": MULTI}}, ("graders", "a", "type"), "cannot hold"),
-        ({**MULTI, "graders": {"a": {"type": "python"}}}, ("graders", "a", "type"), "sandbox"),
+        ({**MULTI, "graders": {"a": {"type": "python"}}}, ("graders", "a", "source"), "required"),
         (
             {**MULTI, "graders": {"multi": {**CHECK, "reference": "{{ b }}"}}},
             ("graders", "multi", "reference"),

@@ -1,0 +1,69 @@
+"""The early check of a python grader's source: what it refuses with its line, what it lets by."""
+
+import pytest
+
+from app.domain.graders.kinds.python import PythonGrader
+from app.domain.graders.python_source import MAX_SOURCE, SourceFault, check_source
+
+GRADE = "def grade(sample, item):\n    return 1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("", "it defines no function 'grade'"),
+        ("def score(sample, item): pass", "write 'def grade(sample, item)'"),
+        ("x = 1\ndef grade(sample): pass", "line 2: 'grade' takes two values"),
+        ("def grade(sample, item, more): pass", "line 1: 'grade' takes two values"),
+        ("def grade(sample, item, *, k): pass", "line 1: 'grade' takes two values"),
+        ("async def grade(sample, item): pass", "line 1: 'grade' is async"),
+        ("def grade(sample, item:\n  pass", "line 1: "),
+        ("\n\nreturn (", "line 3: "),
+        ("x = '\x00'\n" + GRADE, "null bytes"),
+        ("x = '\ud800'\n" + GRADE, "half of a surrogate pair"),
+        ("x = " + "a." * 100_000 + "b\n" + GRADE, "it cannot be read"),
+        ("x = " + "(" * 1_000 + ")" * 1_000 + GRADE, "too many nested parentheses"),
+        ("#" * MAX_SOURCE + "\n" + GRADE, f"at most {MAX_SOURCE} are taken"),
+        ("import socket\n" + GRADE, "line 1: 'socket' cannot work: the sandbox has no network"),
+        ("import os, urllib.request\n" + GRADE, "line 1: 'urllib.request' cannot work"),
+        ("from urllib import request\n" + GRADE, "line 1: 'urllib.request' cannot work"),
+        ("from http.client import HTTPConnection\n" + GRADE, "'http.client' cannot work"),
+        (GRADE + "def late():\n    import subprocess\n", "line 4: 'subprocess' cannot work"),
+        ("from multiprocessing import Pool\n" + GRADE, "starts no processes"),
+        ("import ctypes.util\n" + GRADE, "'ctypes' cannot work: the sandbox loads no native code"),
+        ("import os\nos.fork()\n" + GRADE, "line 2: 'os.fork' cannot work"),
+        ("import os\nos.execv('a', [])\n" + GRADE, "line 2: 'os.execv' cannot work"),
+        (GRADE + "x = open('a')\n", "line 3: 'open' cannot work: the sandbox has no files"),
+    ],
+)
+def test_what_can_never_work_is_refused(source: str, fault: str) -> None:
+    with pytest.raises(SourceFault) as caught:
+        check_source(source)
+    assert fault in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        GRADE,
+        "def grade(sample, item=None): return 1",
+        "def grade(*values): return 1",
+        "def grade(sample, item, limit=3, *, k=1): return 1",
+        "grade = lambda sample, item: 1",
+        "class Grade:\n    def __call__(self, sample, item): return 1\ngrade = Grade()",
+        "if True:\n    def grade(sample, item): return 1",
+        "from math import floor as grade",
+        "import os.path, json, urllib.parse, numpy as np\n" + GRADE,
+        "def open(x): return x\nopen(1)\n" + GRADE,
+        "x = getattr(__import__('o' + 's'), 'fork')\n" + GRADE,  # no protection: a courtesy
+    ],
+)
+def test_what_may_work_passes(source: str) -> None:
+    check_source(source)
+
+
+def test_the_hosted_fields_are_echoed() -> None:
+    sent = {"type": "python", "name": "p", "source": GRADE, "image_tag": "2025-05-08"}
+    assert PythonGrader.model_validate(sent).model_dump() == sent
+    bare = PythonGrader.model_validate({"type": "python", "source": GRADE})
+    assert bare.model_dump() == {"type": "python", "name": "python", "source": GRADE}
