@@ -69,7 +69,7 @@ def main() -> int:
     with running_sandbox(parallel=4) as sandbox:
         level = asyncio.run(sandbox.client.level())
         found = asyncio.run(measure(sandbox, grades=arguments.grades, at_once=arguments.at_once))
-    print(f"layers: {level}\n")
+    print(f"layers: {level.names}\n")
     for name, value in found.items():
         print(f"{name:>20} {value:10.1f}")
     print(json.dumps({"layers": level.layers, **found}))

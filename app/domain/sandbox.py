@@ -85,5 +85,7 @@ class Level:
     modules: tuple[str, ...]
     """Modules that programs can import, beside those built into the interpreter."""
 
-    def __str__(self) -> str:
+    @property
+    def names(self) -> str:
+        """The layers as a text."""
         return ", ".join(self.layers)

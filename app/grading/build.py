@@ -10,6 +10,7 @@ from typing import assert_never
 
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.kinds.contains import ContainsGrader
 from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.graders.kinds.exact_match import ExactMatchGrader
@@ -24,12 +25,13 @@ from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
-from app.domain.graders.single import LocalGrader, SingleGrader
+from app.domain.graders.single import LocalGrader, SandboxedGrader, SingleGrader
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import Judges
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.ai_judge import AiJudgeScorer
+from app.grading.code_execution import CodeExecutionScorer
 from app.grading.contains import ContainsScorer
 from app.grading.endpoint import EndpointScorer
 from app.grading.exact_match import ExactMatchScorer
@@ -87,12 +89,22 @@ def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
             return LabelModelScorer(spec, ports.judges, source=source)
         case AiJudgeGrader():
             return AiJudgeScorer(spec, ports.judges, source=source)
-        case PythonGrader():
-            return PythonScorer(spec, ports.sandbox, source=source)
+        case PythonGrader() | CodeExecutionGrader():
+            return _sandboxed(spec, ports.sandbox, source=source)
         case EndpointGrader():
             return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
         case _:
             return _Timed(_local(spec, source=source))
+
+
+def _sandboxed(spec: SandboxedGrader, sandbox: Sandbox, *, source: str) -> Scorer:
+    match spec:
+        case PythonGrader():
+            return PythonScorer(spec, sandbox, source=source)
+        case CodeExecutionGrader():
+            return CodeExecutionScorer(spec, sandbox, source=source)
+        case _:
+            assert_never(spec)
 
 
 def _local(spec: LocalGrader, *, source: str) -> Scorer:

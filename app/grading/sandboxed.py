@@ -64,8 +64,8 @@ def _read(ending: Ending) -> Result:
     except (ValueError, RecursionError):
         reply = None
     match reply:
-        case {"error": {"text": str(text), **place}}:
-            raise ProgramFailed(_with_place(text, place), elapsed_s=ending.elapsed_s)
+        case {"error": {"text": str(text)}}:
+            raise ProgramFailed(_with_place(text, reply["error"]), elapsed_s=ending.elapsed_s)
         case {"value": value}:
             return Result(value, ending.elapsed_s)
         case {"output": str(value)}:

@@ -108,7 +108,7 @@ class HealthService:
         except SandboxUnavailable as error:
             problem = f"The sandbox {error.problem}; graders that run code give no score."
             return Part(ok=False, problem=problem)
-        return Part(ok=True, detail=f"layers: {level}")
+        return Part(ok=True, detail=f"layers: {level.names}")
 
 
 async def _asked(ask: Callable[[], Awaitable[Part]]) -> Part:

@@ -23,6 +23,7 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
     for step, victim in (
         (1, "child"),
         (2, "engine"),
+        (3, "sandbox"),
         (4, "runs"),
         (5, "valkey"),
         (7, "postgres"),
@@ -30,6 +31,8 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
         (10, "api"),
     ):
         live.wait_for_step(job_id, step)
+        if victim == "sandbox" and victim not in before:
+            continue  # this system has none
         if victim == "child":
             pid = child_pid(job_id)
             assert pid is not None

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final
 
+from typing_extensions import override
+
 FILE: Final = "<source>"
 _MAX_TEXT: Final = 600
 """Characters of an error's message."""
@@ -106,13 +108,14 @@ def _frames(error: BaseException) -> list[traceback.FrameSummary]:
     return list(traceback.StackSummary.extract(walked, limit=200, lookup_lines=False))
 
 
-def _text(raw: io.BufferedIOBase) -> io.TextIOWrapper:
+def _text(raw: io.BytesIO) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
 
 
 class _Discarded(io.BytesIO):
     """Takes what is printed and keeps nothing."""
 
+    @override
     def write(self, data: Any, /) -> int:
         return len(data)
 
@@ -120,6 +123,7 @@ class _Discarded(io.BytesIO):
 class _Bounded(io.BytesIO):
     """Keeps what is printed, up to a limit."""
 
+    @override
     def write(self, data: Any, /) -> int:
         if self.tell() + len(data) > _MAX_PRINTED:
             raise OSError(f"the program prints more than {_MAX_PRINTED} bytes")

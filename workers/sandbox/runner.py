@@ -37,8 +37,8 @@ class BelowFloor(Exception):
 
     def __init__(self, missing: list[Layer], level: Level) -> None:
         super().__init__(
-            f"the sandbox would lack {', '.join(missing)} on this machine (it has {level}): run it "
-            "where the kernel has them, or lower AGENT_RFT_SANDBOX__FLOOR"
+            f"the sandbox would lack {', '.join(missing)} on this machine, which has "
+            f"{level.names}: run it where the kernel has all, or lower AGENT_RFT_SANDBOX__FLOOR"
         )
 
 

@@ -101,7 +101,7 @@ def install() -> None:
     """Filters all later system calls of this process. Raises `OSError`."""
     steps = _steps(platform.machine())
     instructions = (_Instruction * len(steps))(
-        *((step.code, step.jump_true, step.jump_false, step.value) for step in steps)
+        *(_Instruction(step.code, step.jump_true, step.jump_false, step.value) for step in steps)
     )
     set_filter(_Program(len(steps), instructions))
 

@@ -68,7 +68,7 @@ def _parsed(source: str) -> ast.Module:
         place = "" if error.lineno is None else f"line {error.lineno}: "
         raise SourceFault(f"{place}{error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise SourceFault(f"it cannot be read: {error or type(error).__name__}") from None
+        raise SourceFault(f"it cannot be read: {str(error) or type(error).__name__}") from None
 
 
 def _refused(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.kinds.contains import ContainsGrader
 from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.graders.kinds.exact_match import ExactMatchGrader
@@ -40,9 +41,11 @@ LocalGrader = (
     | ToolCallGrader
 )
 """Graders that call nothing."""
+SandboxedGrader = PythonGrader | CodeExecutionGrader
+"""Graders that run code in the sandbox."""
 SingleGrader = (
     LocalGrader
-    | PythonGrader
+    | SandboxedGrader
     | ScoreModelGrader
     | LabelModelGrader
     | AiJudgeGrader

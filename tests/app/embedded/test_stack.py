@@ -107,7 +107,7 @@ def test_no_child_is_handed_the_superusers_or_owners_password(stack: Installatio
         environment = Path(f"/proc/{pid}/environ").read_text()
         assert state["superuser_password"] not in environment, child
         assert state["owner_password"] not in environment, child
-        if child in {"postgres", "valkey", "engine"}:
+        if child in {"postgres", "valkey", "engine", "sandbox"}:
             assert state["app_password"] not in environment, child
             assert state["secret_key"] not in environment, child
         assert (state["worker_password"] in environment) == (child in {"runs", "control"}), child
@@ -184,7 +184,9 @@ def test_readiness_has_a_part_for_each_server(stack: Installation) -> None:
             body = json.load(reply)
         return {name: part["status"] for name, part in body["parts"].items()}
 
-    names = ("database", "disk", "broker", "worker", "engine")
+    names = ["database", "disk", "broker", "worker", "engine"]
+    if "sandbox" in stack.pids():
+        names.append("sandbox")
     wait_for(lambda: parts() == dict.fromkeys(names, "ok"), what="all parts")
     os.kill(stack.pids()["control"], signal.SIGSTOP)
     os.kill(stack.pids()["engine"], signal.SIGSTOP)

@@ -210,7 +210,7 @@ def attack(facts):
             text = repr(one)[:100000]
         except BaseException:
             continue
-        at = text.find("canary-" + "of-another-program")
+        at = text.find("-".join(["canary", "of", "another", "program"]))
         if at != -1:
             found.append(text[at : at + 60])
     return found

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from app.domain.sandbox import ALWAYS, Layer
+from app.embedded.identity import namespaces_work
 from app.gateways.sandbox.client import UnixSandbox
 from tests.support.patience import wait_for
 
 ENVIRONMENT_SECRET = "canary-of-the-runners-environment"
-_NOBODY = 65_534
+_ORDINARY = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+"""Command before that of a runner: it sees an ordinary user, to whom the files of root belong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +68,22 @@ def running_sandbox(
     floor: tuple[Layer, ...] = tuple(ALWAYS),
     time_limit_s: float = 5.0,
     parallel: int = 8,
-    as_nobody: bool = False,
+    ordinary_user: bool = False,
 ) -> Iterator[RunningSandbox]:
     """Starts a runner and ends it. Skips the test where this system has no sandbox."""
     if sys.platform != "linux":
         pytest.skip("THE SANDBOX IS NOT TESTED: it needs Linux")
+    if ordinary_user and not namespaces_work():
+        pytest.skip("NOT TESTED AS AN ORDINARY USER: this machine refuses user namespaces")
     with tempfile.TemporaryDirectory(prefix="sandbox") as name:  # its path is short
         directory = Path(name)
-        if as_nobody:
-            os.chown(directory, _NOBODY, _NOBODY)
         log = directory / "log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                command(without),
+                [*(_ORDINARY if ordinary_user else ()), *command(without)],
                 env=environment(directory, floor, time_limit_s, parallel),
                 stdout=output,
                 stderr=output,
-                user=_NOBODY if as_nobody else None,
-                group=_NOBODY if as_nobody else None,
             )
         sandbox = RunningSandbox(process, directory / "sandbox.sock", log)
         try:

@@ -20,7 +20,7 @@ SECRETS = (
     FILE_SECRET,
     PROGRAM_SECRET,
     "canary-of-memory",
-    "secret_name",
+    "hidden_name",
     "root:x:0",
 )
 _SHARED = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp")]  # noqa: S108 - places that every user can write to
@@ -39,7 +39,7 @@ class Targets:
         """Returns all that an attacker would like to know, as JSON."""
         return {
             "directory": str(self.directory),
-            "victim": str(self.directory / "secret_name"),
+            "victim": str(self.directory / "victim"),
             "tcp": self.tcp,
             "udp": self.udp,
             "unix": self.unix,
@@ -66,7 +66,8 @@ def targets(directory: Path) -> Iterator[Targets]:
     """Opens real listeners, and a directory that every user of the machine may write to."""
     directory.mkdir()
     directory.chmod(0o777)
-    victim = directory / "secret_name"
+    (directory / "hidden_name").touch()
+    victim = directory / "victim"
     victim.write_text(FILE_SECRET)
     victim.chmod(0o666)
     tcp = socket.create_server(("127.0.0.1", 0))

@@ -1,0 +1,67 @@
+"""Reads the tests of a `code_execution` grader: calls of a function, or runs of a whole program."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.domain.strict_json import strict_loads
+
+MAX_TESTS: Final = 64
+_CALL_KEYS: Final = {"arguments", "expected"}
+_RUN_KEYS: Final = {"stdin", "stdout"}
+
+
+class TestsFault(ValueError):
+    """A text that holds no tests. The message is for its author."""
+
+    __test__ = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallTest:
+    """A call of the function and the value that it must return."""
+
+    arguments: tuple[Any, ...]
+    expected: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RunTest:
+    """A run of the program and the text that it must print."""
+
+    stdin: str
+    stdout: str
+
+
+CodeTest = CallTest | RunTest
+
+
+def code_tests(text: str, *, with_function: bool) -> list[CodeTest]:
+    """Reads a JSON list of tests; with a function each one calls it. Raises `TestsFault`."""
+    try:
+        entries = strict_loads(text)
+    except (ValueError, RecursionError):
+        raise TestsFault("the tests are no JSON") from None
+    if not isinstance(entries, list) or not 0 < len(entries) <= MAX_TESTS:
+        raise TestsFault(f"the tests are a list of 1 to {MAX_TESTS} objects")
+    read = _call if with_function else _run
+    return [read(number, entry) for number, entry in enumerate(entries)]
+
+
+def _call(number: int, entry: Any) -> CallTest:
+    if not isinstance(entry, dict) or set(entry) != _CALL_KEYS:
+        raise TestsFault(f"test {number} needs the keys 'arguments' and 'expected', and no others")
+    if not isinstance(entry["arguments"], list):
+        raise TestsFault(f"the 'arguments' of test {number} are no list")
+    return CallTest(tuple(entry["arguments"]), entry["expected"])
+
+
+def _run(number: int, entry: Any) -> RunTest:
+    if not isinstance(entry, dict) or not {"stdout"} <= set(entry) <= _RUN_KEYS:
+        raise TestsFault(
+            f"test {number} needs the key 'stdout' and may have 'stdin': without a 'function' in "
+            "the grader a test runs the whole program"
+        )
+    stdin, stdout = entry.get("stdin", ""), entry["stdout"]
+    if not isinstance(stdin, str) or not isinstance(stdout, str):
+        raise TestsFault(f"'stdin' and 'stdout' of test {number} are texts")
+    return RunTest(stdin, stdout)
