@@ -29,7 +29,7 @@ _SIGNALS: Final = {
 
 
 class ExecutionFailed(Exception):
-    """The sandbox failed before the program began. The text is for operators and callers."""
+    """The sandbox failed, and no program is to blame. The text is for operators and callers."""
 
 
 async def execute(zygote: Zygote, slot: int, program: bytes, *, limit_s: float) -> Ending:
@@ -69,6 +69,8 @@ async def _attended(forked: Forked, program: bytes, limit_s: float) -> Ending:
     code = await _exit_code(forked.status)
     if not in_time:
         return _failed("time_limit", f"no result within {limit_s:g} s", elapsed_s)
+    if code is None:
+        raise ExecutionFailed("lost a process, because its parent died")
     return _ending(reply, code, elapsed_s)
 
 
@@ -100,7 +102,7 @@ async def _exit_code(status: socket.socket) -> int | None:
     return None
 
 
-def _ending(reply: bytes, code: int | None, elapsed_s: float) -> Ending:
+def _ending(reply: bytes, code: int, elapsed_s: float) -> Ending:
     if len(reply) > MAX_REPLY:
         return _failed("output_limit", f"a result of more than {MAX_REPLY} bytes", elapsed_s)
     if not reply:
@@ -112,8 +114,8 @@ def _failed(how: End, detail: str, elapsed_s: float) -> Ending:
     return Ending(how, "", detail, elapsed_s)
 
 
-def _crash(code: int | None) -> str:
-    if code is None or code >= 0:
+def _crash(code: int) -> str:
+    if code >= 0:
         return f"it ended without a result, with the exit code {code}"
     with suppress(ValueError):
         number = signal.Signals(-code)

@@ -10,6 +10,7 @@ from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.scorer import ScoreFault
 from tests.support.grading import scored
+from tests.support.patience import until
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 
 
@@ -80,7 +81,15 @@ async def test_a_time_out_is_an_error_of_the_grader() -> None:
         assert caught.value.kind == "timeout"
         assert caught.value.errors.raised == ("python_grader_runtime_error",)
         assert caught.value.message == "no result within 0.5 s"
-        assert (await scored(python("return 1"), sandbox=slow.client)).score == 1
+
+        async def scores() -> bool:
+            try:
+                return (await scored(python("return 1"), sandbox=slow.client)).score == 1
+            except ScoreFault as fault:  # the limit is short for a busy machine
+                assert fault.kind == "timeout"
+                return False
+
+        await until(scores, what="the next score")
 
 
 async def test_a_sandbox_that_is_away_is_infrastructure(sandbox: RunningSandbox) -> None:

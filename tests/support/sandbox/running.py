@@ -66,11 +66,14 @@ def running_sandbox(
     *,
     without: tuple[Layer, ...] = (),
     floor: tuple[Layer, ...] = tuple(ALWAYS),
-    time_limit_s: float = 5.0,
+    time_limit_s: float = 60.0,
     parallel: int = 8,
     ordinary_user: bool = False,
 ) -> Iterator[RunningSandbox]:
-    """Starts a runner and ends it. Skips the test where this system has no sandbox."""
+    """Starts a runner and ends it. Skips the test where this system has no sandbox.
+
+    Tests of programs that end give them a minute, which no machine needs.
+    """
     if sys.platform != "linux":
         pytest.skip("THE SANDBOX IS NOT TESTED: it needs Linux")
     if ordinary_user and not namespaces_work():

@@ -17,10 +17,10 @@ from tests.support.sandbox.files import FILES
 from tests.support.sandbox.network import NETWORK
 from tests.support.sandbox.processes import PROCESSES
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
-from tests.support.sandbox.targets import PROGRAM_SECRET, SECRETS, Targets, targets
+from tests.support.sandbox.targets import FILE_SECRET, PROGRAM_SECRET, SECRETS, Targets, targets
 
 ATTACKS = {**FILES, **NETWORK, **PROCESSES}
-LIMIT_S = 1.0
+LIMIT_S = 0.5
 SWITCHED = tuple(layer for layer in LAYERS if layer not in ALWAYS)
 SUM = "def add(a, b):\n    return a + b\n"
 
@@ -54,8 +54,13 @@ async def check(sandbox: RunningSandbox, endings: dict[str, Ending]) -> None:
     assert {name: found for name, found in told.items() if found} == {}
     assert all(ending.how in get_args(End) for ending in endings.values())
     await until(lambda: sandbox.processes() == [], what="a sandbox without survivors")
-    added = await sandbox.client.run(FunctionCall(SUM, "add", (1, 2)))
-    assert added.reply == '{"value": 3}'
+
+    async def adds() -> bool:
+        ending = await sandbox.client.run(FunctionCall(SUM, "add", (1, 2)))
+        assert ending.how == "time_limit" or ending.reply == '{"value": 3}'
+        return ending.how == "replied"  # on a busy machine not the first time, within this limit
+
+    await until(adds, what="a program after the attack")
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -92,6 +97,23 @@ async def test_without_one_layer_the_others_hold(layer: Layer, aims: Targets) ->
         if "seccomp" not in level.layers and {"namespaces", "landlock"} & set(missing):
             pytest.skip(f"NOT TESTED WITHOUT {layer}: this machine has no {', '.join(missing)}")
         await assault(sandbox, aims)
+
+
+async def test_where_no_layer_stands_the_attacks_succeed(aims: Targets) -> None:
+    """The other tests of this file can fail: their targets are real, and their attacks work."""
+    with running_sandbox(without=SWITCHED) as sandbox:
+        assert set((await sandbox.client.level()).layers) == ALWAYS
+        for name in ("tcp", "udp", "unix_path", "unix_abstract"):
+            await attack(sandbox, ATTACKS[name], aims)
+        read = await attack(sandbox, ATTACKS["read_secret"], aims)
+        before = aims.files()
+        await attack(sandbox, ATTACKS["make_directory"], aims)
+    await until(lambda: len(aims.hits) == 4, what="four hits")
+    assert {hit.split()[0] for hit in aims.hits} == {"tcp", "udp", "unix", "abstract"}
+    assert FILE_SECRET in read.reply
+    assert aims.files() != before
+    (aims.directory / "new").rmdir()
+    aims.hits.clear()
 
 
 async def test_an_ordinary_user_has_the_same_protection(aims: Targets) -> None:

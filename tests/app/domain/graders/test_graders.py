@@ -133,4 +133,5 @@ def test_the_schema_is_a_discriminated_union() -> None:
         *("string_check", "text_similarity", "score_model", "label_model", "endpoint", "multi"),
         *("exact_match", "contains", "json_valid", "regex", "format", "length_bounds", "tool_call"),
         "ai_judge",
+        *("python", "code_execution"),
     }
