@@ -1617,8 +1617,8 @@ export interface paths {
         };
         /**
          * Readiness
-         * @description Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
-         *     the database does not answer or a disk has less free space than the minimum.
+         * @description Reports the parts of the service: database, disk, broker, worker, engine, sandbox. Answers
+         *     503 while the database does not answer or a disk has less free space than the minimum.
          */
         get: operations["readiness"];
         put?: never;
@@ -2063,7 +2063,7 @@ export interface components {
              * Compare With
              * @description Grader of the evaluation, whose ranking is compared.
              */
-            compare_with?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
+            compare_with?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
         } & {
             [key: string]: unknown;
         };
@@ -2894,6 +2894,47 @@ export interface components {
             high: number;
         };
         /**
+         * CodeExecutionGrader
+         * @description The share of tests that the model's Python code passes; it runs in the sandbox.
+         */
+        CodeExecutionGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "code_execution";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default code_execution
+             */
+            name: string;
+            /**
+             * Input
+             * @description Template of the code: the last Markdown block of Python in it, or the whole text.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Function
+             * @description Template of the name of the function that tests call; without it they run the whole program.
+             */
+            function?: string | null;
+            /**
+             * Tests
+             * @description Template of the tests as JSON: a list of `{"arguments", "expected"}` for a function, of `{"stdin", "stdout"}` for a program.
+             * @default {{item.tests}}
+             */
+            tests: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * Comparison
          * @description One value under the compared models: means over the held-out rows that have it before and
          *     after training.
@@ -3249,7 +3290,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -5978,7 +6019,7 @@ export interface components {
              * @description The parts by name.
              */
             graders: {
-                [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"];
+                [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"];
             };
             /**
              * Calculate Output
@@ -7064,6 +7105,11 @@ export interface components {
              * @description What is wrong, and what it means for callers
              */
             problem: string | null;
+            /**
+             * Detail
+             * @description More about a part that works: the layers of the sandbox
+             */
+            detail?: string | null;
         };
         /**
          * PermissionObject
@@ -7368,13 +7414,47 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * PythonGrader
+         * @description A function `grade(sample, item)` that returns the score; it runs in the sandbox.
+         */
+        PythonGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "python";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default python
+             */
+            name: string;
+            /**
+             * Source
+             * @description The source, at most 256,000 bytes, that defines `grade`. It has no files, no network and no other process; 5 seconds and 256 MiB, unless the operator set others.
+             */
+            source: string;
+            /**
+             * Image Tag
+             * @description It is echoed and has no effect: there is one set of modules, the operator's.
+             */
+            image_tag?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * Readiness
          * @description A service that can be called.
          */
         Readiness: {
             /**
              * Status
-             * @description `degraded` while the broker, the workers or the engine fail: requests are served, jobs wait, calls of a model may fail
+             * @description `degraded` while the broker, the workers, the engine or the sandbox fail: requests are served, jobs wait, calls of a model and graders that run code may fail
              * @enum {string}
              */
             status: "ok" | "degraded";
@@ -7577,7 +7657,7 @@ export interface components {
              * Grader
              * @description The function that scores each rollout: a definition, or a registered one.
              */
-            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["RegisteredReference"];
+            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["RegisteredReference"];
             /**
              * Tools
              * @description Tools that the service calls for the model: definitions, or registered ones. Without any, the tools of rows are offered and their calls graded, not run.
@@ -8168,7 +8248,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
             /**
              * Model Sample
              * @description The answer that is graded.
@@ -9460,7 +9540,7 @@ export interface components {
              * Grader
              * @description The new definition; `[redacted]` keeps a secret while its address stays.
              */
-            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
+            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -9766,7 +9846,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
         } & {
             [key: string]: unknown;
         };

@@ -86,7 +86,8 @@ async def test_a_time_out_is_an_error_of_the_grader() -> None:
             try:
                 return (await scored(python("return 1"), sandbox=slow.client)).score == 1
             except ScoreFault as fault:  # the limit is short for a busy machine
-                assert fault.kind == "timeout"
+                if fault.kind != "timeout":
+                    raise
                 return False
 
         await until(scores, what="the next score")

@@ -5,8 +5,10 @@ No check of the syntax stands before them. A layer that this machine lacks is re
 
 import asyncio
 import os
+import tempfile
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -26,12 +28,12 @@ SUM = "def add(a, b):\n    return a + b\n"
 
 
 @pytest.fixture(scope="module")
-def aims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Targets]:
-    above = tmp_path_factory.mktemp("targets")
-    for parent in (above, above.parent):  # every user of the machine can reach the files
-        parent.chmod(0o755)
-    with targets(above / "open") as aims:
-        yield aims
+def aims() -> Iterator[Targets]:
+    # Not a directory of pytest, which is closed to the users that programs run as.
+    with tempfile.TemporaryDirectory(prefix="targets") as name:
+        Path(name).chmod(0o755)
+        with targets(Path(name) / "open") as aims:
+            yield aims
 
 
 @pytest.fixture(scope="module")

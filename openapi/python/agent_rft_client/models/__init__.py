@@ -60,6 +60,7 @@ from .chat_user_message import ChatUserMessage
 from .chosen_reward_rule import ChosenRewardRule
 from .chosen_reward_rule_action import ChosenRewardRuleAction
 from .cispo_options import CispoOptions
+from .code_execution_grader import CodeExecutionGrader
 from .comparison import Comparison
 from .complete_upload import CompleteUpload
 from .completion_tokens_details import CompletionTokensDetails
@@ -290,6 +291,7 @@ from .project_key_object_owner_project_access import ProjectKeyObjectOwnerProjec
 from .project_object import ProjectObject
 from .project_object_status import ProjectObjectStatus
 from .prompt_tokens_details import PromptTokensDetails
+from .python_grader import PythonGrader
 from .readiness import Readiness
 from .readiness_parts import ReadinessParts
 from .readiness_status import ReadinessStatus
@@ -487,6 +489,7 @@ __all__ = (
     "ChosenRewardRule",
     "ChosenRewardRuleAction",
     "CispoOptions",
+    "CodeExecutionGrader",
     "Comparison",
     "CompleteUpload",
     "CompletionTokensDetails",
@@ -717,6 +720,7 @@ __all__ = (
     "ProjectObject",
     "ProjectObjectStatus",
     "PromptTokensDetails",
+    "PythonGrader",
     "Readiness",
     "ReadinessParts",
     "ReadinessStatus",

@@ -14,6 +14,7 @@ from typing import cast
 if TYPE_CHECKING:
   from ..models.ai_judge_grader import AiJudgeGrader
   from ..models.calibration_sample import CalibrationSample
+  from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
   from ..models.exact_match_grader import ExactMatchGrader
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.multi_grader import MultiGrader
+  from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
   from ..models.score_model_grader import ScoreModelGrader
   from ..models.string_check_grader import StringCheckGrader
@@ -43,15 +45,15 @@ class CalibrateGrader:
         Attributes:
             samples (list[CalibrationSample] | None | Unset): Answers with their rows.
             file_id (None | str | Unset): Id of a JSONL file of up to 500 such samples, one a line.
-            compare_with (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader |
-                JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader |
-                StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): Grader of the evaluation, whose ranking is
-                compared.
+            compare_with (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
+                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader |
+                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): Grader of
+                the evaluation, whose ranking is compared.
      """
 
     samples: list[CalibrationSample] | None | Unset = UNSET
     file_id: None | str | Unset = UNSET
-    compare_with: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
+    compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -61,6 +63,7 @@ class CalibrateGrader:
     def to_dict(self) -> dict[str, Any]:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
         from ..models.calibration_sample import CalibrationSample # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
@@ -69,6 +72,7 @@ class CalibrateGrader:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
@@ -114,6 +118,10 @@ class CalibrateGrader:
             compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, ToolCallGrader):
             compare_with = self.compare_with.to_dict()
+        elif isinstance(self.compare_with, PythonGrader):
+            compare_with = self.compare_with.to_dict()
+        elif isinstance(self.compare_with, CodeExecutionGrader):
+            compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, ScoreModelGrader):
             compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, LabelModelGrader):
@@ -147,6 +155,7 @@ class CalibrateGrader:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
         from ..models.calibration_sample import CalibrationSample # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
@@ -155,6 +164,7 @@ class CalibrateGrader:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
@@ -196,7 +206,7 @@ class CalibrateGrader:
         file_id = _parse_file_id(d.pop("file_id", UNSET))
 
 
-        def _parse_compare_with(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+        def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -294,7 +304,7 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_9 = ScoreModelGrader.from_dict(data)
+                compare_with_type_0_type_9 = PythonGrader.from_dict(data)
 
 
 
@@ -304,7 +314,7 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_10 = LabelModelGrader.from_dict(data)
+                compare_with_type_0_type_10 = CodeExecutionGrader.from_dict(data)
 
 
 
@@ -314,7 +324,7 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_11 = AiJudgeGrader.from_dict(data)
+                compare_with_type_0_type_11 = ScoreModelGrader.from_dict(data)
 
 
 
@@ -324,7 +334,7 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_12 = EndpointGrader.from_dict(data)
+                compare_with_type_0_type_12 = LabelModelGrader.from_dict(data)
 
 
 
@@ -334,14 +344,34 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_13 = MultiGrader.from_dict(data)
+                compare_with_type_0_type_13 = AiJudgeGrader.from_dict(data)
 
 
 
                 return compare_with_type_0_type_13
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                compare_with_type_0_type_14 = EndpointGrader.from_dict(data)
+
+
+
+                return compare_with_type_0_type_14
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                compare_with_type_0_type_15 = MultiGrader.from_dict(data)
+
+
+
+                return compare_with_type_0_type_15
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         compare_with = _parse_compare_with(d.pop("compare_with", UNSET))
 

@@ -13,6 +13,7 @@ from typing import cast
 
 if TYPE_CHECKING:
   from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0
   from ..models.endpoint_grader import EndpointGrader
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.multi_grader import MultiGrader
+  from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
   from ..models.score_model_grader import ScoreModelGrader
   from ..models.string_check_grader import StringCheckGrader
@@ -42,15 +44,16 @@ class CreateGrader:
 
         Attributes:
             name (str): Name that no other grader of the project has.
-            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
-                LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader |
-                TextSimilarityGrader | ToolCallGrader): The grader, as in a create call of a job.
+            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
+                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader |
+                ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a create call
+                of a job.
             metadata (CreateGraderMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
 
     name: str
-    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     metadata: CreateGraderMetadataType0 | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -60,6 +63,7 @@ class CreateGrader:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0 # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
@@ -69,6 +73,7 @@ class CreateGrader:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
@@ -94,6 +99,10 @@ class CreateGrader:
         elif isinstance(self.grader, LengthBoundsGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, PythonGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, CodeExecutionGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
             grader = self.grader.to_dict()
@@ -132,6 +141,7 @@ class CreateGrader:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0 # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
@@ -141,6 +151,7 @@ class CreateGrader:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
@@ -149,7 +160,7 @@ class CreateGrader:
         d = dict(src_dict)
         name = d.pop("name")
 
-        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -243,7 +254,7 @@ class CreateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_9 = ScoreModelGrader.from_dict(data)
+                grader_type_9 = PythonGrader.from_dict(data)
 
 
 
@@ -253,7 +264,7 @@ class CreateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_10 = LabelModelGrader.from_dict(data)
+                grader_type_10 = CodeExecutionGrader.from_dict(data)
 
 
 
@@ -263,7 +274,7 @@ class CreateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_11 = AiJudgeGrader.from_dict(data)
+                grader_type_11 = ScoreModelGrader.from_dict(data)
 
 
 
@@ -273,20 +284,40 @@ class CreateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_12 = EndpointGrader.from_dict(data)
+                grader_type_12 = LabelModelGrader.from_dict(data)
 
 
 
                 return grader_type_12
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_13 = AiJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_13
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_14 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_14
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_13 = MultiGrader.from_dict(data)
+            grader_type_15 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_13
+            return grader_type_15
 
         grader = _parse_grader(d.pop("grader"))
 

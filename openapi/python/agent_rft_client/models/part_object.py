@@ -10,6 +10,7 @@ from ..types import UNSET, Unset
 
 from ..models.part_object_status import check_part_object_status
 from ..models.part_object_status import PartObjectStatus
+from ..types import UNSET, Unset
 from typing import cast
 
 
@@ -28,10 +29,12 @@ class PartObject:
         Attributes:
             status (PartObjectStatus): `failing` if the part does not do its work.
             problem (None | str): What is wrong, and what it means for callers
+            detail (None | str | Unset): More about a part that works: the layers of the sandbox
      """
 
     status: PartObjectStatus
     problem: None | str
+    detail: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -44,6 +47,12 @@ class PartObject:
         problem: None | str
         problem = self.problem
 
+        detail: None | str | Unset
+        if isinstance(self.detail, Unset):
+            detail = UNSET
+        else:
+            detail = self.detail
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -51,6 +60,8 @@ class PartObject:
             "status": status,
             "problem": problem,
         })
+        if detail is not UNSET:
+            field_dict["detail"] = detail
 
         return field_dict
 
@@ -72,9 +83,20 @@ class PartObject:
         problem = _parse_problem(d.pop("problem"))
 
 
+        def _parse_detail(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        detail = _parse_detail(d.pop("detail", UNSET))
+
+
         part_object = cls(
             status=status,
             problem=problem,
+            detail=detail,
         )
 
 

@@ -28,8 +28,8 @@ class Readiness:
     """ A service that can be called.
 
         Attributes:
-            status (ReadinessStatus): `degraded` while the broker, the workers or the engine fail: requests are served, jobs
-                wait, calls of a model may fail
+            status (ReadinessStatus): `degraded` while the broker, the workers, the engine or the sandbox fail: requests are
+                served, jobs wait, calls of a model and graders that run code may fail
             parts (ReadinessParts): The parts by name.
      """
 

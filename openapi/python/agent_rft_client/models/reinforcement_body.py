@@ -16,6 +16,7 @@ if TYPE_CHECKING:
   from ..models.ai_judge_grader import AiJudgeGrader
   from ..models.async_options import AsyncOptions
   from ..models.cispo_options import CispoOptions
+  from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.dro_options import DroOptions
   from ..models.endpoint_grader import EndpointGrader
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
   from ..models.nothing_to_learn_options import NothingToLearnOptions
   from ..models.objective_options import ObjectiveOptions
   from ..models.ppo_options import PpoOptions
+  from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
   from ..models.registered_reference import RegisteredReference
   from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0
@@ -57,10 +59,10 @@ class ReinforcementBody:
     """ Settings of a reinforcement job: grader, tools and training.
 
         Attributes:
-            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
-                LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | RegisteredReference | ScoreModelGrader |
-                StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The function that scores each rollout: a definition,
-                or a registered one.
+            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
+                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader |
+                RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The
+                function that scores each rollout: a definition, or a registered one.
             mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset): An extension; `None` is `sync`.
             loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset): An extension; `None`
                 is `ppo`.
@@ -80,7 +82,7 @@ class ReinforcementBody:
             hyperparameters (None | ReinforcementHyperparameters | Unset): Sizes, rates and intervals.
      """
 
-    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     mode: AsyncOptions | None | StreamingOptions | SyncOptions | Unset = UNSET
     loss: CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset = UNSET
     advantage: AdvantageOptions | None | Unset = UNSET
@@ -104,6 +106,7 @@ class ReinforcementBody:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
         from ..models.async_options import AsyncOptions # noqa: PLC0415
         from ..models.cispo_options import CispoOptions # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
@@ -119,6 +122,7 @@ class ReinforcementBody:
         from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
         from ..models.objective_options import ObjectiveOptions # noqa: PLC0415
         from ..models.ppo_options import PpoOptions # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.registered_reference import RegisteredReference # noqa: PLC0415
         from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0 # noqa: PLC0415
@@ -149,6 +153,10 @@ class ReinforcementBody:
         elif isinstance(self.grader, LengthBoundsGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, PythonGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, CodeExecutionGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
             grader = self.grader.to_dict()
@@ -319,6 +327,7 @@ class ReinforcementBody:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
         from ..models.async_options import AsyncOptions # noqa: PLC0415
         from ..models.cispo_options import CispoOptions # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
@@ -334,6 +343,7 @@ class ReinforcementBody:
         from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
         from ..models.objective_options import ObjectiveOptions # noqa: PLC0415
         from ..models.ppo_options import PpoOptions # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.registered_reference import RegisteredReference # noqa: PLC0415
         from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0 # noqa: PLC0415
@@ -347,7 +357,7 @@ class ReinforcementBody:
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.tool_spec import ToolSpec # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -441,7 +451,7 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_9 = ScoreModelGrader.from_dict(data)
+                grader_type_0_type_9 = PythonGrader.from_dict(data)
 
 
 
@@ -451,7 +461,7 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_10 = LabelModelGrader.from_dict(data)
+                grader_type_0_type_10 = CodeExecutionGrader.from_dict(data)
 
 
 
@@ -461,7 +471,7 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_11 = AiJudgeGrader.from_dict(data)
+                grader_type_0_type_11 = ScoreModelGrader.from_dict(data)
 
 
 
@@ -471,7 +481,7 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_12 = EndpointGrader.from_dict(data)
+                grader_type_0_type_12 = LabelModelGrader.from_dict(data)
 
 
 
@@ -481,11 +491,31 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_13 = MultiGrader.from_dict(data)
+                grader_type_0_type_13 = AiJudgeGrader.from_dict(data)
 
 
 
                 return grader_type_0_type_13
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_14 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_14
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_15 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_15
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             if not isinstance(data, dict):

@@ -13,6 +13,7 @@ from typing import cast
 
 if TYPE_CHECKING:
   from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
   from ..models.exact_match_grader import ExactMatchGrader
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.multi_grader import MultiGrader
+  from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
   from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0
   from ..models.sample_parts import SampleParts
@@ -42,16 +44,17 @@ class RunGraderRequest:
     """ A grader and the sample that it scores in a trial run.
 
         Attributes:
-            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
-                LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader |
-                TextSimilarityGrader | ToolCallGrader): The grader, as in a create call of a job.
+            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
+                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader |
+                ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a create call
+                of a job.
             model_sample (str): The answer that is graded.
             item (None | RunGraderRequestItemType0 | Unset): The row, as templates and endpoints read it.
             sample (None | SampleParts | Unset): More of `sample` than the answer (an extension).
             trace_id (None | str | Unset): Id of the call, sent to an endpoint.
      """
 
-    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     model_sample: str
     item: None | RunGraderRequestItemType0 | Unset = UNSET
     sample: None | SampleParts | Unset = UNSET
@@ -64,6 +67,7 @@ class RunGraderRequest:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
@@ -72,6 +76,7 @@ class RunGraderRequest:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0 # noqa: PLC0415
         from ..models.sample_parts import SampleParts # noqa: PLC0415
@@ -97,6 +102,10 @@ class RunGraderRequest:
         elif isinstance(self.grader, LengthBoundsGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, PythonGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, CodeExecutionGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
             grader = self.grader.to_dict()
@@ -155,6 +164,7 @@ class RunGraderRequest:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
@@ -163,6 +173,7 @@ class RunGraderRequest:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0 # noqa: PLC0415
         from ..models.sample_parts import SampleParts # noqa: PLC0415
@@ -171,7 +182,7 @@ class RunGraderRequest:
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -265,7 +276,7 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_9 = ScoreModelGrader.from_dict(data)
+                grader_type_9 = PythonGrader.from_dict(data)
 
 
 
@@ -275,7 +286,7 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_10 = LabelModelGrader.from_dict(data)
+                grader_type_10 = CodeExecutionGrader.from_dict(data)
 
 
 
@@ -285,7 +296,7 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_11 = AiJudgeGrader.from_dict(data)
+                grader_type_11 = ScoreModelGrader.from_dict(data)
 
 
 
@@ -295,20 +306,40 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_12 = EndpointGrader.from_dict(data)
+                grader_type_12 = LabelModelGrader.from_dict(data)
 
 
 
                 return grader_type_12
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_13 = AiJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_13
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_14 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_14
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_13 = MultiGrader.from_dict(data)
+            grader_type_15 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_13
+            return grader_type_15
 
         grader = _parse_grader(d.pop("grader"))
 

@@ -13,6 +13,7 @@ from typing import cast
 
 if TYPE_CHECKING:
   from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
   from ..models.exact_match_grader import ExactMatchGrader
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.multi_grader import MultiGrader
+  from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
   from ..models.score_model_grader import ScoreModelGrader
   from ..models.string_check_grader import StringCheckGrader
@@ -42,16 +44,16 @@ class UpdateGrader:
 
         Attributes:
             name (None | str | Unset): Name that no other grader of the project has.
-            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
-                LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader
-                | TextSimilarityGrader | ToolCallGrader | Unset): The new definition; `[redacted]` keeps a secret while its
-                address stays.
+            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
+                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader |
+                ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): The new definition;
+                `[redacted]` keeps a secret while its address stays.
             metadata (None | Unset | UpdateGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
 
     name: None | str | Unset = UNSET
-    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     metadata: None | Unset | UpdateGraderMetadataType0 = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -61,6 +63,7 @@ class UpdateGrader:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
@@ -69,6 +72,7 @@ class UpdateGrader:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
@@ -101,6 +105,10 @@ class UpdateGrader:
         elif isinstance(self.grader, LengthBoundsGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, PythonGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, CodeExecutionGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
             grader = self.grader.to_dict()
@@ -142,6 +150,7 @@ class UpdateGrader:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
@@ -150,6 +159,7 @@ class UpdateGrader:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
@@ -167,7 +177,7 @@ class UpdateGrader:
         name = _parse_name(d.pop("name", UNSET))
 
 
-        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -265,7 +275,7 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_9 = ScoreModelGrader.from_dict(data)
+                grader_type_0_type_9 = PythonGrader.from_dict(data)
 
 
 
@@ -275,7 +285,7 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_10 = LabelModelGrader.from_dict(data)
+                grader_type_0_type_10 = CodeExecutionGrader.from_dict(data)
 
 
 
@@ -285,7 +295,7 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_11 = AiJudgeGrader.from_dict(data)
+                grader_type_0_type_11 = ScoreModelGrader.from_dict(data)
 
 
 
@@ -295,7 +305,7 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_12 = EndpointGrader.from_dict(data)
+                grader_type_0_type_12 = LabelModelGrader.from_dict(data)
 
 
 
@@ -305,14 +315,34 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_13 = MultiGrader.from_dict(data)
+                grader_type_0_type_13 = AiJudgeGrader.from_dict(data)
 
 
 
                 return grader_type_0_type_13
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_14 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_14
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_15 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_15
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         grader = _parse_grader(d.pop("grader", UNSET))
 

@@ -12,6 +12,7 @@ from typing import cast
 
 if TYPE_CHECKING:
   from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
   from ..models.exact_match_grader import ExactMatchGrader
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.multi_grader import MultiGrader
+  from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
   from ..models.score_model_grader import ScoreModelGrader
   from ..models.string_check_grader import StringCheckGrader
@@ -39,12 +41,13 @@ class ValidateGraderRequest:
     """ A grader to check, with no sample.
 
         Attributes:
-            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
-                LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader |
-                TextSimilarityGrader | ToolCallGrader): The grader, as in a create call of a job.
+            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
+                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader |
+                ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a create call
+                of a job.
      """
 
-    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -53,6 +56,7 @@ class ValidateGraderRequest:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
@@ -61,6 +65,7 @@ class ValidateGraderRequest:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
@@ -84,6 +89,10 @@ class ValidateGraderRequest:
         elif isinstance(self.grader, LengthBoundsGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, PythonGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, CodeExecutionGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
             grader = self.grader.to_dict()
@@ -111,6 +120,7 @@ class ValidateGraderRequest:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
@@ -119,13 +129,14 @@ class ValidateGraderRequest:
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -219,7 +230,7 @@ class ValidateGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_9 = ScoreModelGrader.from_dict(data)
+                grader_type_9 = PythonGrader.from_dict(data)
 
 
 
@@ -229,7 +240,7 @@ class ValidateGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_10 = LabelModelGrader.from_dict(data)
+                grader_type_10 = CodeExecutionGrader.from_dict(data)
 
 
 
@@ -239,7 +250,7 @@ class ValidateGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_11 = AiJudgeGrader.from_dict(data)
+                grader_type_11 = ScoreModelGrader.from_dict(data)
 
 
 
@@ -249,20 +260,40 @@ class ValidateGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_12 = EndpointGrader.from_dict(data)
+                grader_type_12 = LabelModelGrader.from_dict(data)
 
 
 
                 return grader_type_12
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_13 = AiJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_13
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_14 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_14
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_13 = MultiGrader.from_dict(data)
+            grader_type_15 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_13
+            return grader_type_15
 
         grader = _parse_grader(d.pop("grader"))
 

@@ -70,8 +70,8 @@ def sync_detailed(
 ) -> Response[NotReady | Readiness]:
     """ Readiness
 
-     Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
-    the database does not answer or a disk has less free space than the minimum.
+     Reports the parts of the service: database, disk, broker, worker, engine, sandbox. Answers
+    503 while the database does not answer or a disk has less free space than the minimum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -99,8 +99,8 @@ def sync(
 ) -> NotReady | Readiness | None:
     """ Readiness
 
-     Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
-    the database does not answer or a disk has less free space than the minimum.
+     Reports the parts of the service: database, disk, broker, worker, engine, sandbox. Answers
+    503 while the database does not answer or a disk has less free space than the minimum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -123,8 +123,8 @@ async def asyncio_detailed(
 ) -> Response[NotReady | Readiness]:
     """ Readiness
 
-     Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
-    the database does not answer or a disk has less free space than the minimum.
+     Reports the parts of the service: database, disk, broker, worker, engine, sandbox. Answers
+    503 while the database does not answer or a disk has less free space than the minimum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,8 +152,8 @@ async def asyncio(
 ) -> NotReady | Readiness | None:
     """ Readiness
 
-     Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
-    the database does not answer or a disk has less free space than the minimum.
+     Reports the parts of the service: database, disk, broker, worker, engine, sandbox. Answers
+    503 while the database does not answer or a disk has less free space than the minimum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
