@@ -3,7 +3,9 @@
 A program can open no file, so nothing can be imported later but what the interpreter has built in.
 """
 
+import encodings
 import importlib
+import pkgutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -58,11 +60,9 @@ def _is_there(name: str) -> bool:
 
 def _load_encodings() -> None:
     """Loads the codecs, which `str.encode` imports by name."""
-    import encodings.aliases  # noqa: PLC0415 - only here
-
-    for name in sorted(set(encodings.aliases.aliases.values())):
-        with suppress(ImportError):
-            importlib.import_module(f"encodings.{name}")
+    for found in pkgutil.iter_modules(encodings.__path__):
+        with suppress(ImportError):  # those of other systems
+            importlib.import_module(f"encodings.{found.name}")
 
 
 class _NotLoaded:

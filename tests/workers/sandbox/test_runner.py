@@ -56,6 +56,7 @@ async def test_values_pass_both_ways(sandbox: RunningSandbox, value: object) -> 
         ("print('x')\ndef f():\n    print('y')\n    return 1", {"value": 1}),
         ("import statistics\ndef f():\n    return statistics.mean([1, 2])", {"value": 1.5}),
         ("def f():\n    return 'ä'.encode('utf-16-le').hex()", {"value": "e400"}),
+        ("def f():\n    return 'ä'.encode('idna').decode()", {"value": "xn--4ca"}),
         ("import time\ndef f():\n    return time.strptime('2026', '%Y').tm_year", {"value": 2026}),
     ],
 )
