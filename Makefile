@@ -74,6 +74,7 @@ check: setup
 	$(BIN)/python -m tests.house.paths
 	$(BIN)/python -m tests.house.deadlines
 	$(BIN)/python -m tests.house.lengths
+	$(BIN)/python -m tests.house.unions
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)

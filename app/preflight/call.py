@@ -10,10 +10,10 @@ from typing import Any, Final, assert_never, get_args
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
-from app.domain.jobs.item_fields import item_fields
+from app.domain.jobs.item_fields import ItemField, item_fields
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
-from app.domain.methods.no_effect import without_calls
+from app.domain.methods.no_effect import NoEffect, without_calls
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
@@ -144,8 +144,18 @@ def dataset_question(
     training: Path | None,
     validation: Path | None,
 ) -> DatasetQuestion:
-    """The files of a call and everything in the call that decides about their rows."""
+    """Returns the files of a call and everything in the call that decides about their rows."""
     method, kind = method_of(body), method_type(body)
+    fields: tuple[ItemField, ...] = ()
+    unused: tuple[NoEffect, ...] = ()
+    match kind:
+        case "reinforcement":
+            fields = item_fields(method.get(kind), _ROOT)
+            unused = tuple(without_calls(method.get(kind), _ROOT))
+        case "supervised" | "dpo":
+            pass
+        case _:
+            assert_never(kind)
     return DatasetQuestion(
         method=kind,
         training=training,
@@ -154,11 +164,9 @@ def dataset_question(
         base_model=base,
         reasoning_effort=reasoning_effort(method),
         train_on=train_on(method),
-        fields=item_fields(method.get(kind), _ROOT) if kind == "reinforcement" else (),
+        fields=fields,
         batch_size=batch_size(body),
-        without_calls=tuple(without_calls(method.get(kind), _ROOT))
-        if kind == "reinforcement"
-        else (),
+        without_calls=unused,
     )
 
 

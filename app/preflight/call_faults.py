@@ -67,7 +67,8 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
     if not_enforced is not None:
         param = f"method.{kind}.response_format"
         yield PreflightIssue("warning", "response_format_not_enforced", f"{not_enforced}.", param)
-    for found in without_effect(_readable(body), f"method.{kind}"):
+    readable = _readable(body)
+    for found in () if readable is None else without_effect(readable, f"method.{kind}"):
         yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
     not_sent = integrations_warning(body.get("integrations"))
     if not_sent is not None:

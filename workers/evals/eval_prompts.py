@@ -1,7 +1,7 @@
 """Builds the prompts of items, and the hosted `sample` object that graders get. Pure."""
 
 import json
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.evals.data_sources import ItemReference, MessageTemplate, SamplingParams
 from app.domain.graders.judge_prompts import Prompt
@@ -18,9 +18,13 @@ class UnusableItem(Exception):
 def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
     """Returns the messages in Chat Completions form. Raises `UnusableItem`."""
     try:
-        if isinstance(spec, ItemReference):
-            return _messages_at(spec.item_reference, item)
-        return Prompt(spec.template).fill(sample={}, item=item)
+        match spec:
+            case ItemReference():
+                return _messages_at(spec.item_reference, item)
+            case MessageTemplate():
+                return Prompt(spec.template).fill(sample={}, item=item)
+            case _:
+                assert_never(spec)
     except (MissingVariable, RenderedTooLong) as error:
         raise UnusableItem(str(error)) from error
 

@@ -6,10 +6,10 @@ scores rollouts.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.evals.data_sources import EvalRow, SampledSource
+from app.domain.evals.data_sources import EvalRow, JsonlSource, SampledSource
 from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
 from app.domain.ids import GroupKey, new_id
 from app.domain.rollouts.trajectory import Trajectory
@@ -46,10 +46,13 @@ async def work_on(context: EvalContext, index: int, row: EvalRow) -> tuple[Outpu
 
     Raises only faults that end the run or this claim; an unusable item is an output item.
     """
-    if isinstance(context.source, SampledSource):
-        sampled = await _sample(context, context.source, index, row)
-    else:
-        sampled = _sample_of_item(row)
+    match context.source:
+        case SampledSource() as source:
+            sampled = await _sample(context, source, index, row)
+        case JsonlSource():
+            sampled = _sample_of_item(row)
+        case source:
+            assert_never(source)
     status: ItemStatus = "error"
     results: list[Json] = []
     if sampled.fault is None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import BinaryIO
+from typing import BinaryIO, assert_never
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES
 from app.domain.errors import NotFound, RunFailed
@@ -11,6 +11,7 @@ from app.domain.evals.data_sources import (
     MAX_ITEMS,
     EvalRow,
     FileContent,
+    FileReference,
     RowFault,
     parse_row,
 )
@@ -21,10 +22,17 @@ from workers.processes.retry import retry_while_unavailable
 
 async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
     """Returns the items with their positions. Raises `RunFailed` for an unusable file."""
-    source = context.source.source
-    if isinstance(source, FileContent):
-        return enumerate(source.content)
-    file_id, clients = source.id, context.clients
+    match context.source.source:
+        case FileContent(content=content):
+            return enumerate(content)
+        case FileReference(id=file_id):
+            return await _rows_of_file(context, file_id)
+        case source:
+            assert_never(source)
+
+
+async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[int, EvalRow]]:
+    clients = context.clients
 
     async def opened() -> BinaryIO:
         async with context.unit() as unit:

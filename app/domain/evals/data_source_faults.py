@@ -6,12 +6,12 @@ customer's data and are not walked.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
-from app.domain.evals.data_sources import FileContent, JsonlSource, SampledSource
+from app.domain.evals.data_sources import FileContent, FileReference, JsonlSource, SampledSource
 from app.domain.graders.template_faults import placeholders, template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import found_in
@@ -53,9 +53,13 @@ def _missing_fields(
     source: JsonlSource | SampledSource, walked: list[WalkedField]
 ) -> Iterator[InvalidRequest]:
     """Yields an error per field of a prompt that no item of the call has."""
-    if not isinstance(source.source, FileContent):
-        return
-    items = [{"item": row.item} for row in source.source.content]
+    match source.source:
+        case FileContent(content=content):
+            items = [{"item": row.item} for row in content]
+        case FileReference():
+            return
+        case rows:
+            assert_never(rows)
     for field in walked:
         for each in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
             if each.namespace == "item" and not any(map(each.leads_somewhere, items)):
@@ -70,8 +74,14 @@ def _invalid(path: Path, reason: str) -> InvalidRequest:
 
 
 def _walked(source: JsonlSource | SampledSource) -> list[WalkedField]:
-    rows = _ROWS if isinstance(source.source, FileContent) else None
-    return [field for field in walk_fields(type(source), source) if field.path[:2] != rows]
+    walked = list(walk_fields(type(source), source))
+    match source.source:
+        case FileContent():
+            return [field for field in walked if field.path[:2] != _ROWS]
+        case FileReference():
+            return walked
+        case rows:
+            assert_never(rows)
 
 
 def _mcp_tools(tools: list[dict[str, Any]]) -> Iterator[InvalidRequest]:

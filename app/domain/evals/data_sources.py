@@ -40,10 +40,27 @@ class FileContent(_Part):
     type: Literal["file_content"]
     content: Annotated[tuple[EvalRow, ...], Field(min_length=1, max_length=MAX_ITEMS)]
 
+    @property
+    def planned_items(self) -> int:
+        return len(self.content)
+
+    @property
+    def file_id(self) -> None:
+        return None
+
 
 class FileReference(_Part):
     type: Literal["file_id"]
     id: Text
+
+    @property
+    def planned_items(self) -> int:
+        """The most that the file can hold: nothing has read it yet."""
+        return MAX_ITEMS
+
+    @property
+    def file_id(self) -> str:
+        return self.id
 
 
 Rows = Annotated[FileContent | FileReference, Field(discriminator="type")]
@@ -76,6 +93,10 @@ class JsonlSource(_Part):
     type: Literal["jsonl"]
     source: Rows
 
+    @property
+    def sampled_model(self) -> None:
+        return None
+
 
 class SampledSource(_Part):
     type: Literal["completions", "responses"]
@@ -83,6 +104,10 @@ class SampledSource(_Part):
     input_messages: Annotated[MessageTemplate | ItemReference, Field(discriminator="type")]
     model: Text
     sampling_params: SamplingParams = SamplingParams()
+
+    @property
+    def sampled_model(self) -> str:
+        return self.model
 
 
 DataSource = Annotated[JsonlSource | SampledSource, Field(discriminator="type")]

@@ -4,7 +4,7 @@ Owns which files a call needs. Must not know how a reference is resolved.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import NewJob, TuningMethod
@@ -78,7 +78,7 @@ class JobRequest:
 
 
 def required_files(
-    method: TuningMethod | None, training: str | None, validation: str | None
+    method: TuningMethod | RequestedMethod, training: str | None, validation: str | None
 ) -> str:
     """The training file. Raises `InvalidRequest` for the first required file that is missing."""
     if training is None:
@@ -87,10 +87,16 @@ def required_files(
             param="training_file",
             code="missing_required_parameter",
         )
-    if validation is None and isinstance(method, ReinforcementMethod):
-        raise InvalidRequest(
-            "A validation file is required for reinforcement fine-tuning.",
-            param="validation_file",
-            code="missing_required_parameter",
-        )
+    match method:
+        case ReinforcementMethod():
+            if validation is None:
+                raise InvalidRequest(
+                    "A validation file is required for reinforcement fine-tuning.",
+                    param="validation_file",
+                    code="missing_required_parameter",
+                )
+        case SupervisedMethod() | DpoMethod():
+            pass
+        case _:
+            assert_never(method)
     return training

@@ -1,7 +1,7 @@
 """Faults of a new job's method that its type does not show: response format, templates of graders.
 
-They are told when a job is made or checked, never when a stored one is read. Works on a method and
-on JSON, valid or not.
+They are reported when a job is made or checked, never when a stored one is read. Works on a method
+and on its JSON, valid or not.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _FORMAT: Final = "response_format"
 
 
 def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
-    """Faults of `method.reinforcement`, in the order in which they are told."""
+    """Yields the faults of `method.reinforcement`, in the order in which they are reported."""
     sent = _response_format(method)
     fault = response_format_fault(sent, f"{root}.{_FORMAT}")
     if fault is not None:
@@ -34,15 +34,14 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
 
 
 def format_warning(method: Any) -> str | None:
-    """The warning about a response format that asks for JSON; `None` for any other."""
+    """Returns the warning about a response format that asks for JSON; `None` for any other."""
     return NOT_ENFORCED if gives_json(_response_format(method)) else None
 
 
-def _key(method: Any, key: str) -> Any:
-    return method.get(key) if isinstance(method, dict) else None
-
-
 def _response_format(method: Any) -> Any:
-    if isinstance(method, ReinforcementMethod):
-        return method.response_format
-    return _key(method, _FORMAT)
+    """Returns the format of a method or of its JSON, as it was sent."""
+    match method:
+        case ReinforcementMethod(response_format=sent) | {"response_format": sent}:
+            return sent
+        case _:
+            return None

@@ -4,7 +4,7 @@ Owns the names on the wire, `method.reinforcement.mode`. All of it is an extensi
 has none. Must not know how a mode works.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, assert_never
 
 from pydantic import ConfigDict, Field
 from typing_extensions import override
@@ -74,11 +74,15 @@ TrainingMode = Annotated[
 
 def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
     """The mode that is used: `sync` where none was named, no more parts than prompts."""
-    if mode is None:
-        return SyncOptions()
-    if isinstance(mode, StreamingOptions):
-        return StreamingOptions(minibatches=min(mode.minibatches, batch_size))
-    return mode
+    match mode:
+        case None:
+            return SyncOptions()
+        case StreamingOptions():
+            return StreamingOptions(minibatches=min(mode.minibatches, batch_size))
+        case SyncOptions() | AsyncOptions():
+            return mode
+        case _:
+            assert_never(mode)
 
 
 def shown_mode(mode: Any, *, batch_size: int) -> dict[str, Any]:

@@ -44,10 +44,8 @@ class NoEffect:
     message: str
 
 
-def without_effect(method: Any, root: str) -> Iterator[NoEffect]:
-    """Yields what has no effect whatever the rows are; nothing for a method that is only JSON."""
-    if not isinstance(method, ReinforcementMethod):
-        return
+def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    """Yields what has no effect whatever the rows are."""
     if not _reads_sample(method.grader):
         param = f"{root}.grader"
         yield NoEffect(

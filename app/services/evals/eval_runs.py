@@ -11,7 +11,7 @@ from typing import Any
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.evals.data_source_faults import data_source_faults
-from app.domain.evals.data_sources import MAX_ITEMS, FileReference, JsonlSource, SampledSource
+from app.domain.evals.data_sources import JsonlSource, SampledSource
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, ItemStatus, OutputItem
 from app.domain.ids import new_id
 from app.gateways.job_queue import JobQueue
@@ -54,7 +54,7 @@ class EvalRunService:
         fault = await asyncio.to_thread(lambda: next(data_source_faults(source), None))
         if fault is not None:
             raise fault
-        model = source.model if isinstance(source, SampledSource) else None
+        model, rows = source.sampled_model, source.source
         if model is not None:
             await self._check_model(model)
         run = EvalRun(
@@ -66,15 +66,13 @@ class EvalRunService:
             data_source=source.model_dump(mode="json", exclude_unset=True),
             metadata=metadata,
         )
-        rows = source.source
-        planned_items = MAX_ITEMS if isinstance(rows, FileReference) else len(rows.content)
         size = len(await asyncio.to_thread(json.dumps, run.data_source))
         async with self._database.tenant(self._tenant) as unit:
-            if isinstance(source.source, FileReference):
-                await self._check_file(unit, source.source.id)
-            await unit.quotas.check_eval_run(planned_items)
+            if rows.file_id is not None:
+                await self._check_file(unit, rows.file_id)
+            await unit.quotas.check_eval_run(rows.planned_items)
             await unit.quotas.check_bytes(size)
-            await unit.eval_runs.insert(run, planned_items=planned_items)
+            await unit.eval_runs.insert(run, planned_items=rows.planned_items)
             unit.after_commit(lambda: self._queue.enqueue_eval(run.id))
         return await self.get(eval_id, run.id)
 

@@ -157,8 +157,14 @@ class JobCreationService:
 
     async def _check_model(self, model: str, method: TuningMethod) -> None:
         """Raises `InvalidRequest` for a model that cannot call the tools of the job."""
-        base = base_of(self._base_models, model)
-        if base is None or not isinstance(method, ReinforcementMethod) or not method.tools:
+        match method:
+            case ReinforcementMethod(tools=tools):
+                base = base_of(self._base_models, model) if tools else None
+            case SupervisedMethod() | DpoMethod():
+                base = None
+            case _:
+                assert_never(method)
+        if base is None:
             return
         fault = (await asyncio.to_thread(tool_use, base)).fault
         if fault is not None:

@@ -1,11 +1,15 @@
 """Warnings about a new job, each the message of an event: values that change nothing."""
 
+from typing import assert_never
+
 from app.domain.documents.walk import walk_fields
 from app.domain.jobs.integrations import integrations_warning
-from app.domain.jobs.jobs import NewJob
+from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.methods.faults import format_warning
 from app.domain.methods.kinds import method_parameters
 from app.domain.methods.no_effect import without_effect
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.unknown_keys import unread, unread_message
 
 
@@ -16,8 +20,18 @@ def creation_warnings(new: NewJob) -> list[str]:
     keys = [*new.unread, *unread(walked, f"method.{kind}", method_parameters(kind))]
     found = [
         unread_message(keys) if keys else None,
-        format_warning(new.method),
-        *(each.message for each in without_effect(new.method, f"method.{kind}")),
+        *_of_method(new.method),
         integrations_warning(new.integrations),
     ]
     return [message for message in found if message is not None]
+
+
+def _of_method(method: TuningMethod) -> list[str | None]:
+    match method:
+        case ReinforcementMethod():
+            unused = without_effect(method, f"method.{method.kind}")
+            return [format_warning(method), *(each.message for each in unused)]
+        case SupervisedMethod() | DpoMethod():
+            return []
+        case _:
+            assert_never(method)

@@ -8,18 +8,20 @@ changes the job. Must not know what else a create call holds.
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from pydantic import ValidationError
 
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.graders.graders import read_grader
-from app.domain.jobs.jobs import NewJob
-from app.domain.jobs.requests import JobRequest, required_files
-from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
+from app.domain.jobs.jobs import NewJob, TuningMethod
+from app.domain.jobs.requests import JobRequest, RequestedMethod, required_files
+from app.domain.methods.reinforcement import MAX_TOOLS
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import (
     CurriculumSource,
+    InlineCurriculum,
     RegisteredReference,
     ReinforcementBody,
     read_curriculum,
@@ -88,17 +90,22 @@ class RegisteredReferences:
             await self._ports.curricula.discard(made)
 
     async def _new_job(self, request: JobRequest, made: list[str]) -> NewJob:
-        method = request.method
-        whole = await self._method(method) if isinstance(method, ReinforcementBody) else method
+        whole = await self._resolved(request.method)
         if request.curriculum is None:
             return request.resolved(whole, request.training_file, request.validation_file)
         files = await self._files(request.curriculum, made)
         return request.resolved(whole, files.get("training_file"), files.get("validation_file"))
 
-    async def _method(self, body: ReinforcementBody) -> ReinforcementMethod:
-        tools, grader = await self._definitions(body.tools, body.grader)
-        specs = tuple(ToolSpec.model_validate(tool) for tool in tools)
-        return body.with_definitions(specs, read_grader(grader))
+    async def _resolved(self, method: RequestedMethod) -> TuningMethod:
+        match method:
+            case ReinforcementBody():
+                tools, grader = await self._definitions(method.tools, method.grader)
+                specs = tuple(ToolSpec.model_validate(tool) for tool in tools)
+                return method.with_definitions(specs, read_grader(grader))
+            case SupervisedMethod() | DpoMethod():
+                return method
+            case _:
+                assert_never(method)
 
     async def _definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
         """Returns the tools and the grader with a definition in place of each reference."""
@@ -119,10 +126,17 @@ class RegisteredReferences:
 
     async def _files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:
         """`{"training_file": id, "validation_file": id}`; inline rows are written as files."""
-        if isinstance(source, RegisteredReference):
-            registered = await _find(source, self._ports.curricula, "curriculum")
-            parts = {split: registered.definition.get(split) for split in CURRICULUM_PARTS}
-            return {f"{split}_file": part["file_id"] for split, part in parts.items() if part}
+        match source:
+            case RegisteredReference():
+                registered = await _find(source, self._ports.curricula, "curriculum")
+                parts = {split: registered.definition.get(split) for split in CURRICULUM_PARTS}
+                return {f"{split}_file": part["file_id"] for split, part in parts.items() if part}
+            case InlineCurriculum():
+                return await self._written(source, made)
+            case _:
+                assert_never(source)
+
+    async def _written(self, source: InlineCurriculum, made: list[str]) -> dict[str, str]:
         files: dict[str, str] = {}
         rows = {"training": source.training, "validation": source.validation}
         for split in CURRICULUM_PARTS:
