@@ -1,29 +1,74 @@
-"""A secret at any place of a call is nowhere in clear: row, event, reply, log."""
+"""A secret at any place of a call is nowhere in clear: row, event, reply, log.
+
+One property draws calls that every route accepts, each with secrets in all places that keep them;
+the other puts a secret anywhere, where most routes refuse it.
+"""
 
 import copy
+import itertools
 import json
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, Final
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.api.application import ENDPOINT, Api
-from tests.support.api.canary import CANARY, HEADERS, stored
+from tests.support.api.application import Api, running
+from tests.support.api.canary import CANARY, format_with, stored
 from tests.support.api.job_calls import JOBS, changed
+from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.stack import Database
 
-PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
-MULTI = {
-    "type": "multi",
-    "graders": {"x": {"type": "endpoint", "url": ENDPOINT}},
-    "calculate_output": "x",
+ALPHA: Final = "/v1/fine_tuning/alpha"
+NUMBERS: Final = itertools.count()
+PROMPT: Final = [{"role": "user", "content": "{{ sample.output_text }}"}]
+SCHEMA: Final = {"type": "custom", "item_schema": {"type": "object"}}
+ROWS: Final = {
+    "type": "jsonl",
+    "source": {"type": "file_content", "content": [{"item": {"a": 1}, "sample": {}}]},
 }
-NAMES = st.sampled_from(
+NAMES: Final = st.sampled_from(
     ["headers", "Headers", "AUTHORIZATION", "api_key", "apiKey", "X-Api-Key", "token", "authToken",
      "client_secret", "Password", "set-cookie", "privateKey", "credentials", "bearer", "auth"]
 )  # fmt: skip
-PLAIN = st.sampled_from(["mcp_servers", "extra", "x", "parameters", "config", "metadata", "env"])
-KEYS = st.one_of(NAMES, PLAIN)
+PLAIN: Final = st.sampled_from(
+    ["mcp_servers", "extra", "x", "parameters", "config", "metadata", "env"]
+)
+KEYS: Final = st.one_of(NAMES, PLAIN)
+HEADER_NAMES: Final = st.sampled_from(["Authorization", "X-Api-Key", "x-note", "Private-Token"])
+UNKNOWN: Final = st.sampled_from(["note_token", "X-Api-Key", "authToken", "client_secret", "my_pw"])
+"""Keys that nothing reads and that are like no known one, so that a text is accepted there."""
+TEXTS: Final = st.sampled_from(
+    [CANARY, f"Bearer {CANARY}", json.dumps({"password": CANARY}), f"https://u:{CANARY}@h.example/"]
+)
+SETTINGS: Final = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+class _Script:
+    """Answers as tool, grader and judge at once, with the drawn status."""
+
+    status = 200
+
+    def __call__(self, request: Received) -> Reply:
+        judged = {"choices": [{"message": {"role": "assistant", "content": '{"result": 1}'}}]}
+        if request.path.partition("?")[0].endswith("/chat/completions"):
+            return Reply(self.status, json=judged)
+        return Reply(self.status, json={"score": 1.0, "output": "fine"})
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[EndpointServer]:
+    async with endpoint(_Script()) as serving:
+        yield serving
+
+
+@pytest.fixture
+async def api(database: Database, server: EndpointServer) -> AsyncIterator[Api]:
+    async with running(database, "127.0.0.1:9", server.host_port) as api:
+        yield api
 
 
 def nested(name: str, leaf: Any) -> st.SearchStrategy[Any]:
@@ -37,22 +82,118 @@ def nested(name: str, leaf: Any) -> st.SearchStrategy[Any]:
     )
 
 
-LEAF = st.sampled_from([CANARY, [CANARY], {"a": CANARY}, {"deep": [{"value": CANARY}]}])
-SECRETS = st.tuples(NAMES, LEAF).flatmap(lambda pair: nested(*pair))
-PLACES = st.sampled_from(
+LEAF: Final = st.sampled_from([CANARY, [CANARY], {"a": CANARY}, {"deep": [{"value": CANARY}]}])
+SECRETS: Final = st.tuples(NAMES, LEAF).flatmap(lambda pair: nested(*pair))
+PLACES: Final = st.sampled_from(
     [(), ("tools", 0), ("grader",), ("grader", "graders", "x"), ("hyperparameters",),
      ("response_format",), ("tools", 0, "parameters"), ("grader", "graders", "j", "input", 0)]
 )  # fmt: skip
 
 
-@given(place=PLACES, secret=SECRETS, name=NAMES, query=NAMES)
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-async def test_a_canary_is_nowhere_in_clear(
+def definitions(url: str, draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Draws a tool and a grader with a secret in each place that keeps one."""
+
+    def holder(**own: Any) -> dict[str, Any]:
+        return {**own, draw(UNKNOWN): draw(TEXTS), "headers": {draw(HEADER_NAMES): draw(TEXTS)}}
+
+    called = f"{url}?{draw(NAMES)}={CANARY}"
+    properties = {draw(NAMES): {"type": "string", "default": draw(TEXTS)}}
+    parameters = {"type": "object", "properties": properties, "x-free": draw(SECRETS)}
+    tool = holder(name="search", server_url=called, parameters=parameters)
+    hook = holder(type="endpoint", name="x", url=called)
+    judge = holder(type="score_model", name="j", model="m", input=PROMPT, base_url=url)
+    graders = {"x": hook, "j": judge}
+    return tool, {"type": "multi", "graders": graders, "calculate_output": "x + j"}
+
+
+async def replies_to(
+    api: Api, sent: dict[str, Any], tool: dict[str, Any], grader: dict[str, Any]
+) -> list[tuple[str, int, str]]:
+    """Sends one tool and one grader through every route that takes them, and reads them back."""
+    number = next(NUMBERS)
+    calls: list[tuple[str, Any]] = [
+        (JOBS, sent),
+        (f"{JOBS}/validate", sent),
+        ("/v1/tools", {**tool, "name": f"t{number}"}),
+        ("/v1/graders", {"name": f"g{number}", "grader": grader}),
+        (f"{ALPHA}/graders/validate", {"grader": grader}),
+        (f"{ALPHA}/graders/run", {"grader": grader, "model_sample": "x", "item": {"a": 1}}),
+        (f"{ALPHA}/tool/run", {**tool, "arguments": "{}"}),
+        ("/v1/evals", {"data_source_config": SCHEMA, "testing_criteria": [grader]}),
+    ]
+    found = []
+    for path, content in calls:
+        reply = await api.call("POST", path, json=content)
+        found.append((path, reply.status_code, reply.text))
+        made = reply.json().get("id") if reply.status_code in (200, 201) else None
+        if made is not None:
+            found += await read_back(api, path, f"{path}/{made}")
+    return found
+
+
+async def read_back(api: Api, path: str, one: str) -> list[tuple[str, int, str]]:
+    """Reads what was made, changes what can be changed, and runs what can be run."""
+    calls: list[tuple[str, str, Any]] = [("GET", one, None), ("GET", path, None)]
+    match path:
+        case "/v1/tools" | "/v1/graders":
+            calls += [("POST", one, {"description": "edited"}), ("GET", f"{one}/versions", None)]
+        case "/v1/evals":
+            calls += [("POST", f"{one}/runs", {"data_source": ROWS}), ("GET", f"{one}/runs", None)]
+        case _:
+            calls.append(("GET", f"{one}/events", None))
+    replies = [await api.call(method, url, json=content) for method, url, content in calls]
+    return [
+        (url, reply.status_code, reply.text)
+        for (_, url, _), reply in zip(calls, replies, strict=True)
+    ]
+
+
+@given(data=st.data(), status=st.sampled_from([200, 400]))
+@SETTINGS
+async def test_a_secret_in_an_accepted_call_is_nowhere_in_clear(
     api: Api,
     body: dict[str, Any],
     database: Database,
+    server: EndpointServer,
+    capfd: pytest.CaptureFixture[str],
+    *,
+    data: st.DataObject,
+    status: int,
+) -> None:
+    assert isinstance(server.script, _Script)
+    server.script.status = status
+    tool, grader = data.draw(st.composite(lambda draw: definitions(server.url("/v1"), draw))())
+    sent = changed(body, ("grader",), grader)
+    sent["method"]["reinforcement"]["tools"] = [tool]
+    sent["method"]["reinforcement"]["response_format"] = format_with(CANARY)
+    server.received.clear()
+    replies = await replies_to(api, sent, tool, grader)
+    assert [each for each in replies if each[1] not in (200, 201)] == []
+    assert [each for each in replies if CANARY in each[2]] == []
+    assert CANARY not in stored(database)
+    # The endpoints get the secrets: the routes have called them and not only refused.
+    assert sum(CANARY in str(request.headers) for request in server.received) > 1
+    assert CANARY not in await logged(api, capfd)
+
+
+async def logged(api: Api, capfd: pytest.CaptureFixture[str]) -> str:
+    """Returns the log so far. Raises when a line that was written is not in it."""
+    path = "/v1/organization/admin_api_keys"
+    made = await api.call("POST", path, key=api.admin_key, json={"name": "n"})
+    assert made.status_code == 200, made.text
+    log = "".join(capfd.readouterr())
+    assert made.json()["id"] in log
+    return log
+
+
+@given(place=PLACES, secret=SECRETS, name=NAMES, query=NAMES)
+@SETTINGS
+async def test_a_secret_in_a_wild_place_is_nowhere_in_clear(
+    api: Api,
+    body: dict[str, Any],
+    database: Database,
+    server: EndpointServer,
+    capfd: pytest.CaptureFixture[str],
     *,
     place: tuple[str | int, ...],
     secret: Any,
@@ -60,28 +201,23 @@ async def test_a_canary_is_nowhere_in_clear(
     query: str,
 ) -> None:
     """Whatever is accepted is stored and echoed without the canary; the rest is a plain 400."""
+    url = server.url("/v1")
     judge = {"type": "score_model", "model": "m", "input": copy.deepcopy(PROMPT),
-             "base_url": ENDPOINT, "headers": HEADERS}  # fmt: skip
-    hook = {"type": "endpoint", "url": f"{ENDPOINT}?{query}={CANARY}"}
-    grader = {**MULTI, "graders": {"x": hook, "j": judge}, "calculate_output": "x + j"}
+             "base_url": url, "headers": {"Authorization": CANARY}}  # fmt: skip
+    hook = {"type": "endpoint", "url": f"{url}?{query}={CANARY}"}
+    grader = {"type": "multi", "graders": {"x": hook, "j": judge}, "calculate_output": "x + j"}
     sent = changed(body, ("grader",), grader)
     inner = sent["method"]["reinforcement"]
     inner["response_format"] = {"type": "json_object"}
-    inner["tools"][0]["parameters"] = {"type": "object"}
+    inner["tools"] = [{"name": "search", "server_url": url, "parameters": {"type": "object"}}]
     holder: Any = inner
     for part in place:
         holder = holder[part]
     for key, value in (secret if isinstance(secret, dict) else {"list": secret}).items():
         holder.setdefault(key, value)
     holder.setdefault(name, CANARY)
-    requests = [
-        (JOBS, sent),
-        ("/v1/tools", {**inner["tools"][0], "name": f"t{abs(hash(json.dumps(sent)))}"}),
-        ("/v1/graders", {"name": f"g{abs(hash(json.dumps(sent)))}", "grader": inner["grader"]}),
-        ("/v1/fine_tuning/alpha/graders/validate", {"grader": inner["grader"]}),
-    ]
-    for path, content in requests:
-        reply = await api.call("POST", path, json=content)
-        assert reply.status_code in (200, 400), reply.text
-        assert CANARY not in reply.text, (path, reply.text)
+    replies = await replies_to(api, sent, inner["tools"][0], inner["grader"])
+    assert [each for each in replies if each[1] not in (200, 201, 400)] == []
+    assert [each for each in replies if CANARY in each[2]] == []
     assert CANARY not in stored(database)
+    assert CANARY not in await logged(api, capfd)

@@ -41,11 +41,21 @@ def test_addresses_come_with_their_headers_and_judges_without_an_address() -> No
 
 
 @pytest.mark.parametrize(
-    "extra", [{"headers": "text"}, {"headers": 3}, {"graders": [1]}, {"graders": {"a": 1}}]
+    ("grader", "tools"),
+    [
+        ({"headers": "canary"}, 3),
+        ({"headers": ["canary"]}, "text"),
+        ({"headers": {"A": ["canary", 3]}}, [1]),
+        ({"graders": [{"headers": "canary"}]}, None),
+        ({"graders": {"a": 1, "b": {"token": "canary"}}}, {}),
+        (3, [1, {"headers": "canary"}]),
+    ],
 )
-def test_wrong_shapes_break_nothing(extra: dict[str, Any]) -> None:
-    method = {"grader": {"type": "string_check", **extra}, "tools": 3}
-    assert "canary" not in repr(list(walk_fields(ReinforcementMethod, method)))
+def test_a_secret_in_a_wrong_shape_is_hidden(grader: Any, tools: Any) -> None:
+    typed = {"type": "string_check", **grader} if isinstance(grader, dict) else grader
+    shown, sealed = split(ReinforcementMethod, {"grader": typed, "tools": tools})
+    assert "canary" not in json.dumps(shown)
+    assert "canary" in sealed.values()
 
 
 def test_a_secret_field_of_any_model_is_found_by_its_type() -> None:
