@@ -21,7 +21,8 @@ import httpx
 from app.cli.service_client import ServiceError, check
 from app.domain.errors import AgentRftError
 from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
-from app.gateways.objects.disk import FULL, check_directory, flush, sha256_of
+from app.file_digests import sha256_of
+from app.gateways.objects.disk import FULL, check_directory, flush
 
 _MANIFEST_HEADER: Final = "x-manifest-sha256"
 _PARTIAL_CONTENT: Final = 206

@@ -19,6 +19,7 @@ from app.domain.models.manifests import (
     manifest_text,
     read_manifest,
 )
+from app.file_digests import sha256_of
 
 __all__ = [
     "MANIFEST",
@@ -67,10 +68,5 @@ def directory_digest(directory: Path) -> str:
 
 def _digests(directory: Path) -> dict[str, str]:
     return {
-        path.name: _digest(path) for path in sorted(directory.iterdir()) if path.name != MANIFEST
+        path.name: sha256_of(path) for path in sorted(directory.iterdir()) if path.name != MANIFEST
     }
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

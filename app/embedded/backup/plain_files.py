@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from app.embedded.errors import EmbeddedError
+from app.file_digests import sha256_of_open
 
 _CHUNK_BYTES: Final = 1 << 20
 _KINDS: Final = {
@@ -63,7 +64,7 @@ def content(path: Path, *, most_bytes: int) -> bytes:
 def sha256(path: Path) -> str:
     """Returns the digest of a file. Raises `FileNotFoundError` and `BackupUnusable`."""
     with opened(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of_open(file)
 
 
 def copied(source: Path, target: Path) -> str:

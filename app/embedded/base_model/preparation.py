@@ -34,7 +34,7 @@ from app.rendering.model_files import ModelFiles, context_length
 from app.settings.environment import inherited_environment
 from app.settings.host import HostSettings
 
-_PROGRAM: Final = "workers.engines.preparation"
+_PROGRAM: Final = "workers.engines.start_plans"
 _LONGEST: Final[dict[EngineKind, int]] = {"cpu": 4096, "vllm_cpu": 4096, "vllm": 16_384}
 """Context that a rollout gets unless an option says otherwise: long ones take hours on a CPU."""
 _MINUTE_S: Final = 60

@@ -1,7 +1,6 @@
 """File operations that the implementations share: durable writes, links, digests, removal."""
 
 import errno
-import hashlib
 import os
 import shutil
 import stat
@@ -15,6 +14,7 @@ import structlog
 
 from app.domain.errors import NoFreeSpace
 from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
+from app.file_digests import sha256_of
 
 log = structlog.get_logger()
 
@@ -108,11 +108,6 @@ def flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_directory(directory: Path, *, name: str) -> None:

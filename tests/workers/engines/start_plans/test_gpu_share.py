@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.engines.preparation.gpu_share import BATCH_TOKENS, share_for_engine
+from workers.engines.start_plans.gpu_share import BATCH_TOKENS, share_for_engine
 from workers.learning.memory.counting import Counts
 from workers.learning.memory.plan import GIB, Given, plan_memory
 

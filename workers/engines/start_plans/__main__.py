@@ -1,4 +1,4 @@
-"""Answers the questions of `agent-rft up --model`: `python -m workers.engines.preparation plan`.
+"""Answers the questions of `agent-rft up --model`: `python -m workers.engines.start_plans plan`.
 
 Reads a `StartRequest` from standard input and prints the answer as one JSON object. The control
 plane imports no torch, so it asks in a process of its own.
@@ -19,15 +19,15 @@ def main(arguments: list[str]) -> None:
     request = StartRequest.model_validate_json(sys.stdin.read())
     match arguments:
         case ["plan"]:
-            from workers.engines.preparation.start import plan_start  # noqa: PLC0415 - slow import
+            from workers.engines.start_plans.start import plan_start  # noqa: PLC0415 - slow import
 
             answer = plan_start(request).model_dump_json()
         case ["pace"]:
-            from workers.engines.preparation.pace import pace_of  # noqa: PLC0415 - slow import
+            from workers.engines.start_plans.pace import pace_of  # noqa: PLC0415 - slow import
 
             answer = asyncio.run(pace_of(request.spec, request.memory)).model_dump_json()
         case _:
-            sys.exit("usage: python -m workers.engines.preparation plan | pace")
+            sys.exit("usage: python -m workers.engines.start_plans plan | pace")
     sys.stdout.write(answer + "\n")
 
 

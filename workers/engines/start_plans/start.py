@@ -12,14 +12,14 @@ from transformers import AutoConfig
 
 from app.domain.models.start_plans import EngineKind, StartPlan, StartRequest
 from workers.engines.base_model_check import BaseModelReport, check_base_model
-from workers.engines.preparation.cpu_memory import (
+from workers.engines.start_plans.cpu_memory import (
     MIB,
     CpuEngine,
     CpuNeeds,
     plan_cpu_memory,
 )
-from workers.engines.preparation.gpu_share import share_for_engine
-from workers.engines.preparation.machine_memory import free_memory
+from workers.engines.start_plans.gpu_share import share_for_engine
+from workers.engines.start_plans.machine_memory import free_memory
 from workers.learning.machine_options import machine_options
 from workers.learning.memory.__main__ import DTYPES, table
 from workers.learning.memory.counting import Counts, Uncountable, count

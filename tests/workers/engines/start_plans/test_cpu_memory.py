@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.engines.preparation.cpu_memory import (
+from workers.engines.start_plans.cpu_memory import (
     MIB,
     PREFIX_BYTES,
     PROCESS_BYTES,
@@ -14,7 +14,7 @@ from workers.engines.preparation.cpu_memory import (
     CpuNeeds,
     plan_cpu_memory,
 )
-from workers.engines.preparation.machine_memory import free_memory
+from workers.engines.start_plans.machine_memory import free_memory
 from workers.learning.memory.counting import Counts
 from workers.learning.memory.plan import GIB
 

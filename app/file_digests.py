@@ -1,0 +1,18 @@
+"""Computes the SHA-256 of files, for manifests, downloads and backups.
+
+Stands below every room of both planes, because each of them checks files.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import BinaryIO
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return sha256_of_open(file)
+
+
+def sha256_of_open(file: BinaryIO) -> str:
+    """Reads the file from where it stands to its end."""
+    return hashlib.file_digest(file, "sha256").hexdigest()
