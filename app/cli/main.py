@@ -15,6 +15,7 @@ import typer
 from app.cli.key_commands import keys
 from app.cli.model_commands import models
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
+from app.domain.exit_codes import FAILED, WRONG_OPTIONS
 
 app = typer.Typer(
     name="agent-rft",
@@ -264,10 +265,10 @@ def main() -> None:
         sys.exit(failure.exit_code)
     except AgentRftError as failure:
         print(f"agent-rft: {failure}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(FAILED)
     except ValidationError as error:
         print(f"agent-rft: {describe(error)}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(WRONG_OPTIONS)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ import typer
 
 from app.cli.options import ApiKeyOption, BaseUrlOption
 
+NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an earlier download in DIR.")]
+
 models = typer.Typer(help="Models of a running service.", no_args_is_help=True)
 
 
@@ -26,14 +29,12 @@ def models_list(
 @models.command("download")
 def models_download(
     *,
-    name: Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")],
+    name: NameArgument,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="New directory for the adapter; by default the name."),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an earlier download in DIR.")
-    ] = False,
+    force: ForceOption = False,
     base_url: BaseUrlOption = None,
     api_key: ApiKeyOption = None,
 ) -> None:
@@ -50,14 +51,12 @@ def models_download(
 @models.command("export")
 def models_export(
     *,
-    name: Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")],
+    name: NameArgument,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="New directory; by default the name and `-merged`."),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an earlier download in DIR.")
-    ] = False,
+    force: ForceOption = False,
     base_url: BaseUrlOption = None,
     api_key: ApiKeyOption = None,
 ) -> None:

@@ -22,6 +22,10 @@ from app.cli.service_client import ServiceError, check, service_client
 
 _POLL_S: Final = 1.0
 _USABLE: Final = ("queued", "in_progress", "completed")
+Archive = Callable[[httpx.Client, str, Callable[[str], None]], str]
+"""Returns the path of an archive once it can be downloaded. Gets the client, the path of the model
+and a function that shows a state.
+"""
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
 
@@ -44,43 +48,56 @@ def download(
     name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
 ) -> None:
     """Raises `ServiceError`, and `DownloadFailed` for faults of this machine."""
-    target = Path(_NOT_IN_NAMES.sub("-", name).strip("-.")) if out is None else out
-    path = f"models/{quote(name, safe='')}/adapter"
-    with (
-        service_client(base_url, api_key) as client,
-        _progress() as progress,
-        ModelDownload(target, force=force) as download,
-    ):
-        task = progress.add_task(name, total=None)
-        download.fetch(
-            client,
-            path,
-            report=lambda done, total: progress.update(task, completed=done, total=total),
-        )
-        directory = download.install()
-    print(directory)
+
+    def adapter(_client: httpx.Client, path: str, _report: Callable[[str], None]) -> str:
+        return f"{path}/adapter"
+
+    target = _target(name) if out is None else out
+    _fetch(name, target, adapter, base_url=base_url, api_key=api_key, force=force)
 
 
 def export(
     name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
 ) -> None:
     """Raises `ServiceError`, also for an export that failed, and `DownloadFailed`."""
-    target = Path(_NOT_IN_NAMES.sub("-", f"{name}-merged").strip("-.")) if out is None else out
-    path = f"models/{quote(name, safe='')}/exports"
+
+    def merged(client: httpx.Client, path: str, report: Callable[[str], None]) -> str:
+        made = _completed(client, f"{path}/exports", report=report)
+        return f"{path}/exports/{made['id']}/content"
+
+    target = _target(f"{name}-merged") if out is None else out
+    _fetch(name, target, merged, base_url=base_url, api_key=api_key, force=force)
+
+
+def _target(name: str) -> Path:
+    return Path(_NOT_IN_NAMES.sub("-", name).strip("-."))
+
+
+def _fetch(
+    name: str,
+    target: Path,
+    archive: Archive,
+    *,
+    base_url: str | None,
+    api_key: str | None,
+    force: bool,
+) -> None:
+    """Downloads an archive of a model into a directory, and prints it."""
     with (
         service_client(base_url, api_key) as client,
         _progress() as progress,
         ModelDownload(target, force=force) as download,
     ):
         task = progress.add_task(name, total=None)
-        made = _completed(
-            client, path, report=lambda state: progress.update(task, description=state)
-        )
-        download.fetch(
-            client,
-            f"{path}/{made['id']}/content",
-            report=lambda done, total: progress.update(task, completed=done, total=total),
-        )
+
+        def show_state(state: str) -> None:
+            progress.update(task, description=state)
+
+        def show_bytes(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        path = archive(client, f"models/{quote(name, safe='')}", show_state)
+        download.fetch(client, path, report=show_bytes)
         directory = download.install()
     print(directory)
 

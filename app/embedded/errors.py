@@ -1,81 +1,76 @@
 """Errors of a single-machine installation, with messages that a user can act on.
 
-Owns: the error types of this package and the exit code of each.
+Owns: the error types of this package; `app/domain/exit_codes.py` has the numbers.
 Promises: a message names the failure and the remedy; it may contain the end of a log, never a
 secret.
 """
 
 from typing import ClassVar
 
-from app.domain.exit_codes import (
-    DOES_NOT_FIT,
-    ENGINE_NOT_INSTALLED,
-    MODEL_NOT_FOUND,
-    MODEL_REFUSED,
-)
+from app.domain import exit_codes
 
 
 class EmbeddedError(Exception):
     """Base class of the supervisor's errors. `exit_code` is the exit status of `agent-rft`."""
 
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[int] = exit_codes.FAILED
 
 
 class WrongOptions(EmbeddedError):
     """Options or settings that contradict each other."""
 
-    exit_code = 2
+    exit_code = exit_codes.WRONG_OPTIONS
 
 
 class BinaryMissing(EmbeddedError):
     """No usable Postgres or Valkey on this machine."""
 
-    exit_code = 3
+    exit_code = exit_codes.BINARY_MISSING
 
 
 class PortInUse(EmbeddedError):
     """Another program uses the address that the API should listen on."""
 
-    exit_code = 4
+    exit_code = exit_codes.PORT_IN_USE
 
 
 class DataDirBusy(EmbeddedError):
     """Another supervisor owns the data directory."""
 
-    exit_code = 5
+    exit_code = exit_codes.DATA_DIR_BUSY
 
 
 class ChildFailed(EmbeddedError):
     """A child ended or did not become ready during the first start."""
 
-    exit_code = 6
+    exit_code = exit_codes.CHILD_FAILED
 
 
 class DataDirUnusable(EmbeddedError):
     """The data directory is not writable for us, or not for the user that Postgres runs as."""
 
-    exit_code = 7
+    exit_code = exit_codes.DATA_DIR_UNUSABLE
 
 
 class ModelNotFound(EmbeddedError):
     """No directory and no hub snapshot of a base model can be had here."""
 
-    exit_code = MODEL_NOT_FOUND
+    exit_code = exit_codes.MODEL_NOT_FOUND
 
 
 class ModelRefused(EmbeddedError):
     """A base model that cannot be trained or served here."""
 
-    exit_code = MODEL_REFUSED
+    exit_code = exit_codes.MODEL_REFUSED
 
 
 class DoesNotFit(EmbeddedError):
     """A base model that the memory of this machine does not suffice for."""
 
-    exit_code = DOES_NOT_FIT
+    exit_code = exit_codes.DOES_NOT_FIT
 
 
 class EngineNotInstalled(EmbeddedError):
     """The environment of vLLM is missing, and was not made."""
 
-    exit_code = ENGINE_NOT_INSTALLED
+    exit_code = exit_codes.ENGINE_NOT_INSTALLED

