@@ -1,20 +1,21 @@
 """`agent-rft`: the command tree of the command line.
 
-Owns: the commands, those of models and keys aside, and the conversion of known errors into one line
-and an exit code. Promises: a command's own modules are imported only when it runs; standard output
-contains results only.
+Owns: the commands, those of `up`, models and keys aside, and the conversion of known errors into
+one line and an exit code. Promises: a command's own modules are imported only when it runs;
+standard output contains results only.
 """
 
 import importlib.util
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from app.cli.key_commands import keys
 from app.cli.model_commands import models
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
+from app.cli.up_command import DEFAULT_PORT, PortOption, up
 from app.domain.exit_codes import FAILED, WRONG_OPTIONS
 
 app = typer.Typer(
@@ -27,92 +28,7 @@ app = typer.Typer(
 app.add_typer(keys, name="keys")
 app.add_typer(models, name="models")
 
-EngineName = Literal["cpu", "vllm"]
-DEFAULT_PORT = 8000
-
-
-def _host_ports(values: list[str] | None) -> list[str] | None:
-    from pydantic import ValidationError  # noqa: PLC0415 - keeps `agent-rft --help` fast
-
-    from app.settings.egress import EgressSettings  # noqa: PLC0415 - keeps `agent-rft --help` fast
-
-    try:
-        EgressSettings(allow_endpoints=tuple(values or ()))
-    except ValidationError as error:
-        raise typer.BadParameter(error.errors()[0]["msg"]) from error
-    return values
-
-
-@app.command()
-def up(
-    *,
-    data_dir: DataDirOption = DEFAULT_DATA_DIR,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the API.")] = DEFAULT_PORT,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Return once every process is ready.")
-    ] = False,
-    allow_endpoint: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            callback=_host_ports,
-            help="Tool or grader address to allow although it is not public; for this start only.",
-        ),
-    ] = None,
-    lease_s: Annotated[
-        float | None,
-        typer.Option(min=1, help="Seconds without a heartbeat after which a worker loses its job."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR|HUB_ID",
-            help="Base model: a directory, or a hub id such as Qwen/Qwen3-4B. Later starts of the "
-            "data directory keep it; `tiny-agent` goes back to the shipped one.",
-        ),
-    ] = None,
-    revision: Annotated[
-        str | None, typer.Option(help="Branch, tag or commit of a hub id; by default `main`, once.")
-    ] = None,
-    engine: Annotated[EngineName, typer.Option(help="Engine of --model.")] = "cpu",
-    cpu: Annotated[
-        bool, typer.Option("--cpu", help="With --engine vllm: vLLM's CPU build.")
-    ] = False,
-    context_length: Annotated[
-        int | None,
-        typer.Option(min=64, metavar="TOKENS", help="Longest rollout, prompt included."),
-    ] = None,
-    engine_share: Annotated[
-        float | None,
-        typer.Option(min=0.05, max=0.95, help="Share of the GPU for vLLM; by default planned."),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Install vLLM without asking, if it is missing.")
-    ] = False,
-    ready_fd: Annotated[int | None, typer.Option(hidden=True)] = None,
-) -> None:
-    """Start every process; print the base URL and the keys as one JSON object.
-
-    With --model the model is checked, its memory planned and its speed measured first; nothing is
-    started for one that is refused (exit code 9) or does not fit (10).
-    """
-    from app.cli.up import start, start_detached, wish_of, with_model  # noqa: PLC0415 - loaded only when it runs
-    from app.embedded.layout import UpOptions  # noqa: PLC0415 - keeps `agent-rft --help` fast
-
-    options = UpOptions(port=port, allow_endpoints=tuple(allow_endpoint or ()), lease_s=lease_s)
-    wish = wish_of(
-        model,
-        engine,
-        cpu=cpu,
-        revision=revision,
-        context_length=context_length,
-        engine_share=engine_share,
-    )
-    options = with_model(data_dir, options, wish, yes=yes)
-    if detach:
-        start_detached(data_dir, options)
-    else:
-        start(data_dir, options, ready_fd=ready_fd)
+app.command()(up)
 
 
 @app.command()
@@ -128,7 +44,7 @@ def down(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
 def doctor(
     *,
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
-    port: Annotated[int, typer.Option(min=1, max=65535)] = DEFAULT_PORT,
+    port: PortOption = DEFAULT_PORT,
 ) -> None:
     """Check the requirements of `up`: binaries, rights, disk, port, torch, base models."""
     from app.cli.doctor import report  # noqa: PLC0415 - keeps `agent-rft --help` fast

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.embedded.base_model.choice import LastModel, ModelChoice
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.binaries import find_postgres, find_valkey, runnable_by
 from app.embedded.identity import unprivileged
@@ -36,8 +37,7 @@ class UpOptions:
     port: int
     allow_endpoints: tuple[str, ...] = ()
     lease_s: float | None = None
-    chosen: ChosenModel | None = None
-    """The base model of `--model`; `None` starts those of the settings."""
+    model: ModelChoice = LastModel()  # noqa: RUF009 - frozen, and without a field
 
     @property
     def public_url(self) -> str:
@@ -45,10 +45,15 @@ class UpOptions:
 
 
 def build_settings(
-    options: UpOptions, *, host: HostSettings, state: State, data_dir: DataDir
+    options: UpOptions,
+    *,
+    host: HostSettings,
+    state: State,
+    data_dir: DataDir,
+    chosen: ChosenModel | None = None,
 ) -> Settings:
     """Returns the configuration of this start: configured URLs have priority, all others point to
-    our own children.
+    the supervisor's own children. `chosen` is the base model; `None` leaves those of the settings.
     """
 
     def own_url(role: str, password: str) -> str:
@@ -62,7 +67,7 @@ def build_settings(
         }
     else:
         databases = {}  # `Settings` reads them from the environment
-    models = {} if options.chosen is None else {"base_models": (options.chosen.spec,)}
+    models = {} if chosen is None else {"base_models": (chosen.spec,)}
     overrides: dict[str, object] = {
         **databases,
         **models,
@@ -74,10 +79,11 @@ def build_settings(
         "secret_key": host.secret_key or state.secret_key,
         "public_url": options.public_url,
     }
-    return _for_this_start(Settings(**overrides), options)  # type: ignore[arg-type]  # mypy cannot match a dict of overrides to the fields
+    settings = Settings(**overrides)  # type: ignore[arg-type]  # mypy cannot match a dict of overrides to the fields
+    return _for_this_start(settings, options, chosen)
 
 
-def _for_this_start(settings: Settings, options: UpOptions) -> Settings:
+def _for_this_start(settings: Settings, options: UpOptions, chosen: ChosenModel | None) -> Settings:
     egress, lease, runs = settings.egress, settings.lease, settings.runs
     if options.allow_endpoints:
         allowed = (*egress.allow_endpoints, *options.allow_endpoints)
@@ -86,9 +92,8 @@ def _for_this_start(settings: Settings, options: UpOptions) -> Settings:
         )
     if options.lease_s is not None:
         lease = lease.model_validate({**lease.model_dump(), "lease_s": options.lease_s})
-    if options.chosen is not None and runs.micro_batch_tokens is None:
-        planned = options.chosen.micro_batch_tokens
-        runs = runs.model_copy(update={"micro_batch_tokens": planned})
+    if chosen is not None and runs.micro_batch_tokens is None:
+        runs = runs.model_copy(update={"micro_batch_tokens": chosen.micro_batch_tokens})
     return settings.model_copy(update={"egress": egress, "lease": lease, "runs": runs})
 
 

@@ -20,6 +20,7 @@ import structlog
 
 from app.embedded import layout
 from app.embedded.announcement import Announcement, announce, withdraw
+from app.embedded.base_model.choice import settle
 from app.embedded.commands import run_once
 from app.embedded.development_keys import ensure_keys, make_sign_in_link
 from app.embedded.engines import engine_child
@@ -80,10 +81,11 @@ class Supervisor:
                 self._stop()
 
     def _start(self) -> None:
+        chosen = settle(self._options.model, self._data_dir, self._host)
         state = load_state(self._data_dir).with_free_ports()
         save_state(self._data_dir, state)
         settings = layout.build_settings(
-            self._options, host=self._host, state=state, data_dir=self._data_dir
+            self._options, host=self._host, state=state, data_dir=self._data_dir, chosen=chosen
         )
         settings.objects_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._reserve = Reserve(self._data_dir.reserve_file, minimum_bytes=settings.min_free_bytes)
@@ -93,10 +95,7 @@ class Supervisor:
         if sys.platform == "linux" and settings.sandbox.socket is None:
             self._launch(layout.sandbox_child(settings, self._data_dir))
         if self._host.engine_url is None:
-            engine = engine_child(
-                settings, self._data_dir, state.engine_port, chosen=self._options.chosen
-            )
-            self._launch(engine)
+            self._launch(engine_child(settings, self._data_dir, state.engine_port, chosen=chosen))
         self._wait(servers)
         state = self._prepare_database(postgres, state, settings)
         self._launch(layout.api_child(settings, self._data_dir, self._options.port))

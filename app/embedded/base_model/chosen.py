@@ -1,7 +1,7 @@
 """The base model and engine that a data directory was last started with.
 
-Owns `base_model.json`. A later start without `--model` reads it, so that the jobs of a directory
-find their base model again, with the weights of the same commit. Must not know processes.
+Owns the form of `base_model.json`. A later start without `--model` reads it, so that the jobs of a
+directory find their base model again, with the weights of the same commit. Must not know processes.
 """
 
 import json

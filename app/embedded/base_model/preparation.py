@@ -8,7 +8,6 @@ service.
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -27,6 +26,7 @@ from app.domain.models.start_plans import (
 )
 from app.domain.models.trainer_memory import TrainerMemory
 from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.request import ModelRequest
 from app.embedded.base_model.source import ModelSource, fetch_weights, find_model
 from app.embedded.base_model.vllm_environment import find_vllm
 from app.embedded.errors import DoesNotFit, EmbeddedError, ModelRefused, WrongOptions
@@ -41,19 +41,8 @@ _MINUTE_S: Final = 60
 M = TypeVar("M", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A base model as the options of `up` name it."""
-
-    model: str
-    engine: EngineKind = "cpu"
-    revision: str | None = None
-    context_length: int | None = None
-    engine_share: float | None = None
-
-
 def prepare(
-    wish: Wish,
+    requested: ModelRequest,
     *,
     host: HostSettings,
     memory: TrainerMemory,
@@ -64,24 +53,24 @@ def prepare(
     `revision` stays at its commit. `memory` is the operator's. Raises
     `EmbeddedError`.
     """
-    revision = wish.revision
-    if revision is None and before is not None and before.hub_id == wish.model:
+    revision = requested.revision
+    if revision is None and before is not None and before.hub_id == requested.model:
         revision = before.commit
-    source = find_model(wish.model, revision=revision)
+    source = find_model(requested.model, revision=revision)
     _say(f"base model {source.name}: {source.title}")
-    spec = _spec(source, wish)
-    plan = _plan(spec, wish, memory)
+    spec = _spec(source, requested)
+    plan = _plan(spec, requested, memory)
     fetch_weights(source)
     python = None
-    if wish.engine == "cpu":
+    if requested.engine == "cpu":
         planned = plan.micro_batch_tokens or memory.micro_batch_tokens
         spec = _with_pace(spec, memory.model_copy(update={"micro_batch_tokens": planned}))
     else:
-        python = str(find_vllm(host, on_cpu=wish.engine == "vllm_cpu", consent=consent))
+        python = str(find_vllm(host, on_cpu=requested.engine == "vllm_cpu", consent=consent))
         _say("seconds per step are not known before the first job: vLLM is measured by it")
     return ChosenModel(
         spec=spec,
-        engine=wish.engine,
+        engine=requested.engine,
         hub_id=source.hub_id,
         commit=source.commit,
         vllm_python=python,
@@ -91,17 +80,17 @@ def prepare(
     )
 
 
-def _spec(source: ModelSource, wish: Wish) -> BaseModelSpec:
+def _spec(source: ModelSource, requested: ModelRequest) -> BaseModelSpec:
     try:
         longest = context_length(ModelFiles(str(source.directory)).json("config.json"))
     except ValueError as error:
         raise ModelRefused(f"{source.title}: {error}") from error
-    wanted = wish.context_length or min(longest, _LONGEST[wish.engine])
+    wanted = requested.context_length or min(longest, _LONGEST[requested.engine])
     if wanted > longest:
         raise WrongOptions(
             f"--context-length {wanted}: {source.title} holds at most {longest} tokens"
         )
-    if wish.context_length is None and wanted < longest:
+    if requested.context_length is None and wanted < longest:
         _say(
             f"rollouts hold {wanted:,} tokens of the model's {longest:,}: --context-length changes "
             "it"
@@ -114,9 +103,9 @@ def _spec(source: ModelSource, wish: Wish) -> BaseModelSpec:
     )
 
 
-def _plan(spec: BaseModelSpec, wish: Wish, memory: TrainerMemory) -> StartPlan:
+def _plan(spec: BaseModelSpec, requested: ModelRequest, memory: TrainerMemory) -> StartPlan:
     request = StartRequest(
-        spec=spec, engine=wish.engine, engine_share=wish.engine_share, memory=memory
+        spec=spec, engine=requested.engine, engine_share=requested.engine_share, memory=memory
     )
     plan = _asked("plan", request, StartPlan)
     _say(*plan.lines)

@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 from transformers import AutoConfig
 
-from app.cli.up import with_model
-from app.domain.models.models import BaseModelSpec
-from app.embedded.base_model.chosen import ChosenModel, write_chosen
-from app.embedded.errors import WrongOptions
-from app.embedded.layout import UpOptions
 from app.embedded.ports import free_port
-from app.embedded.state import DataDir
 from tests.support.command_line import agent_rft
 from tests.support.installation import cli
 from tests.support.learning.architectures import ARCHITECTURES
@@ -100,23 +94,6 @@ def test_a_config_that_transformers_refuses_is_refused_in_one_sentence(
     code, said = _refused(tmp_path / "data", "--model", str(directory))
     assert (code, "model is refused: " in said) == (9, True), said
     assert "Traceback" not in said
-
-
-def test_the_last_start_s_model_and_an_engine_elsewhere_contradict_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = BaseModelSpec(name="m", path=str(tmp_path), context_length=64)
-    (tmp_path / "config.json").touch()
-    chosen = ChosenModel(spec=spec, engine="cpu", hub_id="Somebody/M")
-    data = tmp_path / "data"
-    write_chosen(DataDir.at(data), chosen)
-    options = UpOptions(port=1)
-    assert with_model(data, options, None, yes=False).chosen == chosen
-    monkeypatch.setenv("AGENT_RFT_ENGINE_URL", "http://127.0.0.1:1")
-    with pytest.raises(WrongOptions, match=r"AGENT_RFT_ENGINE_URL is set: .* --model Somebody/M"):
-        with_model(data, options, None, yes=False)
-    monkeypatch.setenv("AGENT_RFT_BASE_MODELS", f"[{spec.model_dump_json()}]")
-    assert with_model(data, options, None, yes=False).chosen is None, "the settings name it"
 
 
 def test_a_model_that_the_engine_cannot_serve_is_refused_with_the_reason(tmp_path: Path) -> None:

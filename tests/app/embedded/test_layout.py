@@ -22,10 +22,11 @@ def test_the_planned_micro_batch_gives_way_to_the_operators(
         monkeypatch.setenv("AGENT_RFT_RUNS__MICRO_BATCH_TOKENS", operators)
     chosen = ChosenModel(spec=SPEC, engine="cpu", micro_batch_tokens=3000)
     settings = build_settings(
-        UpOptions(8310, chosen=chosen),
+        UpOptions(8310),
         host=HostSettings(),
         state=State(1, 2, 3),
         data_dir=DataDir(tmp_path),
+        chosen=chosen,
     )
     assert settings.runs.memory.of(settings.base_models[0]).micro_batch_tokens == runs_with
 

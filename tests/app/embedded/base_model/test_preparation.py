@@ -9,7 +9,8 @@ from app.domain.models.start_plans import StartPlan, StartRequest, StepPace
 from app.domain.models.trainer_memory import TrainerMemory
 from app.embedded.base_model import preparation
 from app.embedded.base_model.chosen import ChosenModel
-from app.embedded.base_model.preparation import Wish, prepare
+from app.embedded.base_model.preparation import prepare
+from app.embedded.base_model.request import ModelRequest
 from app.embedded.errors import ModelRefused, WrongOptions
 from app.settings.host import HostSettings
 
@@ -37,8 +38,10 @@ class Answers:
         return StartPlan(micro_batch_tokens=self._planned) if command == "plan" else PACE
 
 
-def _prepared(wish: Wish, memory: TrainerMemory) -> ChosenModel:
-    return prepare(wish, host=HostSettings(), memory=memory, before=None, consent=lambda _: False)
+def _prepared(request: ModelRequest, memory: TrainerMemory) -> ChosenModel:
+    return prepare(
+        request, host=HostSettings(), memory=memory, before=None, consent=lambda _: False
+    )
 
 
 def test_plan_and_measurement_have_the_operators_values(
@@ -47,14 +50,14 @@ def test_plan_and_measurement_have_the_operators_values(
     answers = Answers(planned=None)
     monkeypatch.setattr(preparation, "_asked", answers)
     memory = TrainerMemory(checkpointing=True, micro_batch_tokens=700)
-    chosen = _prepared(Wish(str(model)), memory)
+    chosen = _prepared(ModelRequest(str(model)), memory)
     assert [request.memory for request in answers.asked.values()] == [memory, memory]
     assert (chosen.micro_batch_tokens, chosen.spec.micro_batch_tokens) == (None, None)
 
 
 def test_a_context_beyond_the_model_s_is_refused(model: Path) -> None:
     with pytest.raises(WrongOptions, match=r"--context-length 2049: .* at most 2048 tokens"):
-        _prepared(Wish(str(model), context_length=2049), TrainerMemory())
+        _prepared(ModelRequest(str(model), context_length=2049), TrainerMemory())
 
 
 @pytest.mark.parametrize("wanted", [2048, None])
@@ -66,7 +69,7 @@ def test_a_default_context_below_the_model_s_is_said(
 ) -> None:
     (model / "config.json").write_text('{"max_position_embeddings": 40960}')
     monkeypatch.setattr(preparation, "_asked", Answers(planned=None))
-    chosen = _prepared(Wish(str(model), context_length=wanted), TrainerMemory())
+    chosen = _prepared(ModelRequest(str(model), context_length=wanted), TrainerMemory())
     assert chosen.spec.context_length == (wanted or 4096)
     said = "rollouts hold 4,096 tokens of the model's 40,960" in capsys.readouterr().err
     assert said is (wanted is None)
@@ -83,7 +86,7 @@ def test_a_default_context_below_the_model_s_is_said(
 def test_a_config_without_a_context_length_is_refused(model: Path, config: str) -> None:
     (model / "config.json").write_text(config)
     with pytest.raises(ModelRefused, match=r"no max_position_embeddings"):
-        _prepared(Wish(str(model)), TrainerMemory())
+        _prepared(ModelRequest(str(model)), TrainerMemory())
 
 
 def test_what_is_planned_is_measured_and_kept_beside_the_model(
@@ -91,6 +94,6 @@ def test_what_is_planned_is_measured_and_kept_beside_the_model(
 ) -> None:
     answers = Answers(planned=3000)
     monkeypatch.setattr(preparation, "_asked", answers)
-    chosen = _prepared(Wish(str(model)), TrainerMemory())
+    chosen = _prepared(ModelRequest(str(model)), TrainerMemory())
     assert answers.asked["pace"].memory.micro_batch_tokens == 3000
     assert (chosen.micro_batch_tokens, chosen.spec.micro_batch_tokens) == (3000, None)

@@ -1,0 +1,119 @@
+"""The base model of a start: chosen by the command, written and read under the directory's lock."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli import main as command_line
+from app.cli import up
+from app.domain.models.models import BaseModelSpec
+from app.domain.models.start_plans import StartPlan
+from app.embedded.base_model import preparation
+from app.embedded.base_model.choice import LastModel, ModelChoice, ShippedModel, settle
+from app.embedded.base_model.chosen import ChosenModel, read_chosen, write_chosen
+from app.embedded.base_model.request import ModelRequest
+from app.embedded.errors import DataDirBusy, ModelNotFound, WrongOptions
+from app.embedded.layout import UpOptions
+from app.embedded.ports import free_port
+from app.embedded.state import DataDir, ownership
+from app.embedded.supervisor import Supervisor
+from app.settings.host import HostSettings
+
+
+def _model(tmp_path: Path, name: str) -> Path:
+    directory = tmp_path / name
+    directory.mkdir()
+    (directory / "config.json").write_text('{"max_position_embeddings": 2048}')
+    (directory / "model.safetensors").write_bytes(b"")
+    return directory
+
+
+def _chosen(directory: Path) -> ChosenModel:
+    spec = BaseModelSpec(name=directory.name, path=str(directory), context_length=64)
+    return ChosenModel(spec=spec, engine="cpu", hub_id=f"Somebody/{directory.name}")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> DataDir:
+    return DataDir.at(tmp_path / "data")
+
+
+def test_two_starts_at_once_leave_the_model_of_the_one_that_runs(
+    tmp_path: Path, data: DataDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both choose before either runs; the supervisor that gets the lock notes its own choice."""
+    paces = preparation.StepPace(read=1, sampled=1, trained=1, shares_prompts=True)
+    monkeypatch.setattr(
+        preparation,
+        "_asked",
+        lambda command, *_: StartPlan(micro_batch_tokens=None) if command == "plan" else paces,
+    )
+    port = free_port()
+    first, second = (
+        up.choose_model(
+            data.root,
+            ModelRequest(str(_model(tmp_path, name))),
+            port=port,
+            yes=False,
+            chosen=None,
+        )
+        for name in ("first", "second")
+    )
+    assert read_chosen(data) is None
+    with ownership(data):
+        assert settle(first, data, HostSettings()) == first
+        late = Supervisor(data, UpOptions(port, model=second), HostSettings())
+        with pytest.raises(DataDirBusy):
+            late.run(lambda _: None)
+    assert read_chosen(data) == first
+    assert settle(LastModel(), data, HostSettings()) == first
+
+
+def test_the_shipped_model_is_the_model_of_later_starts(tmp_path: Path, data: DataDir) -> None:
+    write_chosen(data, _chosen(_model(tmp_path, "m")))
+    assert settle(ShippedModel(), data, HostSettings()) is None
+    assert settle(LastModel(), data, HostSettings()) is None
+
+
+def test_a_last_model_whose_directory_is_gone_is_named(tmp_path: Path, data: DataDir) -> None:
+    directory = _model(tmp_path, "m")
+    write_chosen(data, _chosen(directory))
+    (directory / "config.json").unlink()
+    with pytest.raises(ModelNotFound, match="start with --model Somebody/m once more"):
+        settle(LastModel(), data, HostSettings())
+
+
+def test_the_last_start_s_model_and_an_engine_elsewhere_contradict_each_other(
+    tmp_path: Path, data: DataDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = _chosen(_model(tmp_path, "m"))
+    write_chosen(data, chosen)
+    assert settle(LastModel(), data, HostSettings()) == chosen
+    monkeypatch.setenv("AGENT_RFT_ENGINE_URL", "http://127.0.0.1:1")
+    with pytest.raises(WrongOptions, match=r"AGENT_RFT_ENGINE_URL is set: .* --model Somebody/m"):
+        settle(LastModel(), data, HostSettings())
+    monkeypatch.setenv("AGENT_RFT_BASE_MODELS", f"[{chosen.spec.model_dump_json()}]")
+    assert settle(LastModel(), data, HostSettings()) is None, "the settings name it"
+
+
+@pytest.mark.parametrize("kind", ["chosen", "shipped", "last"])
+def test_a_detached_start_gets_every_option(
+    tmp_path: Path, data: DataDir, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    choices: dict[str, ModelChoice] = {
+        "chosen": _chosen(tmp_path / "m"),
+        "shipped": ShippedModel(),
+        "last": LastModel(),
+    }
+    sent = UpOptions(8312, allow_endpoints=("localhost:8900",), lease_s=7.5, model=choices[kind])
+    started: list[tuple[Path, UpOptions, int | None]] = []
+    monkeypatch.setattr(
+        up, "start", lambda root, options, *, ready_fd: started.append((root, options, ready_fd))
+    )
+    command = up.start_command(data, sent)
+    monkeypatch.setattr(sys, "argv", ["agent-rft", *command[3:], "--ready-fd", "5"])
+    with pytest.raises(SystemExit) as ended:
+        command_line.main()
+    assert ended.value.code in (0, None)
+    assert started == [(data.root, sent, 5)]
