@@ -73,7 +73,7 @@ def choose_model(
     refuse_settings(host, cure="either it or --model")
     refuse_taken_port(port)
     directory = DataDir.at(data_dir)
-    # Held so that a busy directory is reported before weights are downloaded.
+    # A busy directory is reported before weights are downloaded.
     with ownership(directory):
         if request.is_shipped:
             return ShippedModel()

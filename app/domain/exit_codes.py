@@ -12,7 +12,7 @@ DATA_DIR_BUSY: Final = 5
 CHILD_FAILED: Final = 6
 DATA_DIR_UNUSABLE: Final = 7
 BACKUP_UNUSABLE: Final = 8
-"""Of `restore` and `backup`, which name no base model."""
+"""This code belongs to `backup` and `restore`, which name no base model."""
 MODEL_NOT_FOUND: Final = 8
 """This one and those that follow are about base models."""
 MODEL_REFUSED: Final = 9

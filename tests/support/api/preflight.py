@@ -20,6 +20,10 @@ async def judge(api: Api, call: dict[str, Any]) -> Any:
     return reply.json()
 
 
+async def job_count(api: Api) -> int:
+    return len((await api.call("GET", "/v1/fine_tuning/jobs")).json()["data"])
+
+
 async def create_call(api: Api, customer: EndpointServer) -> dict[str, Any]:
     """Returns a valid call whose grader is the customer's endpoint."""
     training = await api.upload(rows(*(f"a{n}" for n in range(32))))

@@ -1,39 +1,11 @@
 """The addresses of a call, as `validate` probes them."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
-import pytest
-
-from tests.support.api.application import Api, running
-from tests.support.api.preflight import create_call, judge
-from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
-from tests.support.stack import Database
-
-
-@pytest.fixture
-async def customer() -> AsyncIterator[EndpointServer]:
-    def script(request: Received) -> Reply:
-        return Reply({"/broken": 503, "/posts-only": 501}.get(request.path, 405))
-
-    async with endpoint(script) as server:
-        yield server
-
-
-@pytest.fixture
-async def api(database: Database, customer: EndpointServer) -> AsyncIterator[Api]:
-    async with running(database, customer.host_port, "127.0.0.1:9") as api:
-        yield api
-
-
-@pytest.fixture
-async def call(api: Api, customer: EndpointServer) -> dict[str, Any]:
-    return await create_call(api, customer)
-
-
-async def jobs(api: Api) -> int:
-    return len((await api.call("GET", "/v1/fine_tuning/jobs")).json()["data"])
+from tests.support.api.application import Api
+from tests.support.api.preflight import job_count, judge
+from tests.support.endpoints import EndpointServer, Received, Reply
 
 
 async def test_an_endpoint_that_takes_only_post_is_there(
@@ -110,7 +82,7 @@ async def test_a_slow_endpoint_delays_no_other_request(
     customer.script = held
     judging = asyncio.create_task(judge(api, call))
     await asked.wait()
-    assert await jobs(api) == 0
+    assert await job_count(api) == 0
     assert not judging.done()
     answer.set()
     assert (await judging)["valid"] is True

@@ -1,6 +1,5 @@
 import copy
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,34 +8,10 @@ import psycopg
 import pytest
 
 from tests.support.api.application import Api, running
-from tests.support.api.preflight import PATH, create_call, judge, rows
-from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.api.preflight import PATH, job_count, judge, rows
+from tests.support.endpoints import EndpointServer
 from tests.support.stack import Database
 from tests.support.tiny_model import KEEPS_THINKING
-
-
-@pytest.fixture
-async def customer() -> AsyncIterator[EndpointServer]:
-    def script(request: Received) -> Reply:
-        return Reply({"/broken": 503, "/posts-only": 501}.get(request.path, 405))
-
-    async with endpoint(script) as server:
-        yield server
-
-
-@pytest.fixture
-async def api(database: Database, customer: EndpointServer) -> AsyncIterator[Api]:
-    async with running(database, customer.host_port, "127.0.0.1:9") as api:
-        yield api
-
-
-@pytest.fixture
-async def call(api: Api, customer: EndpointServer) -> dict[str, Any]:
-    return await create_call(api, customer)
-
-
-async def jobs(api: Api) -> int:
-    return len((await api.call("GET", "/v1/fine_tuning/jobs")).json()["data"])
 
 
 async def test_a_good_call_is_valid_and_estimated(
@@ -61,7 +36,7 @@ async def test_a_good_call_is_valid_and_estimated(
     assert (grader["param"], grader["reachable"]) == ("method.reinforcement.grader.url", True)
     assert grader["status"] == 405
     assert [request.path for request in customer.received] == ["/grade"]
-    assert await jobs(api) == 0
+    assert await job_count(api) == 0
 
 
 async def test_a_projects_finished_jobs_set_the_pace(
@@ -127,7 +102,7 @@ async def test_every_fault_is_reported_at_once(api: Api, customer: EndpointServe
     warned = [fault["code"] for fault in report["warnings"]]
     assert warned == ["unused_tool"] * 3 + ["endpoint_failing"]
     assert report["estimate"] is None
-    assert await jobs(api) == 0
+    assert await job_count(api) == 0
 
 
 async def test_every_wrong_hyperparameter_is_reported(api: Api, call: dict[str, Any]) -> None:
