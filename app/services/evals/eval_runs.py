@@ -107,8 +107,7 @@ class EvalRunService:
         await self._stored(eval_id, run_id)
         async with self._database.tenant(self._tenant) as unit:
             run = await unit.eval_runs.cancel(eval_id, run_id)
-            if unit.wrote_end():
-                unit.after_commit(self._queue.enqueue_deliveries)
+            unit.after_end(self._queue.enqueue_deliveries)
             return run
 
     async def delete(self, eval_id: str, run_id: str) -> None:

@@ -121,7 +121,7 @@ class FileValidation:
                 data={"error_code": error.code, "error_param": error.param},
             )
             await unit.jobs.mark_invalid(job_id, error)
-            unit.after_commit(self._ports.queue.enqueue_deliveries)
+            unit.after_end(self._ports.queue.enqueue_deliveries)
 
     async def _inspect(self, job: Job, keys: list[str | None]) -> DatasetReport:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates

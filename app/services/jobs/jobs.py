@@ -85,8 +85,7 @@ class JobService:
             job = await unit.jobs.request_stop(job_id, request)
             if job.status is JobStatus.CANCELLED and job.step > 0:
                 job = await self._with_result_file(unit, job)
-            if unit.wrote_end():
-                unit.after_commit(self._queue.enqueue_deliveries)
+            unit.after_end(self._queue.enqueue_deliveries)
             if job.status in (JobStatus.CANCELLED, JobStatus.PAUSED):
                 await unit.events.append(
                     job_id,
