@@ -98,7 +98,7 @@ def api_process(factory: str = "benchmarks.api_process:measured") -> Iterator[Ap
 
 @contextmanager
 def uvicorn_process(factory: str, environment: dict[str, str]) -> Iterator[tuple[int, int]]:
-    """A server on loopback; yields its port and process id once it answers."""
+    """Runs a server on loopback; yields its port and process id once it answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])

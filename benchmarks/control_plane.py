@@ -94,7 +94,7 @@ def posting(body: dict[str, Any]) -> Ask:
 
 
 def prepared(url: str, key: str) -> tuple[dict[str, Any], str]:
-    """A body that is accepted, and the id of a job made with it."""
+    """Returns a body that is accepted, and the id of a job made with it."""
     headers = {"Authorization": f"Bearer {key}"}
     form = {"file": ("rows.jsonl", ROWS)}
     with httpx.Client(base_url=url, headers=headers) as http:

@@ -215,7 +215,9 @@ async def _lock_step(
 
 
 async def _logprob_difference(peers: list[Peer], options: argparse.Namespace) -> float:
-    """The largest difference from the log-probs of the model that peft runs, over 8 samples."""
+    """Returns the largest difference from the log-probs of the model that peft runs, over 8
+    samples.
+    """
     ours = next(peer for peer in peers if isinstance(peer, HttpPeer))
     model = next(peer for peer in peers if isinstance(peer, Generate)).model
     prompts = [[10 + (7 * i * n) % 400 for i in range(options.prompt_tokens)] for n in range(1, 9)]

@@ -81,7 +81,7 @@ async def serve(service_s: float) -> None:
 
 @asynccontextmanager
 async def egress_client(url: str, _: int) -> AsyncIterator[Post]:
-    """The guarded client that rollouts use."""
+    """Yields the guarded client that rollouts use."""
     allowed = frozenset({url.removeprefix("http://").partition("/")[0]})
     client = EgressClient(EgressPolicy(allowed, allow_plain_http=True))
 

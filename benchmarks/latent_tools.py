@@ -64,7 +64,7 @@ class LatentTools:
         await self._egress.aclose()
 
     def function(self, *, concurrent: bool = False) -> Callable[..., Any]:
-        """The tool as TRL takes it: `concurrent` is an async function."""
+        """Returns the tool as TRL takes it: `concurrent` is an async function."""
         latencies = self._latencies()
         if concurrent:
 

@@ -89,7 +89,7 @@ class Stack:
         self._files = tuple(upload(self.client, path) for path in workload.files)
 
     def run_job(self, mode: dict[str, Any], seed: int) -> dict[str, Any]:
-        """One job from its first training rollout to its last commit, evaluations left out."""
+        """Runs a job; counts from its first rollout to its last commit, without evaluations."""
         pace = {"seed": str(seed), "slow": self._workload.slow}
         httpx.post(f"{self.agent}/restart", params=pace).raise_for_status()
         job = self.client.fine_tuning.jobs.create(

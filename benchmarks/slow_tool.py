@@ -45,7 +45,7 @@ class SlowTool:
         self._opened: aiohttp.ClientSession | None = None
 
     async def call(self, rollout: int, turn: int) -> list[int]:
-        """The reply's token ids."""
+        """Returns the reply's token ids."""
         if self._opened is None:
             self._opened = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
         body = {"rollout": rollout, "turn": turn}

@@ -34,7 +34,7 @@ NAME: Final = "talkative-2026-01-01"
 
 
 def conversation(rng: random.Random, vocabulary: list[str]) -> list[dict[str, Any]]:
-    """One rollout as the model is to speak, its prompt included."""
+    """Returns one rollout as the model is to speak, its prompt included."""
 
     def words(count: int) -> str:
         return " ".join(rng.choices(vocabulary, k=count))

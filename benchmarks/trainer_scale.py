@@ -154,7 +154,7 @@ def peak_mib(way: str, model: str, *, rows: int) -> float:
 
 
 def plain(model: str) -> Callable[[Sequence[TrainingSample]], None]:
-    """One optimizer step with transformers and peft as they are."""
+    """Runs one optimizer step with transformers and peft as they are."""
     base = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32)
     config: Any = LoraConfig(r=8, lora_alpha=16, target_modules="all-linear", task_type="CAUSAL_LM")
     wrapped: Any = get_peft_model(base, config)

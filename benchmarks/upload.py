@@ -48,7 +48,7 @@ class Sent:
 
 
 def bare() -> Starlette:
-    """The peer: bytes to disk, durable, nothing else."""
+    """Writes bytes to disk, durable, and nothing else: the peer."""
 
     async def write(request: Request) -> JSONResponse:
         size = 0

@@ -10,7 +10,7 @@ TARGET = Path(__file__).with_name("openapi.json")
 
 
 def document() -> str:
-    """The schema as committed: stable order, two-space indent, final newline."""
+    """Returns the schema as committed: stable order, two-space indent, final newline."""
     return json.dumps(create_app().openapi(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -40,7 +40,7 @@ class Reader:
         return known[1]
 
     def resolved(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The node itself, or what its reference leads to."""
+        """Returns the node itself, or what its reference leads to."""
         while "$ref" in node:
             found: Any = self.document
             for part in node["$ref"].removeprefix("#/").split("/"):
@@ -115,7 +115,7 @@ class Reader:
         )
 
     def tag(self, schema: Schema) -> str | None:
-        """The constant that names an object among its alternatives."""
+        """Returns the constant that names an object among its alternatives."""
         properties = self.resolved(schema).get("properties", {})
         for name in _TAGS:
             if name in properties:

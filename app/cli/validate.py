@@ -115,7 +115,7 @@ def _grouped(findings: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
 
 
 def _sentence(finding: PreflightIssue) -> str:
-    """The message without its place, which is different in each row."""
+    """Returns the message without its place, which is different in each row."""
     place = f"Line {finding.line}" + (f", {finding.pointer}" if finding.pointer else "")
     return finding.message.removeprefix(f"{place}: ")
 

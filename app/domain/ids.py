@@ -42,7 +42,7 @@ def random_text(length: int) -> str:
 
 
 def new_id(prefix: str) -> str:
-    """A row id in the hosted style, e.g. `ftjob-3aX…`: unguessable, never reused."""
+    """Returns a row id in the hosted style, e.g. `ftjob-3aX…`: unguessable, never reused."""
     return f"{prefix}{random_text(_RANDOM_LENGTH)}"
 
 
@@ -127,11 +127,11 @@ class SampleKey:
         return int(_digest("seed", job_seed, self._position, turn)[:8], 16) & 0x7FFFFFFF
 
     def call_id(self, turn: int, call: int) -> str:
-        """The `call_…` id of one tool call; also the idempotency key of its HTTP request."""
+        """Returns the `call_…` id of a tool call; also the idempotency key of its request."""
         return f"call_{_digest('call', self.text, turn, call)[:24]}"
 
     def function_call_id(self, turn: int, call: int) -> str:
-        """The `fc_…` id of one tool call (not the `call_…` id, as in the hosted API)."""
+        """Returns the `fc_…` id of one tool call (not the `call_…` id, as in the hosted API)."""
         return f"fc_{_digest('fc', self.text, turn, call)[:32]}"
 
     def grade_id(self, grader: str) -> str:

@@ -60,8 +60,8 @@ class UnreadKey:
 
 
 def refused(field: WalkedField, root: str, elsewhere: Elsewhere = NOWHERE) -> InvalidRequest | None:
-    """The error for the value of an unknown key, or for an object under a documented key of one
-    value; `None` when the value is accepted.
+    """Returns the error for the value of an unknown key, or for an object under a documented key of
+    one value; `None` when the value is accepted.
     """
     if not is_refused(field):
         return None
@@ -87,8 +87,8 @@ def refused(field: WalkedField, root: str, elsewhere: Elsewhere = NOWHERE) -> In
 def refused_wholly(
     field: WalkedField, root: str, *, only_near: bool = False
 ) -> InvalidRequest | None:
-    """The error for an unknown key with any value, for calls that have no place for a warning.
-    `only_near` spares keys that are like no known one.
+    """Returns the error for an unknown key with any value, for calls that have no place for a
+    warning. `only_near` spares keys that are like no known one.
     """
     fault = refused(field, root)
     if fault is not None or field.kind is not Kind.UNKNOWN or field.value is None:
@@ -111,14 +111,14 @@ def is_refused(field: WalkedField) -> bool:
 def unread(
     walked: Iterable[WalkedField], root: str, elsewhere: Elsewhere = NOWHERE
 ) -> Iterator[UnreadKey]:
-    """The unknown keys that are accepted."""
+    """Yields the unknown keys that are accepted."""
     for field in walked:
         if field.kind is Kind.UNKNOWN and not is_refused(field):
             yield UnreadKey(field, root, elsewhere)
 
 
 def unread_message(keys: Sequence[UnreadKey]) -> str:
-    """The warning about all keys of a call that nothing reads."""
+    """Returns the warning about all keys of a call that nothing reads."""
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:_MAX_LISTED]
@@ -130,7 +130,9 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
 
 
 def nearest(field: WalkedField, elsewhere: Elsewhere) -> str | None:
-    """The name in the same object that is most like the key, else the one in another object."""
+    """Returns the name in the same object that is most like the key, else the one in another
+    object.
+    """
     key = str(field.path[-1])[:_MAX_COMPARED]
     if key in elsewhere:
         return elsewhere[key]

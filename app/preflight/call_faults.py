@@ -87,14 +87,14 @@ def _readable(body: dict[str, Any]) -> ReinforcementMethod | None:
 def _walked(
     models: Models, root: str, value: Any, reported: set[str | None]
 ) -> Iterator[WalkedField]:
-    """The unknown keys outside objects whose `type` was reported."""
+    """Yields the unknown keys outside objects whose `type` was reported."""
     for field in walk_fields(models, value):
         if field.kind is Kind.UNKNOWN and not _of_refused_type(field, root=root, reported=reported):
             yield field
 
 
 def _parts(body: dict[str, Any]) -> list[tuple[Models, str, Any]]:
-    """The parts of a body that the domain reads, each with its models and its parameter."""
+    """Returns the parts of a body that the domain reads, each with its models and its parameter."""
     kind = method_type(body)
     parts: list[tuple[Models, str, Any]] = [
         (METHOD_MODELS[kind], f"method.{kind}", method_of(body).get(kind))

@@ -126,7 +126,7 @@ async def endpoint(
 
 @contextmanager
 def endpoint_in_thread(script: Script, *, port: int = 0) -> Iterator[EndpointServer]:
-    """The same on a loop of its own, so that its work is not counted as the caller's."""
+    """Serves `script` on a loop of its own, so that its work is not counted as the caller's."""
     started, done = threading.Event(), threading.Event()
     servers: list[EndpointServer] = []
 

@@ -139,7 +139,7 @@ _HARMONY = (
 
 
 def _lists(call: str) -> str:
-    """A template whose calls are a list in an otherwise plain conversation."""
+    """Returns a template whose calls are a list in an otherwise plain conversation."""
     return (
         _EACH
         + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if m.tool_calls %}"

@@ -1,4 +1,4 @@
-"""A proxy in front of a service that answers in its place, or hangs up, as often as it was told.
+"""A proxy in front of a service that answers in its place, or hangs up, as often as a test says.
 
 Faults wait in a queue, each for one request:
 
@@ -109,7 +109,7 @@ def _hang_up(request: web.Request) -> web.Response:
 
 
 async def _cut(request: web.Request, answer: web.Response) -> web.StreamResponse:
-    """The headers, half of the body, and then nothing."""
+    """Sends the headers, half of the body, and then nothing."""
     body = answer.body
     assert isinstance(body, bytes)
     reply = web.StreamResponse(status=answer.status, headers=answer.headers)

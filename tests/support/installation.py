@@ -38,7 +38,7 @@ def cli(*arguments: str) -> list[str]:
 
 @contextmanager
 def example_agent(*options: str, port: int = 0) -> Iterator[str]:
-    """The records agent as a separate process; yields its address."""
+    """Runs the records agent as a separate process; yields its address."""
     command = [sys.executable, "-m", "examples.records_agent.server", "--port", str(port)]
     process = subprocess.Popen(
         [*command, *options], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
@@ -91,7 +91,7 @@ class Installation:
         return pid
 
     def superuser_url(self) -> str:
-        """The URL of the database in the role that sees all sessions."""
+        """Returns the URL of the database in the role that sees all sessions."""
         state = json.loads((self.data_dir / "state.json").read_text())
         address = f"127.0.0.1:{state['postgres_port']}"
         return f"postgresql://{SUPERUSER}:{state['superuser_password']}@{address}/{DATABASE}"
@@ -100,7 +100,7 @@ class Installation:
         os.kill(self.pids()[name], signal.SIGKILL)
 
     def rollouts(self, job_id: str, **params: Any) -> list[dict[str, Any]]:
-        """Every rollout of a job, page by page."""
+        """Returns every rollout of a job, page by page."""
         rows: list[dict[str, Any]] = []
         more = True
         while more:
@@ -145,7 +145,9 @@ class Installation:
 
 @contextmanager
 def opened(data_dir: Path, answer: Mapping[str, str]) -> Iterator[Installation]:
-    """An installation by what `agent-rft up --detach` printed, with its clients until the end."""
+    """Yields an installation by what `agent-rft up --detach` printed, with its clients until the
+    end.
+    """
     # One for all calls: each new client reads the certificates of all authorities.
     with httpx.Client(timeout=PATIENCE_S) as http, DefaultHttpxClient() as clients_http:
         yield Installation(
@@ -176,7 +178,7 @@ def installation(
 
 
 def child_pid(job_id: str) -> int | None:
-    """The process that runs a job at this instant."""
+    """Returns the process that runs a job at this instant."""
     found = subprocess.run(
         ["pgrep", "-f", f"workers.job_child {job_id}"],
         stdout=subprocess.PIPE,

@@ -13,7 +13,9 @@ _CACHE = REPOSITORY / "build" / "node-contract"
 
 
 def installed_client() -> Path:
-    """A directory whose scripts may import `openai`; skips the test, loudly, if there cannot be."""
+    """Returns a directory whose scripts may import `openai`; skips the test, loudly, if there
+    cannot be.
+    """
     if shutil.which("node") is None or shutil.which("npm") is None:
         _not_run("this machine has no node or no npm")
     _CACHE.mkdir(parents=True, exist_ok=True)

@@ -43,12 +43,12 @@ class S3Server:
     url: str
 
     def settings(self) -> ObjectsSettings:
-        """A part of the bucket that nothing is in yet."""
+        """Returns a part of the bucket that nothing is in yet."""
         return ObjectsSettings.model_validate({**_BUCKET, "endpoint": self.url, "prefix": _new()})
 
 
 def weed() -> Path | None:
-    """The server's executable, which pip puts beside Python's."""
+    """Returns the server's executable, which pip puts beside Python's."""
     beside = Path(sys.executable).with_name("weed")
     found = beside if beside.exists() else shutil.which("weed")
     return None if found is None else Path(found)

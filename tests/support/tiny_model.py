@@ -129,7 +129,7 @@ def save_tiny_model(directory: Path, template: str = KEEPS_THINKING, *, seed: in
 
 
 def save_adapter(model_dir: Path, directory: Path, *, seed: int, scale: float = 0.2) -> Path:
-    """A stock PEFT LoRA on all linear layers whose B matrices are not zero."""
+    """Saves a stock PEFT LoRA on all linear layers whose B matrices are not zero."""
     torch.manual_seed(seed)
     model = Qwen3ForCausalLM.from_pretrained(model_dir)
     peft_model = get_peft_model(
@@ -144,8 +144,8 @@ def save_adapter(model_dir: Path, directory: Path, *, seed: int, scale: float = 
 
 
 def save_parrot(directory: Path, conversations: list[list[dict[str, Any]]]) -> Path:
-    """A small model that has learned conversations by heart: each assistant turn is what it says
-    greedily to what precedes it.
+    """Saves a small model that has learned conversations by heart: each assistant turn is what it
+    says greedily to what precedes it.
     """
     tokenizer = build_tokenizer()
     model = build_model(VOCAB_SIZE, hidden=64)
@@ -171,6 +171,8 @@ def save_parrot(directory: Path, conversations: list[list[dict[str, Any]]]) -> P
 
 
 def tools_of(turns: list[dict[str, Any]]) -> list[Any] | None:
-    """The tools a conversation is rendered with: one look-up, where there are any tool calls."""
+    """Returns the tools a conversation is rendered with: one look-up, where there are any tool
+    calls.
+    """
     uses_tools = any(turn["role"] == "tool" for turn in turns)
     return [LOOKUP] if uses_tools else None

@@ -8,7 +8,7 @@ from app.gateways.inference.inference import Inference
 
 
 def adapter_prefix(project_id: str, job_id: str) -> str:
-    """The prefix of all names of a job; the fence of the claim follows."""
+    """Returns the prefix of all names of a job; the fence of the claim follows."""
     job = f"{project_id}/{job_id}"
     return f"adapter-{hashlib.sha256(job.encode()).hexdigest()[:24]}-f"
 

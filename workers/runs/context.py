@@ -52,7 +52,7 @@ class RunContext:
         return self.job.total_steps is not None
 
     def unit(self) -> RunUnitOfWork:
-        """A fenced transaction. Raises `LeaseLost` once a newer claim exists."""
+        """Returns a fenced transaction. Raises `LeaseLost` once a newer claim exists."""
         return self.database.run(self.job.project_id, self.job.id, self.fence)
 
     def step_key(self, step: int) -> str:
@@ -64,7 +64,7 @@ class RunContext:
         return f"projects/{self.job.project_id}/jobs/{self.job.id}"
 
     def step(self, step: int) -> JobDirectories:
-        """The directories of a step that this claim writes."""
+        """Returns the directories of a step that this claim writes."""
         path = self.scratch / f"step-{step:06d}"
         return JobDirectories(self.objects, self.step_key(step), path)
 

@@ -213,7 +213,9 @@ class JobRun:
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
 
     async def _result_file_if_possible(self) -> FileRow | None:
-        """The result file of a failed job; the job fails with its own reason if it has none."""
+        """Returns the result file of a failed job; the job fails with its own reason if it has
+        none.
+        """
         try:
             return await self._result_file()
         except Unavailable as error:

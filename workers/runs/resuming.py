@@ -101,7 +101,7 @@ async def _scheduler_state(committed: JobDirectories) -> dict[str, Any] | None:
 
 
 def _committed(context: RunContext, part_key: str) -> JobDirectories:
-    """The directories of the step that a part's key is in, written by whichever claim."""
+    """Returns the directories of the step that a part's key is in, written by whichever claim."""
     step_key, _, _ = part_key.rpartition("/")
     return JobDirectories(context.objects, step_key, context.scratch / "resume")
 

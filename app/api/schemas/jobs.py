@@ -100,7 +100,9 @@ def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], Ma
 
 
 def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
-    """The unknown keys that are accepted. Raises `InvalidRequest` for the first refused one."""
+    """Returns the unknown keys that are accepted. Raises `InvalidRequest` for the first refused
+    one.
+    """
     walked, elsewhere = call_fields(body)
     for field in walked:
         if (fault := refused(field, "", elsewhere)) is not None:

@@ -45,7 +45,9 @@ class DatasetError(ValueError):
 
 
 def load_line(line: bytes, number: int) -> dict[str, Any]:
-    """The object of line `number` (from 1). Raises `DatasetError` for what is no storable JSON."""
+    """Returns the object of line `number` (from 1). Raises `DatasetError` for what is no storable
+    JSON.
+    """
     if len(line) > MAX_ROW_BYTES:
         raise DatasetError(number, "", f"the row is larger than {MAX_ROW_BYTES} bytes")
     try:

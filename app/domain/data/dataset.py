@@ -53,7 +53,9 @@ class DatasetRow:
 
 
 def grader_item(item: dict[str, Any]) -> dict[str, Any]:
-    """The whole row as `item` of a grader; the keys that graders rely on are always present."""
+    """Returns the whole row as `item` of a grader; the keys that graders rely on are always
+    present.
+    """
     messages = [
         message if "name" in message else {"name": None, **message}
         for message in item.get("messages", ())
@@ -70,7 +72,8 @@ def grader_item(item: dict[str, Any]) -> dict[str, Any]:
 def parse_rows(
     lines: Iterable[bytes], job_tools: AbstractSet[str] | None, max_rows: int
 ) -> list[DatasetRow]:
-    """Every row of a file; blank lines are skipped. Raises `DatasetError` at the first fault.
+    """Returns every row of a file; blank lines are skipped. Raises `DatasetError` at the first
+    fault.
 
     `job_tools` are the names registered with the job: a row that offers another tool offers
     something nobody can call. `None` for a job that runs no tool: rows may offer any.
@@ -81,7 +84,7 @@ def parse_rows(
 def each_row(
     lines: Iterable[bytes], job_tools: AbstractSet[str] | None, max_rows: int
 ) -> Iterator[DatasetRow]:
-    """The rows of `parse_rows` one at a time, for files that should not be held in memory."""
+    """Yields the rows of `parse_rows` one at a time, for files that memory should not hold."""
     index = 0
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -95,7 +98,7 @@ def each_row(
 def parse_row(
     line: bytes, number: int, *, index: int, job_tools: AbstractSet[str] | None
 ) -> DatasetRow:
-    """One line of a file. Raises `DatasetError` with its first fault."""
+    """Returns one line of a file. Raises `DatasetError` with its first fault."""
     item = load_line(line, number)
     for pointer, message in row_faults(item, job_tools):
         raise DatasetError(number, pointer, message)

@@ -15,7 +15,7 @@ from app.domain.methods.supervised import MethodType, TrainOn
 def check_row(
     method: MethodType, line: bytes, number: int, *, job_tools: AbstractSet[str] | None = None
 ) -> dict[str, Any]:
-    """The row on line `number` (from 1). Raises `DatasetError` with its first fault.
+    """Returns the row on line `number` (from 1). Raises `DatasetError` with its first fault.
 
     `job_tools` are the names somebody answers on a reinforcement row; `None`: rows offer any tool.
     """
@@ -33,8 +33,8 @@ def inspect_row(
     job_tools: AbstractSet[str] | None = None,
     train_on: TrainOn = "all",
 ) -> tuple[dict[str, Any] | None, list[DatasetError]]:
-    """The row on line `number`, `None` if it is unusable, and everything that is wrong with it.
-    `train_on` says which answers of a supervised row are learned.
+    """Returns the row on line `number`, `None` if it is unusable, and everything that is wrong with
+    it. `train_on` says which answers of a supervised row are learned.
     """
     try:
         item = load_line(line, number)

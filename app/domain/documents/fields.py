@@ -42,7 +42,7 @@ class TemplateMark:
 
 
 def chat_url(base_url: str) -> str:
-    """The URL that OpenAI's clients build: the base holds the version, e.g. `…/v1`."""
+    """Returns the URL that OpenAI's clients build: the base holds the version, e.g. `…/v1`."""
     return base_url.rstrip("/") + "/chat/completions"
 
 

@@ -207,7 +207,7 @@ def _kind_of_extra(plan: _Plan, name: str, value: Any) -> Kind:
 
 
 def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
-    """The member of a union that a value is of, or the likeliest where it is none.
+    """Returns the member of a union that a value is of, or the likeliest where it is none.
 
     A member's `type` decides; without it, the number of the member's keys that the value has.
     """
@@ -248,7 +248,7 @@ def _plan(model: type[BaseModel]) -> _Plan:
 
 
 def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> _Shape | None:
-    """The shape of values of this annotation; `None` when the walk finds nothing in them."""
+    """Returns the shape of values of this annotation; `None` where the walk finds nothing."""
     mark = next((note for note in metadata if isinstance(note, _MARKS)), None)
     if mark is not None:
         return _Marked(mark)

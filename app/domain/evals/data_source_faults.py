@@ -39,7 +39,9 @@ def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidR
 
 
 def _sample_read(field: WalkedField) -> InvalidRequest | None:
-    """The error of a prompt that reads a sample, which does not exist before the model answers."""
+    """Returns the error of a prompt that reads a sample, which does not exist before the model
+    answers.
+    """
     read = placeholders(field.value) if field.kind is Kind.TEMPLATE else ()
     wrong = next((each for each in read if each.namespace == "sample"), None)
     if wrong is None:

@@ -122,7 +122,7 @@ class RowFault(ValueError):
 
 
 def parse_row(line: bytes, number: int) -> EvalRow:
-    """One line of an eval file: `{"item": {…}, "sample": {…}?}`. Raises `RowFault`."""
+    """Returns one line of an eval file: `{"item": {…}, "sample": {…}?}`. Raises `RowFault`."""
     try:
         content = load_line(line, number)
     except DatasetError as fault:

@@ -101,7 +101,7 @@ class OutputItem:
 
 
 def eval_id_of(job_id: str) -> str:
-    """The eval of a job: a pure function of the job's id, so no column holds it."""
+    """Returns the eval of a job: a pure function of the job's id, so no column holds it."""
     return f"eval_{job_id.removeprefix(_JOB_PREFIX)}"
 
 
@@ -117,7 +117,7 @@ def eval_of_job(job_id: str, grader: dict[str, Any]) -> Eval:
 
 
 def custom_config(item_schema: dict[str, Any], *, include_sample: bool) -> dict[str, Any]:
-    """A custom data source as the hosted API shows it: one schema over item and sample."""
+    """Returns a custom data source as the hosted API shows it: one schema over item and sample."""
     properties: dict[str, Any] = {"item": item_schema}
     if include_sample:
         properties["sample"] = {"type": "object"}
@@ -130,7 +130,7 @@ def validation_run_id(job_id: str, step: int) -> str:
 
 
 def step_of(run_id: str, job_id: str) -> int | None:
-    """The step whose validation a run id names, `None` when it names none of this job."""
+    """Returns the step whose validation a run id names, `None` when it names none of this job."""
     start, _, step = run_id.rpartition("_")
     if f"{start}_" != validation_run_id(job_id, 0)[:-1] or not step.isdecimal() or len(step) > 9:  # noqa: PLR2004 - an int of the database
         return None
@@ -138,8 +138,8 @@ def step_of(run_id: str, job_id: str) -> int | None:
 
 
 def threshold(criterion: dict[str, Any]) -> float | None:
-    """The least score that passes: the criterion's own `pass_threshold`, 1 for a check that says
-    only yes or no, and `None` where any score above 0 passes.
+    """Returns the least score that passes: the criterion's own `pass_threshold`, 1 for a check that
+    says only yes or no, and `None` where any score above 0 passes.
     """
     own = criterion.get("pass_threshold")
     if isinstance(own, int | float) and not isinstance(own, bool):

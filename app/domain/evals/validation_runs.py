@@ -166,12 +166,12 @@ def _temperature(job: Job) -> float:
 
 
 def rollout_id(item_id: str) -> str:
-    """The rollout that an output item shows."""
+    """Returns the rollout that an output item shows."""
     return f"{_ROLLOUT_PREFIX}{item_id.removeprefix(_ITEM_PREFIX)}"
 
 
 def _as_graded(row: dict[str, Any]) -> dict[str, Any]:
-    """The whole row, with the keys graders rely on always there."""
+    """Returns the whole row, with the keys graders rely on always there."""
     messages = [
         message if "name" in message else {"name": None, **message} for message in row["messages"]
     ]

@@ -55,7 +55,7 @@ class Formula:
     _root: Node
 
     def evaluate(self, values: Values) -> float:
-        """A finite number. Raises `FormulaError`, also for a name without a value."""
+        """Returns a finite number. Raises `FormulaError`, also for a name without a value."""
         try:
             result = self._root(values)
         except KeyError as missing:
@@ -118,7 +118,7 @@ class _Parser:
         return self._tokens[self._position]
 
     def _take(self, *signs: str) -> str | None:
-        """The next token's text if it is one of these signs."""
+        """Returns the next token's text if it is one of these signs."""
         if self._next.kind == "sign" and self._next.text in signs:
             self._position += 1
             return self._tokens[self._position - 1].text

@@ -27,7 +27,7 @@ MAX_PARTS: Final = 256
 def fault_at(
     field: str, message: str, *, kind: str = "grader_error", sent: Any = None
 ) -> ValidationError:
-    """An error at a field of the grader, from a validator that stands for the whole of it."""
+    """Returns an error at a field of the grader, from a validator of the whole."""
     fault = PydanticCustomError(kind, "{fault}", {"fault": message})
     return ValidationError.from_exception_data(
         "Grader", [{"type": fault, "loc": (field,), "input": sent}]

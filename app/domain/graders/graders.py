@@ -21,7 +21,7 @@ def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa:
 
 
 def read_grader(sent: Any) -> AnyGrader:
-    """A grader of any kind from JSON or an instance. Raises `ValidationError`."""
+    """Returns a grader of any kind from JSON or an instance. Raises `ValidationError`."""
     grader: AnyGrader = read_of(_MODELS, sent)
     return grader
 

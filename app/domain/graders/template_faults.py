@@ -24,7 +24,7 @@ SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON)
 
 
 def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
-    """The error for a placeholder in single braces, which would be graded as it is written."""
+    """Returns the error for a placeholder in single braces, which would be graded as text."""
     found = _ONE_BRACE.search(field.value) if field.kind is Kind.TEMPLATE else None
     if found is None:
         return None
@@ -35,7 +35,7 @@ def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
 
 
 def sample_fault(field: WalkedField, root: str, *, json_output: bool) -> InvalidRequest | None:
-    """The error for a path into `sample` that no sample of a job has."""
+    """Returns the error for a path into `sample` that no sample of a job has."""
     for placeholder in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
         fault = _placeholder_fault(placeholder, json_output=json_output)
         if fault is not None:
@@ -51,7 +51,7 @@ def _invalid(field: WalkedField, root: str, message: str) -> InvalidRequest:
 
 
 def placeholders(text: str) -> list[Placeholder]:
-    """The placeholders of a text; none where it is no template."""
+    """Returns the placeholders of a text; none where it is no template."""
     try:
         template = parse_template(text)
     except TemplateError:

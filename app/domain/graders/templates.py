@@ -1,6 +1,6 @@
 """Templates of graders: `{{ item.answer }}`, `{{ sample.output_tools[0].function.name }}`.
 
-Owns their syntax, so that a wrong one is told when a grader is created, and what a path finds.
+Owns their syntax, so that a wrong one is refused when a grader is created, and what a path finds.
 Promises: rendering is bounded and runs no code. Must not know graders. Source: the hosted graders
 guide; what it leaves open is decided here: a value that is no text is written as JSON, and a null
 in `sample` (say, `output_json` of an answer that is not JSON) counts as missing.
@@ -53,7 +53,7 @@ class Placeholder:
     steps: tuple[str | int, ...]
 
     def find(self, namespaces: Mapping[str, Any]) -> str:
-        """The value as text. Raises `MissingVariable`."""
+        """Returns the value as text. Raises `MissingVariable`."""
         value = namespaces[self.namespace]
         for step in self.steps:
             value = self._descend(value, step)

@@ -9,5 +9,5 @@ WANDB_NOT_SENT: Final = (
 
 
 def integrations_warning(sent: Any) -> str | None:
-    """The warning about integrations; `None` without any. `sent` may be wrong JSON."""
+    """Returns the warning about integrations; `None` without any. `sent` may be wrong JSON."""
     return WANDB_NOT_SENT if isinstance(sent, list) and sent else None

@@ -33,7 +33,7 @@ class ItemField:
 
 
 def item_fields(method: Any, root: str) -> tuple[ItemField, ...]:
-    """The fields that the graders of `method.reinforcement`, an instance or JSON, read."""
+    """Returns the fields that the graders of `method.reinforcement`, an instance or JSON, read."""
     found: dict[str, ItemField] = {}
     for walked in walk_fields(ReinforcementMethod, method):
         for placeholder in placeholders(walked.value) if walked.kind is Kind.TEMPLATE else ():

@@ -9,14 +9,14 @@ from app.domain.secrets.redaction import SecretValues, require_sealed, restored,
 
 
 def split_method(method: dict[str, Any]) -> tuple[dict[str, Any], SecretValues]:
-    """A redacted copy, and its secrets by JSON pointer."""
+    """Returns a redacted copy, and its secrets by JSON pointer."""
     kind = stored_method(method).kind
     copy, sealed = split(METHOD_MODELS[kind], method, (kind,))
     return copy, sealed
 
 
 def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
-    """The method with its real values; `opened` may be of the first form.
+    """Returns the method with its real values; `opened` may be of the first form.
 
     Raises `SecretsMissing` when a value that the job uses is not there.
     """

@@ -61,7 +61,9 @@ class JobRequest:
     def resolved(
         self, method: TuningMethod, training: str | None, validation: str | None
     ) -> NewJob:
-        """The job to make. Raises `InvalidRequest` when a file that the method needs is missing."""
+        """Returns the job to make. Raises `InvalidRequest` when a file that the method needs is
+        missing.
+        """
         return NewJob(
             model=self.model,
             training_file=required_files(method, training, validation),
@@ -80,7 +82,9 @@ class JobRequest:
 def required_files(
     method: TuningMethod | RequestedMethod, training: str | None, validation: str | None
 ) -> str:
-    """The training file. Raises `InvalidRequest` for the first required file that is missing."""
+    """Returns the training file. Raises `InvalidRequest` for the first required file that is
+    missing.
+    """
     if training is None:
         raise InvalidRequest(
             "Missing required parameter: 'training_file'.",

@@ -78,7 +78,7 @@ class _Guard:
 
 
 def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
-    """The curves that the rules look at, whichever of them are on."""
+    """Returns the curves that the rules look at, whichever of them are on."""
     rules = [rule for name in type(options).model_fields if (rule := getattr(options, name))]
     return sorted({name for rule in rules for name in build_detector(rule, watched).curves})
 

@@ -19,7 +19,9 @@ METHOD_MODELS: Final[dict[MethodType, type[SupervisedMethod | DpoMethod | Reinfo
 
 @cache
 def method_parameters(kind: MethodType) -> Mapping[str, str]:
-    """The parameters of a method and of its hyperparameters, by the last part of their name."""
+    """Returns the parameters of a method and of its hyperparameters, by the last part of their
+    name.
+    """
     fields = METHOD_MODELS[kind].model_fields
     hyperparameters: BaseModel = fields["hyperparameters"].default
     root = f"method.{kind}"

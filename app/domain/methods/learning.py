@@ -113,7 +113,7 @@ def resolved_learning(
 
 
 def shown_learning(reinforcement: dict[str, Any], base_model: BaseModelSpec) -> dict[str, Any]:
-    """The parts of a job's own `method.reinforcement`, resolved, as JSON."""
+    """Returns the parts of a job's own `method.reinforcement`, resolved, as JSON."""
     sent = LearningOptions.model_validate(reinforcement)
     hyper = reinforcement.get("hyperparameters") or {}
     effort: ReasoningEffort = hyper.get("reasoning_effort", "default")

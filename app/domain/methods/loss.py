@@ -27,7 +27,7 @@ _MISSING: Final = "missing"
 
 
 def fault(message: str, *place: str) -> ValidationError:
-    """An error at a place within, from a validator that stands for the whole."""
+    """Returns an error at a place within, from a validator that stands for the whole."""
     own = PydanticCustomError("options", "{fault}", {"fault": message})
     kind: Any = _MISSING if message == _MISSING else own
     return ValidationError.from_exception_data(

@@ -73,7 +73,7 @@ TrainingMode = Annotated[
 
 
 def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
-    """The mode that is used: `sync` where none was named, no more parts than prompts."""
+    """Returns the mode that is used: `sync` where none was named, no more parts than prompts."""
     match mode:
         case None:
             return SyncOptions()

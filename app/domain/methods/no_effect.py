@@ -1,4 +1,4 @@
-"""Options and graders of a reinforcement job that cannot change anything: told in warnings.
+"""Finds options and graders of a reinforcement job that cannot change anything, for warnings.
 
 Works on a method, and where rows decide also on its JSON, valid or not.
 """

@@ -17,7 +17,7 @@ from app.domain.methods.stop import Count
 class NothingToLearnOptions(Described):
     """The check of the base model's validation, before the first step, and of the first steps.
 
-    A job in which nothing can be learned is told and ends before it is paid for.
+    A job in which nothing can be learned says so and ends before it is paid for.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

@@ -47,8 +47,8 @@ def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
 
 
 def with_trained_effort(body: dict[str, Any], effort: str | None) -> dict[str, Any]:
-    """A chat call with the effort that the called model was trained with, unless the call names
-    one. `effort` is `None` for a base model, and for a model trained with the default.
+    """Returns a chat call with the effort that the called model was trained with, unless the call
+    names one. `effort` is `None` for a base model, and for a model trained with the default.
     """
     if effort is None or body.get("reasoning_effort") is not None:
         return body

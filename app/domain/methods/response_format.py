@@ -34,8 +34,8 @@ def gives_json(sent: Any) -> bool:
 
 
 def response_format_fault(sent: Any, root: str) -> InvalidRequest | None:
-    """The first fault; `None` for a right format, an absent one, and one that is no object, which
-    is refused where the method is read.
+    """Returns the first fault; `None` for a right format, an absent one, and one that is no object,
+    which is refused where the method is read.
     """
     found = _fault(sent) if isinstance(sent, dict) else None
     if found is None:

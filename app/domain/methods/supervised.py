@@ -159,7 +159,7 @@ class DpoMethod(EndOptions):
 
 
 def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dict[str, float]:
-    """The values of `auto` for a number of rows.
+    """Returns the values of `auto` for a number of rows.
 
     - `batch_size`: 16 examples (QLoRA), or 32 pairs (Zephyr); fewer for a file that would have less
       than 8 steps in an epoch, and one example for every 500 rows of a large one, at most 256.
@@ -195,7 +195,7 @@ def _batch_size(kind: Literal["supervised", "dpo"], train_rows: int) -> int:
 
 
 def default_loss(kind: Literal["supervised", "dpo"]) -> CrossEntropyOptions | DpoOptions:
-    """The loss of a job that sends none."""
+    """Returns the loss of a job that sends none."""
     match kind:
         case "supervised":
             return CrossEntropyOptions()

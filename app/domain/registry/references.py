@@ -155,6 +155,6 @@ class ReinforcementBody(ReinforcementMethod):
     def with_definitions(
         self, tools: tuple[ToolSpec, ...], grader: AnyGrader
     ) -> ReinforcementMethod:
-        """The method with a definition for each reference; nothing is validated again."""
+        """Returns the method with a definition for each reference; nothing is validated again."""
         values = {**dict(self), "tools": tools, "grader": grader}
         return ReinforcementMethod.model_construct(self.model_fields_set, **values)

@@ -25,13 +25,13 @@ def trace_of(row: RolloutRow, *, model: str, model_config: Json) -> Json:
 
 
 def prompt_messages(row: RolloutRow) -> list[Json]:
-    """The messages of a trace that were there before the model's first turn."""
+    """Returns the messages of a trace that were there before the model's first turn."""
     messages: list[Json] = row.trace["messages"]
     return messages[: len(messages) - _written(row)]
 
 
 def last_turn(row: RolloutRow) -> Json | None:
-    """The last message the model wrote, `None` when it wrote none."""
+    """Returns the last message the model wrote, `None` when it wrote none."""
     written = row.trace["messages"][len(prompt_messages(row)) :]
     return next((message for message in reversed(written) if message["role"] == "assistant"), None)
 

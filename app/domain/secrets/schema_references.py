@@ -25,7 +25,7 @@ class LocalSchemas:
         self._named: dict[str, list[Path]] | None = None
 
     def of(self, reference: str, path: Path) -> Iterator[tuple[Path, Any]]:
-        """The schemas that a reference inside the object at `path` names, with their paths.
+        """Yields the schemas that a reference inside the object at `path` names, with their paths.
 
         `#`, the document itself, is left out: its parts are judged by their own names.
         """

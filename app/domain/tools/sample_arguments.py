@@ -14,7 +14,7 @@ _MAX_DEPTH = 8
 
 
 def sample_arguments(schema: Any) -> dict[str, Any]:
-    """The required properties of an object schema, each with a plain value of its type."""
+    """Returns the required properties of an object schema, each with a plain value of its type."""
     made = _value(schema, depth=0) if isinstance(schema, dict) else {}
     return made if isinstance(made, dict) else {}
 

@@ -123,7 +123,9 @@ class ProjectService:
 
 
 async def hold_active(unit: UnitOfWork, organization_id: str, project_id: str) -> Project:
-    """A project that stays as it is until the unit ends. Raises `NotFound`, or `WrongState`."""
+    """Returns a project that stays as it is until the unit ends. Raises `NotFound`, or
+    `WrongState`.
+    """
     project = await unit.projects.hold(organization_id, project_id)
     if project.archived_at is not None:
         raise WrongState(

@@ -64,7 +64,7 @@ class ServiceAccountService:
     async def create_key(
         self, account_id: str, *, name: str | None, lifetime_s: int | None
     ) -> MintedKey:
-        """One more. Raises `WrongState` for an account without a role."""
+        """Creates one more key. Raises `WrongState` for an account without a role."""
         async with self._database.organization(self._organization_id) as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             account = await unit.service_accounts.get(self._project_id, account_id, lock=True)

@@ -1,4 +1,4 @@
-"""Validates the files of new jobs that no worker has claimed, so that a fault is told in seconds.
+"""Validates the files of new jobs that no worker has claimed, so that a fault is known in seconds.
 
 Owns the way of a job from `validating_files` to `queued` or `failed` without a worker. A worker
 that is free claims a new job at once and validates its files itself, so this waits a moment first.
@@ -139,7 +139,7 @@ class FileValidation:
             return await self._ports.inspections.run(job.project_id, inspect, question)
 
     def _resolved(self, job: Job, report: DatasetReport) -> tuple[int, StoredMethod]:
-        """The number of steps, and the method with every `auto` replaced."""
+        """Returns the number of steps, and the method with every `auto` replaced."""
         base = base_of(self._base_models, job.model)
         rows = 0 if report.training is None else report.training.rows
         if base is None:
@@ -191,7 +191,7 @@ def _question(
 
 
 def _job_error(fault: PreflightIssue) -> JobError:
-    """The error in the words of a run that finds the same fault."""
+    """Returns the error in the words of a run that finds the same fault."""
     message = fault.message
     if fault.code in ("invalid_training_file", "invalid_validation_file"):
         message = f"Invalid file format. {message}"

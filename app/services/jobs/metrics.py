@@ -23,7 +23,7 @@ class MetricService:
         after_step: int | None,
         max_points: int,
     ) -> list[list[MetricPoint]]:
-        """One list per (name, split), each ordered by step and at most `max_points` long."""
+        """Returns one list per (name, split), ordered by step and at most `max_points` long."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             points = await unit.metrics.curve(

@@ -1,6 +1,6 @@
 """Preflight: a create call judged without making a job, every fault at once.
 
-Owns which checks run and in what order their findings are told. Files are read in a process of
+Owns which checks run and in what order their findings are reported. Files are read in a process of
 their own, so that a large one costs the API no event loop. Must not know HTTP routes.
 """
 
@@ -112,7 +112,7 @@ class PreflightService:
         if not isinstance(name, str) or not is_tuned_name(name):
             return []
         if base_of(self._base_models, name) is None:
-            return []  # told already
+            return []  # reported already
         async with self._database.tenant(self._tenant) as unit:
             if await unit.models.get(name) is not None:
                 return []
@@ -233,7 +233,7 @@ def _others(findings: Sequence[PreflightIssue], *, faulty: set[str | None]) -> l
 
 
 def _probed(method: dict[str, Any], findings: list[PreflightIssue]) -> list[CalledAddress]:
-    """The first addresses of the call; that there are more becomes a finding."""
+    """Returns the first addresses of the call; that there are more becomes a finding."""
     addresses = called_addresses(method)
     if len(addresses) > MAX_ADDRESSES:
         message = f"Only the first {MAX_ADDRESSES} addresses were probed."

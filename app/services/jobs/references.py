@@ -51,7 +51,7 @@ class RegisteredReferences:
 
     @asynccontextmanager
     async def resolved(self, request: JobRequest) -> AsyncIterator[NewJob]:
-        """A create call with each reference replaced by its definition.
+        """Yields a create call with each reference replaced by its definition.
 
         Tools and grader keep `id` and `version`; a curriculum becomes `training_file` and
         `validation_file`, and inline rows become files of the project, deleted again when the
@@ -181,7 +181,7 @@ def _readable(read: Callable[[Any], Any], sent: Any) -> Any:
 
 
 def _missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> InvalidRequest | None:
-    """The fault of a curriculum that lacks a file which the method needs."""
+    """Returns the fault of a curriculum that lacks a file which the method needs."""
     if request is None or request.curriculum is None:
         return None
     training, validation = (resolved.get(f"{split}_file") for split in CURRICULUM_PARTS)

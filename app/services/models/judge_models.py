@@ -15,7 +15,7 @@ class JudgeModels:
         return name in self._configured or await self.find(name) is not None
 
     async def find(self, name: str) -> EngineModel | None:
-        """A model of our engine."""
+        """Returns a model of the engine."""
         try:
             model = await self._models.get(name)
         except NotFound:

@@ -22,7 +22,7 @@ class PermissionService:
     async def grant(
         self, model_name: str, project_ids: Sequence[str]
     ) -> list[CheckpointPermission]:
-        """All of them or none. Raises `NotFound` for a model that is not the caller's own,
+        """Shares with all of them or none. Raises `NotFound` for a model of somebody else,
         `InvalidRequest` for a project outside the organization.
         """
         owner = await self._owner(model_name)

@@ -69,7 +69,7 @@ async def check_definitions(
 
 
 def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, WalkedField]]:
-    """All fields of the definitions. Raises `InvalidRequest` for what needs no look-up."""
+    """Returns all fields of the definitions. Raises `InvalidRequest` for what needs no look-up."""
     walked = [
         (path, field)
         for path, definition in definitions

@@ -146,7 +146,9 @@ class RegistryService:
     async def _insert(
         self, name: str, definition: dict[str, Any], *, metadata: dict[str, str] | None
     ) -> Registered:
-        """A first version. Raises `InvalidRequest` for a name that is taken or a bad address."""
+        """Inserts a first version. Raises `InvalidRequest` for a name that is taken or a bad
+        address.
+        """
         new = Registered(
             id=new_id(ID_PREFIXES[self.noun]),
             noun=self.noun,
@@ -222,7 +224,7 @@ class RegistryService:
     async def _with_earlier_values(
         self, definition: dict[str, Any], before: dict[str, Any]
     ) -> dict[str, Any]:
-        """A copy in which `[redacted]` is the value that the same address got before.
+        """Returns a copy in which `[redacted]` is the value that the same address got before.
 
         A definition of more than the limit is refused unread.
         """
@@ -235,5 +237,7 @@ class RegistryService:
 
 
 def _sealed_for(object_id: str, version: int) -> str:
-    """The row that sealed secrets are bound to; ids of jobs and of objects never look alike."""
+    """Returns the row that sealed secrets are bound to; ids of jobs and of objects never look
+    alike.
+    """
     return f"{object_id}/versions/{version}"

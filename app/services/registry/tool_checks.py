@@ -12,7 +12,7 @@ CALL_TIMEOUT_S: Final = 10.0
 
 
 async def run_checks(test: ContractTest) -> list[Check]:
-    """Every check, those that could not be made as `skipped`."""
+    """Runs every check and returns them, those that could not be made as `skipped`."""
     shape, alive = await test.shape()
     checks = [shape]
     asking: dict[str, Callable[[], Awaitable[Check]]] = {

@@ -126,7 +126,7 @@ class ContractTest:
         return pool.endpoint(self.tool.server_url)
 
     def call(self, *, name: str | None = None, arguments: str | None = None) -> FunctionCall:
-        """A call with ids of its own."""
+        """Makes a call with ids of its own."""
         return FunctionCall(
             name=self.tool.name if name is None else name,
             arguments=self._arguments if arguments is None else arguments,
@@ -143,7 +143,7 @@ class ContractTest:
             return fault
 
     async def shape(self) -> tuple[Check, bool]:
-        """The check, and whether there is anybody to ask on."""
+        """Returns the check, and says whether there is anybody to ask on."""
         call = self.call()
         result = await self.ask(self.endpoint(), call)
         if isinstance(result, EndpointFault):
@@ -164,7 +164,9 @@ class ContractTest:
         return Check("shape", "passed", "JSON with a string `output`.", data), True
 
     async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> Check:
-        """A call such as a model's mistake would make: the model must be told, in words."""
+        """Makes a call such as a model's mistake would make: the model must read its mistake in
+        words.
+        """
         result = await self.ask(self.endpoint(), self.call(name=name, arguments=arguments))
         if isinstance(result, EndpointFault):
             return _failed(check, result)
@@ -174,7 +176,7 @@ class ContractTest:
         if result.error is None:
             text = "Answered as if nothing were wrong: the model cannot learn from its mistake."
             return Check(check, "warned", text, _seen(result))
-        return Check(check, "passed", "The model is told of its mistake.", _seen(result))
+        return Check(check, "passed", "The model reads its mistake.", _seen(result))
 
     async def malformed_arguments(self) -> Check:
         return await self.mistake("malformed_arguments", name=None, arguments='{"unfinished": ')

@@ -76,7 +76,7 @@ def _judged(
 
 
 def percentile(ordered: list[float], share: float) -> float | None:
-    """The smallest value that at least `share` of all are not above (nearest rank)."""
+    """Returns the smallest value that at least `share` of all are not above (nearest rank)."""
     if not ordered:
         return None
     return round(ordered[max(0, math.ceil(share * len(ordered)) - 1)], 2)

@@ -122,7 +122,7 @@ class ToolService(RegistryService):
 
 
 def _definition(values: dict[str, Any]) -> dict[str, Any]:
-    """The keys that make the tool; unknown ones are the customer's and stay."""
+    """Returns the keys that make the tool; unknown ones are the customer's and stay."""
     return {
         key: value
         for key, value in values.items()

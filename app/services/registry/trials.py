@@ -1,6 +1,6 @@
 """Trials: one grader or one tool called once, by the very path that training uses.
 
-Owns how long a trial may take with all its retries, and how a fault is told to the one who tries.
+Owns how long a trial may take with all its retries, and the words for a fault.
 Must not know HTTP routes. Limits of endpoints (rate, breaker) begin anew with every trial.
 """
 
@@ -81,7 +81,7 @@ class TrialService:
             raise fault
 
     async def validate_grader(self, grader: AnyGrader) -> dict[str, Any]:
-        """The grader as it is understood, secrets redacted. Raises `InvalidRequest`."""
+        """Returns the grader as it is understood, secrets redacted. Raises `InvalidRequest`."""
         await self._check(grader, "grader")
         return await asyncio.to_thread(redacted, grader)
 

@@ -103,7 +103,7 @@ class WebhookEndpointService:
             return await unit.webhook_endpoints.get(endpoint_id)
 
     def _with_url(self, before: WebhookEndpoint, sealed: bytes, url: str) -> dict[str, Any]:
-        """The columns that change with the URL; none when it is the same in all its parts."""
+        """Returns the columns that change with the URL; none when all its parts are the same."""
         credentials = self._opened(before.id, sealed)
         earlier = credentials.whole_url(before.url)
         whole = with_earlier_url(url, earlier, param="url")

@@ -47,5 +47,7 @@ class ClaimableEvalRuns(QueuedRows):
 
 
 def eval_claims(database: Database) -> ClaimUnitOfWork[ClaimableEvalRuns]:
-    """A transaction that sees the eval runs of all tenants; only the worker's role gets any row."""
+    """Returns a transaction that sees the eval runs of all tenants; only the worker's role gets any
+    row.
+    """
     return ClaimUnitOfWork(database, ClaimableEvalRuns)

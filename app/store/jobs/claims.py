@@ -85,5 +85,5 @@ class ClaimableJobs(QueuedRows):
 
 
 def job_claims(database: Database) -> ClaimUnitOfWork[ClaimableJobs]:
-    """A transaction that sees the jobs of all tenants; only the worker's role gets any row."""
+    """Returns a transaction that sees all tenants' jobs; only the worker's role gets any row."""
     return ClaimUnitOfWork(database, ClaimableJobs)

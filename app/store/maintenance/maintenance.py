@@ -19,5 +19,7 @@ class MaintenanceUnitOfWork(AcrossTenants):
 
 
 def maintenance(database: Database) -> MaintenanceUnitOfWork:
-    """A transaction that sees the expired rows of all tenants; only the worker's role gets any."""
+    """Returns a transaction that sees the expired rows of all tenants; only the worker's role gets
+    any.
+    """
     return MaintenanceUnitOfWork(database)

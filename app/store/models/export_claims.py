@@ -46,5 +46,7 @@ class ClaimableExports(QueuedRows):
 
 
 def export_claims(database: Database) -> ClaimUnitOfWork[ClaimableExports]:
-    """A transaction that sees the exports of all tenants; only the worker's role gets any row."""
+    """Returns a transaction that sees the exports of all tenants; only the worker's role gets any
+    row.
+    """
     return ClaimUnitOfWork(database, ClaimableExports)

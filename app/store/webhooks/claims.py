@@ -73,5 +73,7 @@ class LeasedDeliveries(LeasedRows):
 
 
 def delivery_claims(database: Database) -> ClaimUnitOfWork[LeasedDeliveries]:
-    """A transaction that sees the deliveries of all tenants; only the worker's role gets any."""
+    """Returns a transaction that sees the deliveries of all tenants; only the worker's role gets
+    any.
+    """
     return ClaimUnitOfWork(database, LeasedDeliveries)

@@ -81,7 +81,7 @@ class AgentRFT:
     def pages(
         self, operation: Callable[..., Any], row: type[_Item], *path: str, **given: Any
     ) -> Iterator[_Item]:
-        """Every row of a list call (`list_files.sync`), page by page as they are asked for."""
+        """Yields every row of a list call (`list_files.sync`), page by page on demand."""
         given.setdefault("limit", _PAGE)
         while True:
             page = operation(*path, client=self.api, **given)
@@ -105,7 +105,9 @@ class AgentRFT:
     def wait(
         self, job_id: str, *, timeout_s: float | None = None, poll_s: float = 2.0
     ) -> FineTuningJob:
-        """The job once it has ended or was paused; raises `TimeoutError` when that takes longer."""
+        """Returns the job once it has ended or was paused; raises `TimeoutError` when that takes
+        longer.
+        """
         give_up_at = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             job = self.call(retrieve_fine_tuning_job.sync, FineTuningJob, job_id)

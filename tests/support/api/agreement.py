@@ -1,7 +1,7 @@
 """Compares the refusal of a create call with the report on the same call.
 
-Fixtures call it for every refused create call of their tests, so that each body of the suite is
-told the same by both.
+Fixtures call it for every refused create call of their tests, so that both say the same
+about each body of the suite.
 """
 
 from typing import Any

@@ -50,7 +50,7 @@ class Api:
 
 @asynccontextmanager
 async def running(database: Database, *allowed: str) -> AsyncIterator[Api]:
-    """The application, which may call the given addresses of this machine."""
+    """Runs the application, which may call the given addresses of this machine."""
     egress = EgressSettings(allow_endpoints=allowed, allow_plain_http=True)
     settings = database.settings.model_copy(update={"egress": egress})
     app = application(settings)

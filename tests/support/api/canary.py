@@ -11,7 +11,7 @@ HEADERS = {"Authorization": f"Bearer {CANARY}"}
 
 
 def stored(database: Database) -> str:
-    """Every row of every table, as text."""
+    """Returns every row of every table, as text."""
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         tables = connection.execute(
             "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"

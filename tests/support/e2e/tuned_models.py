@@ -20,7 +20,7 @@ HELD_OUT = range(40, 50)
 
 
 def lookup_row(number: int) -> dict[str, Any]:
-    """An agent's whole conversation: a call, its reply, the answer."""
+    """Returns an agent's whole conversation: a call, its reply, the answer."""
     call = {"name": "lookup", "arguments": json.dumps({"record": f"P{number:03}"})}
     return {
         "messages": [
@@ -89,7 +89,7 @@ def followed(
 
 
 def reinforced(live: Installation, endpoints: Endpoints, files: tuple[str, str], start: str) -> Any:
-    """A job of two steps that starts from a tuned model."""
+    """Returns a job of two steps that starts from a tuned model."""
     client = live.client()
     method = records_method(endpoints.good, batch_size=12, compute_multiplier=0.5, eval_interval=10)
     created = client.fine_tuning.jobs.create(

@@ -87,7 +87,7 @@ class World:
         )
 
     def tuned(self, directory: Path, *, seed: int, temperature: float = 1.0) -> Tuned:
-        """A few steps away from the base, saved as a job saves it."""
+        """Trains a few steps away from the base, and saves as a job saves it."""
         trainer = self.trainer(seed=seed, temperature=temperature)
         rng = random.Random(seed)
         for _ in range(4):

@@ -43,7 +43,7 @@ class World:
         return reply.json()
 
     async def make(self, *criteria: dict[str, Any], source: dict[str, Any]) -> str:
-        """The path of a new run."""
+        """Makes a run and returns its path."""
         config = {"type": "custom", "item_schema": {"type": "object"}}
         made = await self.post(
             "/v1/evals", {"data_source_config": config, "testing_criteria": list(criteria)}

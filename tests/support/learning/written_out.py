@@ -102,5 +102,5 @@ def compare(
 
 
 def weighted(slope: Callable[[Row], Tensor]) -> Value:
-    """The loss whose gradient by a token's log-prob is `slope`."""
+    """Returns the loss whose gradient by a token's log-prob is `slope`."""
     return lambda rows: torch.stack([(slope(row).detach() * row.lp).sum() for row in rows]).sum()

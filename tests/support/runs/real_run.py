@@ -70,7 +70,7 @@ def engine_of(spec: BaseModelSpec) -> Iterator[TinyEngine]:
 
 
 def by_text(answer: str) -> float:
-    """A reward that differs from answer to answer, and is the same for the same one."""
+    """Returns a reward that differs from answer to answer, and is the same for the same one."""
     return hashlib.sha256(answer.encode()).digest()[0] / 255
 
 
@@ -117,7 +117,7 @@ class RealRuns:
     )
 
     async def job(self, *, seed: int = 7, **method: Any) -> Job:
-        """A job of ten rows; `method` is what differs from two groups of two on five rows."""
+        """Makes a job of ten rows; `method` changes its two groups of two on five rows."""
         hyper = {
             "n_epochs": 1,
             "batch_size": 5,
@@ -155,7 +155,7 @@ class RealRuns:
 
     @asynccontextmanager
     async def context(self, job: Job, script: Script) -> AsyncIterator[RunContext]:
-        """A new claim of the job."""
+        """Yields a new claim of the job."""
         inference = HttpInference(self.engine.url)
         context = await self.world.context(job)
         try:
@@ -170,7 +170,7 @@ class RealRuns:
             await inference.aclose()
 
     async def run(self, job: Job, script: Script | None = None) -> Job:
-        """One claim, to whatever it ends with."""
+        """Runs one claim, to whatever it ends with."""
         async with self.context(job, script or Script()) as context:
             await asyncio.wait_for(job_run(context).run(), PATIENCE_S)
         return await self.world.read(job)
@@ -217,7 +217,7 @@ class RealRuns:
         return rows
 
     async def events(self, job: Job) -> list[JobEvent]:
-        """The events that runs appended after the job's first one, oldest first."""
+        """Returns the events that runs appended after the job's first one, oldest first."""
         async with self.world.app.tenant(self.world.tenant) as unit:
             events, _ = await unit.events.page(job.id, after=None, limit=100)
         created, *appended = events[::-1]

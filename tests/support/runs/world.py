@@ -89,7 +89,7 @@ class World:
             return await unit.jobs.get(job.id)
 
     async def messages(self, job: Job) -> list[str]:
-        """The messages that runs appended after the job's first one, oldest first."""
+        """Returns the messages that runs appended after the job's first one, oldest first."""
         async with self.app.tenant(self.tenant) as unit:
             events, _ = await unit.events.page(job.id, after=None, limit=100)
         created, *messages = [event.message for event in reversed(events)]

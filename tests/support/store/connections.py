@@ -8,6 +8,6 @@ LEFT = "SELECT current_setting('app.project', true), current_setting('app.key_id
 
 
 async def left(database: Database) -> list[str | None]:
-    """The settings that a transaction of no context finds on a pooled connection."""
+    """Returns the settings that a transaction of no context finds on a pooled connection."""
     async with database.sessions() as session:
         return list((await session.execute(text(LEFT))).one())

@@ -99,7 +99,7 @@ class SupervisedRuns:
     async def context(
         self, job: Job, spec: BaseModelSpec | None = None, script: Script | None = None
     ) -> AsyncIterator[RunContext]:
-        """A new claim, opened as the worker opens it."""
+        """Yields a new claim, opened as the worker opens it."""
         claimed = await self.world.claim(job, lease_s=-1.0)
         assert claimed is not None
         base = spec or self.engine.spec
@@ -123,7 +123,7 @@ class SupervisedRuns:
     async def run(
         self, job: Job, *, spec: BaseModelSpec | None = None, script: Script | None = None
     ) -> Job:
-        """One claim, to whatever it ends with."""
+        """Runs one claim, to whatever it ends with."""
         async with self.context(job, spec, script) as context:
             await asyncio.wait_for(job_run(context).run(), PATIENCE_S)
         return await self.world.read(job)
