@@ -6089,7 +6089,7 @@ export interface components {
          * NothingToLearnOptions
          * @description The check of the base model's validation, before the first step, and of the first steps.
          *
-         *     A job in which nothing can be learned is told and ends before it is paid for.
+         *     A job in which nothing can be learned says so and ends before it is paid for.
          */
         NothingToLearnOptions: {
             /**

@@ -26,7 +26,7 @@ T = TypeVar("T", bound="NothingToLearnOptions")
 class NothingToLearnOptions:
     """ The check of the base model's validation, before the first step, and of the first steps.
 
-    A job in which nothing can be learned is told and ends before it is paid for.
+    A job in which nothing can be learned says so and ends before it is paid for.
 
         Attributes:
             action (NothingToLearnOptionsAction | Unset): `fail` ends the job with the reason and its cure in `error`;
