@@ -4,8 +4,8 @@ Stands below every room of both planes, because each of them checks files.
 """
 
 import hashlib
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 
 def sha256_of(path: Path) -> str:
@@ -13,6 +13,6 @@ def sha256_of(path: Path) -> str:
         return sha256_of_open(file)
 
 
-def sha256_of_open(file: BinaryIO) -> str:
+def sha256_of_open(file: BufferedReader) -> str:
     """Reads the file from where it stands to its end."""
     return hashlib.file_digest(file, "sha256").hexdigest()

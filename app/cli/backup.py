@@ -11,6 +11,7 @@ from app.embedded.backup.manifest import OBJECTS, Manifest
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.restore import restore as restore_backup
 from app.embedded.backup.take import BackupOptions, take
+from app.embedded.base_model.chosen import read_chosen
 from app.embedded.errors import DataDirUnusable
 from app.embedded.layout import UpOptions, build_settings
 from app.embedded.state import DataDir, load_state
@@ -75,6 +76,13 @@ def _restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
         )
     if found.bucket is not None:
         _note(f"the objects are in the bucket {found.bucket}: set it before agent-rft up")
+    chosen = read_chosen(DataDir.existing(data_dir))
+    if chosen is not None:
+        path = chosen.spec.path
+        _note(
+            f"agent-rft up will start the base model {chosen.hub_id or path} with the weights in "
+            f"{path}: the backup has none"
+        )
     _note(
         "do not run it beside the installation that it was taken of: both would go on with the jobs"
     )

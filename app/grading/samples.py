@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from app.domain.graders.samples import object_or_list, one_turn_keys
+from app.domain.graders.samples import flat_call, object_or_list, one_turn_keys
 
 
 def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]:
     """Returns the sample; its `output_json` is the parsed text, `None` unless that is a
     JSON object or list, as in a job.
 
-    Keys of `more` take the place of the derived ones. Its `tool_calls` get the `arguments_json`
-    that they lack.
+    Keys of `more` take the place of the derived ones. Its `tool_calls` may be in chat form, and get
+    the `arguments_json` that they lack.
     """
     more = dict(more or {})
     message = {"role": "assistant", "content": text, "tool_calls": more.get("output_tools") or []}
     if more.get("tool_calls") is not None:
-        more["tool_calls"] = [_with_json(call) for call in more["tool_calls"]]
+        more["tool_calls"] = [_with_json(flat_call(call)) for call in more["tool_calls"]]
     return {
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "output_text": text,

@@ -68,13 +68,6 @@ class BaseUnitOfWork:
     def after_commit(self, callback: Callback) -> None:
         self._after_commit.append(callback)
 
-    def after_end(self, callback: Callback) -> None:
-        """Runs after the commit if this transaction has logged the end of a job or a run, which the
-        log's reader must hear of.
-        """
-        if self.wrote_end():
-            self.after_commit(callback)
-
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
         """Runs one statement in this transaction and returns its rows."""
         return await self._statements.rows(statement, values)
@@ -209,6 +202,11 @@ class UnitOfWork(ProjectUnitOfWork):
         notification.
         """
         return wrote_end(self._session)
+
+    def after_end(self, callback: Callback) -> None:
+        """Runs after the commit if this transaction has logged such an end."""
+        if self.wrote_end():
+            self.after_commit(callback)
 
 
 class RequestUnitOfWork(UnitOfWork):

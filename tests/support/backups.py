@@ -1,8 +1,23 @@
-"""A small backup of known content, and changes of it."""
+"""A small backup of known content, changes of it, and an installation to take backups of."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+from alembic import command
+from alembic.config import Config
+
 from app.embedded.backup.manifest import signature
+from app.embedded.backup.take import BackupOptions, take
+from app.embedded.binaries import package_dir
+from app.embedded.postgres import SUPERUSER
+from app.embedded.provision import database_url
+from app.embedded.state import DataDir, load_state
+from app.settings.database import OWNER_ROLE
+from app.settings.host import HostSettings
+from app.settings.objects import ObjectsSettings
+
+HOST = HostSettings()
 
 KEY = "k" * 32
 OBJECT = "objects/projects/p/files/file-1"
@@ -13,3 +28,48 @@ def changed(backup: Path, content: bytes, *, signed: bool = True) -> None:
     (backup / "manifest.json").write_bytes(content)
     if signed:
         (backup / "manifest.hmac").write_bytes(signature(content, KEY))
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    data_dir: DataDir
+
+    def execute(self, query: str) -> list[tuple[object, ...]]:
+        state = load_state(self.data_dir)
+        url = database_url(
+            state.postgres_port, role=SUPERUSER, password=state.superuser_password
+        ).replace("+psycopg", "")
+        with psycopg.connect(url) as connection:
+            cursor = connection.execute(query.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def add_file(self, name: str) -> None:
+        key = f"projects/p/files/{name}"
+        path = self.data_dir.objects / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"content of {name}")
+        self.execute(
+            "INSERT INTO files (id, project_id, filename, purpose, bytes, sha256, object_key,"
+            f" status) VALUES ('{name}', 'p', 'f', 'fine-tune', 1, 'x', '{key}', 'processed')"
+        )
+
+    def remove_file(self, name: str) -> None:
+        (self.data_dir.objects / f"projects/p/files/{name}").unlink()
+        self.execute(f"DELETE FROM files WHERE id = '{name}'")
+
+    def migrate(self, revision: str) -> None:
+        state = load_state(self.data_dir)
+        scripts = package_dir("migrations")
+        assert scripts is not None
+        config = Config(str(scripts / "alembic.ini"))
+        config.attributes["url"] = database_url(
+            state.postgres_port, role=OWNER_ROLE, password=state.owner_password
+        )
+        command.upgrade(config, revision)
+
+    def back_up(
+        self, out: Path, *, with_secret_key: bool = True, bucket: ObjectsSettings | None = None
+    ) -> Path:
+        objects = self.data_dir.objects
+        take(self.data_dir, BackupOptions(out, with_secret_key, bucket, objects), HOST)
+        return out

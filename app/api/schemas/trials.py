@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.domain.described import Described
 from app.domain.graders.graders import Grader
-from app.domain.graders.samples import CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
+from app.domain.graders.samples import CALL_KEYS, CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
 from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
 from app.domain.tools.tools import TOOL_NAME, ToolSpec
 from app.domain.tools.trials import ToolTrial
@@ -30,8 +30,9 @@ class SampleParts(WireModel):
     output_reasoning_summary: str | None = None
     """Reasoning of the last turn."""
     tool_calls: list[Json] | None = None
-    """Tool calls of the whole rollout; those of `output_tools` when absent. Where it has no
-    `arguments_json`, it is read from `arguments`."""
+    """Tool calls of the whole rollout; those of `output_tools` when absent. A call may be in chat
+    form, with its name and arguments under `function`. Where it has no `arguments_json`, it is read
+    from `arguments`."""
     turns: list[Json] | None = None
     """Turns of the rollout."""
     stop_reason: str | None = None
@@ -44,6 +45,9 @@ class SampleParts(WireModel):
                 raise unknown_key(key, SAMPLE_KEYS)
         for name, known in ENTRY_KEYS.items():
             for number, entry in enumerate(getattr(self, name) or ()):
+                if name == "tool_calls" and isinstance(entry.get("function"), dict):
+                    _check_chat_call(entry, (name, number), more=_ANSWERED_KEYS)
+                    continue
                 unknown = next((key for key in entry if key not in known), None)
                 if unknown is not None:
                     raise unknown_key(unknown, known, (name, number))
@@ -56,11 +60,19 @@ class SampleParts(WireModel):
         return self.model_dump(exclude_unset=True)
 
 
-def _check_chat_call(call: Json, place: tuple[str | int, ...]) -> None:
-    """Raises `ValidationError` for a key that no call of a chat message has."""
+_ANSWERED_KEYS = tuple(key for key in CALL_KEYS if key not in ("id", *CHAT_FUNCTION_KEYS))
+"""Keys of a call of the rollout that a chat message does not have."""
+
+
+def _check_chat_call(
+    call: Json, place: tuple[str | int, ...], *, more: tuple[str, ...] = ()
+) -> None:
+    """Raises `ValidationError` for a key that no call of a chat message has; `more` may be beside
+    its own.
+    """
     function = call.get("function")
     parts: list[tuple[Json, tuple[str, ...], tuple[str | int, ...]]] = [
-        (call, CHAT_CALL_KEYS, place)
+        (call, (*CHAT_CALL_KEYS, *more), place)
     ]
     if isinstance(function, dict):
         parts.append((function, CHAT_FUNCTION_KEYS, (*place, "function")))

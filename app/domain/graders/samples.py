@@ -58,6 +58,17 @@ CHAT_FUNCTION_KEYS: Final = ("name", "arguments")
 """Keys of a call in chat form, and of its `function`."""
 
 
+def flat_call(call: Any) -> Any:
+    """Returns a call in the form of `sample.tool_calls`. One in chat form has its name and
+    arguments under `function`; every other value stays as it is.
+    """
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        return call
+    own = {key: value for key, value in call.items() if key not in ("type", "function", "index")}
+    return {**own, **function}
+
+
 def rollout_keys(
     calls: Sequence[SampleCall], turns: Sequence[SampleTurn], stop_reason: StopReason | None
 ) -> dict[str, Any]:

@@ -11,7 +11,12 @@ from typing import Final
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
 from app.domain.errors import InvalidRequest
-from app.domain.graders.samples import CALL_KEYS, TURN_KEYS
+from app.domain.graders.samples import (
+    CALL_KEYS,
+    CHAT_CALL_KEYS,
+    CHAT_FUNCTION_KEYS,
+    TURN_KEYS,
+)
 from app.domain.graders.templates import Placeholder, TemplateError, parse_template
 
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
@@ -78,9 +83,26 @@ def _placeholder_fault(placeholder: Placeholder, *, json_output: bool) -> str | 
 def _list_fault(key: str, rest: list[str | int]) -> str | None:
     if rest and not isinstance(rest[0], int):
         return f"leads nowhere: 'sample.{key}' is a list: write 'sample.{key}[0]'"
+    if key == "output_tools":
+        return _chat_call_fault(rest[1:])
     known = ENTRY_KEYS.get(key)
     if known is not None and len(rest) > 1 and rest[1] not in known:
         return f"names no part of an entry of 'sample.{key}': {_cure(rest[1], known)}"
+    return None
+
+
+def _chat_call_fault(steps: list[str | int]) -> str | None:
+    """Returns what is wrong with a path into a call in the form of a chat message."""
+    if not steps:
+        return None
+    first, *rest = steps
+    what = "names no part of an entry of 'sample.output_tools', a call as in a chat message"
+    if first in CHAT_FUNCTION_KEYS:
+        return f"{what}: write 'function.{first}' in place of '{first}'"
+    if first not in CHAT_CALL_KEYS:
+        return f"{what}: {_cure(first, CHAT_CALL_KEYS)}"
+    if first == "function" and rest and rest[0] not in CHAT_FUNCTION_KEYS:
+        return f"{what}: {_cure(rest[0], CHAT_FUNCTION_KEYS, 'function.')}"
     return None
 
 

@@ -29,6 +29,8 @@ MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.hmac"
 DUMP: Final = "database.dump"
 SECRETS: Final = "secrets.json"
+BASE_MODEL: Final = "base_model.json"
+"""The model of the last `agent-rft up --model`, without its weights."""
 OBJECTS: Final = "objects"
 _MOST_MANIFEST_BYTES: Final = 1 << 30
 """Some six million objects."""
@@ -181,7 +183,7 @@ def _belongs(name: str) -> bool:
     path = PurePosixPath(name)
     plain = str(path) == name and not path.is_absolute() and ".." not in path.parts
     below = plain and len(path.parts) > 1 and path.parts[0] == OBJECTS
-    return (below and "\0" not in name) or name in (DUMP, SECRETS)
+    return (below and "\0" not in name) or name in (DUMP, SECRETS, BASE_MODEL)
 
 
 def verify(directory: Path, manifest: Manifest) -> None:

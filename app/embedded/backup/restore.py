@@ -19,6 +19,7 @@ from app.embedded.backup.manifest import Manifest, Secrets
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import started
 from app.embedded.backup.snapshot import connection_options
+from app.embedded.base_model.chosen import read_chosen, write_chosen
 from app.embedded.binaries import find_postgres
 from app.embedded.commands import run_once
 from app.embedded.errors import DataDirBusy, DataDirUnusable
@@ -46,6 +47,8 @@ def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = 
     with _appearing(target) as data_dir:
         state = replace(State.new(), **asdict(secrets))
         _copy_objects(source, data_dir, found)
+        if manifest.BASE_MODEL in found.files:
+            _restore_base_model(source, data_dir, found)
         dump = data_dir.root / manifest.DUMP
         _copy(source, manifest.DUMP, dump, found)
         with started(data_dir, state, host) as server:
@@ -135,6 +138,17 @@ def _copy_objects(source: Path, data_dir: DataDir, found: Manifest) -> None:
     for name in found.files:
         if name.startswith(prefix):
             _copy(source, name, data_dir.objects / name.removeprefix(prefix), found)
+
+
+def _restore_base_model(source: Path, data_dir: DataDir, found: Manifest) -> None:
+    """Copies the name of the base model, once it can be read: a start would refuse any other."""
+    _copy(source, manifest.BASE_MODEL, data_dir.base_model_file, found)
+    try:
+        chosen = read_chosen(data_dir)
+    except DataDirUnusable as error:
+        raise BackupUnusable(f"{source / manifest.BASE_MODEL} names no base model") from error
+    if chosen is not None:
+        write_chosen(data_dir, chosen)  # writable for its owner, unlike the copy
 
 
 def _copy(source: Path, name: str, target: Path, found: Manifest) -> None:

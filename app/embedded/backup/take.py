@@ -1,9 +1,10 @@
 """Takes a backup of a data directory while the service goes on.
 
 Promises: database and objects are of one moment. The objects that the rows of a snapshot name are
-linked at once; if the service removed one in that instant, another snapshot is taken. Nothing else
-of the data directory is needed: notifications are sent again, and models and settings belong to the
-machine.
+linked at once; if the service removed one in that instant, another snapshot is taken. The name of
+the base model that the directory was last started with is kept, because its jobs need that model.
+Nothing else of the data directory is needed: notifications are sent again, and weights and settings
+belong to the machine.
 """
 
 import importlib.metadata
@@ -21,6 +22,7 @@ from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import serving
 from app.embedded.backup.snapshot import Snapshot, opened
 from app.embedded.backup.staging import stage, staged_files
+from app.embedded.base_model.chosen import read_chosen
 from app.embedded.postgres import PostgresServer
 from app.embedded.state import DataDir, State, load_state, write_private
 from app.settings.host import HostSettings
@@ -57,6 +59,10 @@ def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manif
         write_private(out / manifest.SECRETS, _secrets(state, secret_key))
         files[manifest.SECRETS] = plain_files.sha256(out / manifest.SECRETS)
     files[manifest.DUMP] = plain_files.sha256(out / manifest.DUMP)
+    chosen = read_chosen(data_dir)
+    if chosen is not None:
+        write_private(out / manifest.BASE_MODEL, chosen.model_dump(mode="json"))
+        files[manifest.BASE_MODEL] = plain_files.sha256(out / manifest.BASE_MODEL)
     made = Manifest(
         format=manifest.FORMAT,
         taken_at=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -151,6 +151,11 @@ async def test_calls_have_their_arguments_as_in_a_job(trials: Trials) -> None:
     assert (await trials.run(check, "x", sample={"tool_calls": [given]}))["reward"] == 0.0
     chat = {"id": "c", "type": "function", "function": flat}
     assert (await trials.run(check, "x", sample={"output_tools": [chat]}))["reward"] == 1.0
+    answered = {**chat, "output": "sunny"}
+    for sent in (chat, answered):
+        assert (await trials.run(check, "x", sample={"tool_calls": [sent]}))["reward"] == 1.0
+    read = {**CHECK, "input": "{{sample.tool_calls[0].output}}", "reference": "sunny"}
+    assert (await trials.run(read, "x", sample={"tool_calls": [answered]}))["reward"] == 1.0
     broken = {"name": "look", "arguments": "{city"}
     answer = await trials.run(check, "x", sample={"tool_calls": [broken]})
     assert answer["metadata"]["errors"]["invalid_variable_error"] is True
@@ -167,6 +172,8 @@ async def test_calls_have_their_arguments_as_in_a_job(trials: Trials) -> None:
          "Did you mean 'function'?"),
         ({"output_tools": [{}, {"function": {"argumens": "{}"}}]},
          "sample.output_tools[1].function.argumens", "Did you mean 'arguments'?"),
+        ({"tool_calls": [{"function": {"name": "f"}, "outputs": 1}]},
+         "sample.tool_calls[0].outputs", "Did you mean 'output'?"),
         ({"turns": [{"contents": "x"}]}, "sample.turns[0].contents", "Did you mean 'content'?"),
     ],
 )  # fmt: skip

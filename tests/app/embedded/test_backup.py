@@ -5,14 +5,11 @@ every reason to refuse a restore.
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg
 import pytest
-from alembic import command
-from alembic.config import Config
 
+from app.domain.models.models import BaseModelSpec
 from app.embedded.backup import manifest as manifest_module
 from app.embedded.backup import take as take_module
 from app.embedded.backup.manifest import Manifest, signature
@@ -21,64 +18,16 @@ from app.embedded.backup.restore import restore
 from app.embedded.backup.server import started
 from app.embedded.backup.snapshot import NamedObjects
 from app.embedded.backup.staging import stage
-from app.embedded.backup.take import BackupOptions, take
-from app.embedded.binaries import package_dir
+from app.embedded.base_model.chosen import ChosenModel, forget, read_chosen, write_chosen
 from app.embedded.errors import DataDirUnusable
 from app.embedded.migrate import revisions
-from app.embedded.postgres import SUPERUSER
-from app.embedded.provision import database_url, provision
+from app.embedded.provision import provision
 from app.embedded.state import DataDir, load_state, ownership
-from app.settings.database import OWNER_ROLE
 from app.settings.host import HostSettings
 from app.settings.objects import ObjectsSettings
+from tests.support.backups import HOST, Installed
 
 OLDER = "0021"
-HOST = HostSettings()
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    data_dir: DataDir
-
-    def execute(self, query: str) -> list[tuple[object, ...]]:
-        state = load_state(self.data_dir)
-        url = database_url(
-            state.postgres_port, role=SUPERUSER, password=state.superuser_password
-        ).replace("+psycopg", "")
-        with psycopg.connect(url) as connection:
-            cursor = connection.execute(query.encode())
-            return cursor.fetchall() if cursor.description else []
-
-    def add_file(self, name: str) -> None:
-        key = f"projects/p/files/{name}"
-        path = self.data_dir.objects / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"content of {name}")
-        self.execute(
-            "INSERT INTO files (id, project_id, filename, purpose, bytes, sha256, object_key,"
-            f" status) VALUES ('{name}', 'p', 'f', 'fine-tune', 1, 'x', '{key}', 'processed')"
-        )
-
-    def remove_file(self, name: str) -> None:
-        (self.data_dir.objects / f"projects/p/files/{name}").unlink()
-        self.execute(f"DELETE FROM files WHERE id = '{name}'")
-
-    def migrate(self, revision: str) -> None:
-        state = load_state(self.data_dir)
-        scripts = package_dir("migrations")
-        assert scripts is not None
-        config = Config(str(scripts / "alembic.ini"))
-        config.attributes["url"] = database_url(
-            state.postgres_port, role=OWNER_ROLE, password=state.owner_password
-        )
-        command.upgrade(config, revision)
-
-    def back_up(
-        self, out: Path, *, with_secret_key: bool = True, bucket: ObjectsSettings | None = None
-    ) -> Path:
-        objects = self.data_dir.objects
-        take(self.data_dir, BackupOptions(out, with_secret_key, bucket, objects), HOST)
-        return out
 
 
 @pytest.fixture(scope="module")
@@ -285,6 +234,23 @@ def test_a_restore_that_fails_leaves_nothing(
     with pytest.raises(RuntimeError, match="killed"):
         restore(older, tmp_path / "new", HOST)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_base_model_of_the_last_start_is_restored(installed: Installed, tmp_path: Path) -> None:
+    spec = BaseModelSpec(name="m", path="/models/m", context_length=64)
+    chosen = ChosenModel(spec=spec, engine="cpu", hub_id="Somebody/M", commit="c" * 40)
+    write_chosen(installed.data_dir, chosen)
+    try:
+        backup = installed.back_up(tmp_path / "backup")
+    finally:
+        forget(installed.data_dir)
+    target = tmp_path / "new"
+    restore(backup, target, HOST)
+    restored = DataDir.existing(target)
+    assert read_chosen(restored) == chosen
+    assert restored.base_model_file.stat().st_mode & 0o777 == 0o600
+    again = Installed(restored).back_up(tmp_path / "again")
+    assert (again / "base_model.json").read_bytes() == (backup / "base_model.json").read_bytes()
 
 
 def test_a_backup_is_taken_of_a_stopped_installation(older: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from app.cli import main as command_line
 from app.cli import up
 from app.domain.models.models import BaseModelSpec
-from app.domain.models.start_plans import StartPlan
+from app.domain.models.start_plans import StartPlan, StepPace
 from app.embedded.base_model import preparation
 from app.embedded.base_model.choice import LastModel, ModelChoice, ShippedModel, settle
 from app.embedded.base_model.chosen import ChosenModel, read_chosen, write_chosen
@@ -43,7 +43,7 @@ def test_two_starts_at_once_leave_the_model_of_the_one_that_runs(
     tmp_path: Path, data: DataDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both choose before either runs; the supervisor that gets the lock notes its own choice."""
-    paces = preparation.StepPace(read=1, sampled=1, trained=1, shares_prompts=True)
+    paces = StepPace(read=1, sampled=1, trained=1, shares_prompts=True)
     monkeypatch.setattr(
         preparation,
         "_asked",
