@@ -1,10 +1,12 @@
 """The page about curves names every curve of the code with its meaning, and nothing else."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metric_meanings import MEANINGS, SPLITS, meaning
+from app.grading.scorer import GraderErrors
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", PAGE, re.MULTILINE))
@@ -37,3 +39,10 @@ def test_names_with_a_variable_part_are_read_as_such() -> None:
     assert meaning(names.discarded_metric("count")) == MEANINGS[names.DISCARDED_COUNT]
     for name in ("reward", "train/los", "tool/lookup/price", "valid/reward/mean"):
         assert meaning(name) is None, name
+
+
+def test_the_error_flags_are_those_of_a_grade() -> None:
+    flags = {field.name for field in fields(GraderErrors) if field.type in (bool, "bool")}
+    assert set(names.GRADER_ERROR_FLAGS) == flags
+    assert meaning(names.grader_metric("", "errors/zzz")) is None
+    assert meaning(names.discarded_metric("zzz")) is None

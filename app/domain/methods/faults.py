@@ -7,7 +7,8 @@ and on its JSON, valid or not.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from app.domain.documents.walk import walk_fields
+from app.domain.documents.pointers import parameter
+from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.graders.template_faults import sample_fault, template_fault
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -16,6 +17,7 @@ from app.domain.methods.response_format import (
     gives_json,
     response_format_fault,
 )
+from app.domain.tools import rates
 
 _FORMAT: Final = "response_format"
 
@@ -28,9 +30,21 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
         yield fault
     json_output = gives_json(sent)
     for field in walk_fields(ReinforcementMethod, method):
-        fault = template_fault(field, root) or sample_fault(field, root, json_output=json_output)
+        fault = (
+            template_fault(field, root)
+            or sample_fault(field, root, json_output=json_output)
+            or _rate_fault(field, root)
+        )
         if fault is not None:
             yield fault
+
+
+def _rate_fault(field: WalkedField, root: str) -> InvalidRequest | None:
+    match field.path:
+        case ("tools", int(), rates.KEY):
+            return rates.rate_fault(field.value, parameter(root, field.path))
+        case _:
+            return None
 
 
 def format_warning(method: Any) -> str | None:

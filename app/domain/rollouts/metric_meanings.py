@@ -13,6 +13,7 @@ from typing import Final
 
 from app.domain.errors import InvalidRequest
 from app.domain.rollouts import metrics as names
+from app.domain.rollouts.trajectory import FailureClass
 
 _COMPARED: Final = 80
 """Characters of an unknown name that are compared with the known ones."""
@@ -23,8 +24,8 @@ _STANDS_FOR: Final = {
     "<name>": "a component's name",
     "<child>": "the name of a child of a 'multi' grader",
     "<kind>": "a kind of error",
-    "<flag>": "an error flag",
-    "<failure class>": "a failure class",
+    "<flag>": f"an error flag ({', '.join(names.GRADER_ERROR_FLAGS)})",
+    "<failure class>": f"a failure class ({', '.join(FailureClass)})",
 }
 _PLACEHOLDER: Final = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 """A part of a listed name that is no part of a curve's."""
@@ -174,12 +175,20 @@ SPLITS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
+_PARTS: Final = {
+    "<tool>": "[^/]+",
+    "<failure class>": "|".join(FailureClass),
+    "<flag>": "|".join(names.GRADER_ERROR_FLAGS),
+}
+"""Expressions for parts of names that cannot be any text: a tool's name contains no slash."""
+
+
 def _pattern(name: str) -> re.Pattern[str]:
-    """Returns the expression for names like this one; a tool's name contains no slash."""
+    """Returns the expression for names like this one."""
     parts = re.split(r"(<[^>]+>)", name)
     return re.compile(
         "".join(
-            ("[^/]+" if part == "<tool>" else ".+") if part.startswith("<") else re.escape(part)
+            f"(?:{_PARTS.get(part, '.+')})" if part.startswith("<") else re.escape(part)
             for part in parts
         ),
         re.DOTALL,

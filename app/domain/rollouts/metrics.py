@@ -150,6 +150,22 @@ def discarded(values: Mapping[str, float]) -> dict[str, float]:
     }
 
 
+GRADER_ERROR_FLAGS: Final = (
+    "formula_parse_error",
+    "sample_parse_error",
+    "truncated_observation_error",
+    "unresponsive_reward_error",
+    "invalid_variable_error",
+    "other_error",
+    "python_grader_server_error",
+    "python_grader_runtime_error",
+    "model_grader_server_error",
+    "model_grader_refusal_error",
+    "model_grader_parse_error",
+)
+"""Flags of the hosted API for what went wrong with a grade."""
+
+
 def grader_metric(child: str, what: str) -> str:
     """Curves of a grader, of one of its children, or (`child` empty) of the whole.
 

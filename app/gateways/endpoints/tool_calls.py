@@ -13,6 +13,7 @@ from typing import Any, Final
 from app.domain.http_status import is_error, is_success
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
+from app.domain.tools.rates import is_rate, sent_rate
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import Endpoint, EndpointFault, EndpointRequest, FaultKind
@@ -99,10 +100,8 @@ def declared_rate(tool: ToolSpec) -> float | None:
     """Returns the tool's extra key `rate_limit` in requests per second, `None` if it is absent or
     not a positive number.
     """
-    rate = (tool.model_extra or {}).get("rate_limit")
-    if isinstance(rate, int | float) and not isinstance(rate, bool) and rate > 0:
-        return float(min(rate, _HIGHEST_RATE))
-    return None
+    rate = sent_rate(tool)
+    return float(min(rate, _HIGHEST_RATE)) if is_rate(rate) else None
 
 
 def _output(reply: EgressReply) -> str | None:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
 from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
 from app.domain.unknown_keys import UnreadKey
@@ -42,10 +43,24 @@ class RegisteredGraderService(RegistryService):
         grader: GraderConfig | None,
         labels: LabelChanges,
     ) -> Registered:
-        """Inserts a new version. `None` keeps the earlier configuration."""
+        """Inserts a new version. `None` keeps the earlier configuration, which may be refused
+        today.
+        """
         before = await self.get(grader_id)
-        definition = await self.reveal(before) if grader is None else _definition(grader)
-        return await self._append(before, definition, labels)
+        if grader is not None:
+            return await self._append(before, _definition(grader), labels)
+        try:
+            return await self._append(before, await self.reveal(before), labels)
+        except InvalidRequest as error:
+            if not (error.param or "").startswith(self.root):
+                raise
+            raise InvalidRequest(
+                f"The grader {before.id}, version {before.version}, was registered under earlier "
+                f"rules and is refused today. {error.message} Send a 'grader' that is accepted "
+                "with the update.",
+                param=self.root,
+                code=error.code,
+            ) from error
 
     async def config(self, grader_id: str) -> GraderConfig:
         """Returns the newest configuration with its real headers, ready to score with. Raises

@@ -11,6 +11,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
+from app.domain.tools.rates import KEY, rate_fault, sent_rate
 from app.domain.tools.tools import ToolSpec
 from app.domain.unknown_keys import UnreadKey
 from app.services.models.judge_models import JudgeModels
@@ -83,7 +84,10 @@ class ToolService(RegistryService):
 
     @override
     def _validate(self, definition: dict[str, Any]) -> None:
-        read_definition(_ADAPTER, definition, self.root)
+        tool = read_definition(_ADAPTER, definition, self.root)
+        fault = rate_fault(sent_rate(tool), KEY)
+        if fault is not None:
+            raise fault
 
     async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
         """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,

@@ -48,7 +48,10 @@ async def test_a_grader_of_earlier_rules(api: Api, database: Database, body: Any
     assert await refusal(api, JOBS, **body) == (400, param, told)
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
     assert (param, told) in [(fault["param"], fault["message"]) for fault in report["errors"]]
-    assert (await refusal(api, one, name="h"))[:2] == (400, "grader.pattern")
+    status, param, told = await refusal(api, one, name="h")
+    assert (status, param) == (400, "grader")
+    assert "was registered under earlier rules" in told
+    assert told.endswith("Send a 'grader' that is accepted with the update.")
     assert (await api.call("POST", one, json={"grader": REGEX})).json()["version"] == 2
     assert (await api.call("POST", JOBS, json=body)).status_code == 200
     assert (await api.call("DELETE", one)).status_code == 200
@@ -70,6 +73,27 @@ async def test_a_tool_of_earlier_rules(api: Api, database: Database, body: Any) 
     )
     body["method"]["reinforcement"]["tools"] = [{"id": tool["id"]}]
     assert await refusal(api, JOBS, **body) == (400, "method.reinforcement.tools[0].id", told)
+
+
+async def test_a_tool_whose_rate_limits_nothing(api: Api, database: Database, body: Any) -> None:
+    """Such a limit was ignored without a word, in a job's own tool too."""
+    tool = (await api.call("POST", "/v1/tools", json={"name": "t", "server_url": ENDPOINT})).json()
+    store(
+        database,
+        "UPDATE registered_versions SET definition = definition || '{\"rate_limit\": -3}'",
+    )
+    status, param, told = await refusal(api, f"/v1/tools/{tool['id']}/test", requests=1)
+    assert (status, param) == (400, "id")
+    assert "'rate_limit': it must be a number above 0, the calls per second" in told
+    inner = body["method"]["reinforcement"]
+    inner["tools"] = [{"id": tool["id"]}]
+    assert await refusal(api, JOBS, **body) == (400, "method.reinforcement.tools[0].id", told)
+    param = "method.reinforcement.tools[0].rate_limit"
+    for rate in (-3, 0, "5", True):
+        inner["tools"] = [{"name": "t", "server_url": ENDPOINT, "rate_limit": rate}]
+        assert (await refusal(api, JOBS, **body))[:2] == (400, param), rate
+    inner["tools"][0]["rate_limit"] = 0.5
+    assert (await api.call("POST", JOBS, json=body)).status_code == 200
 
 
 async def test_a_job_of_earlier_rules_is_shown(api: Api, database: Database, body: Any) -> None:

@@ -66,6 +66,9 @@ async def test_an_unknown_name_is_refused_with_the_known_ones(
         ("tool/<tool>/calls_mean", "tool/<tool>/calls_mean"),
         ("tool/search/errors/<kind>", None),
         ("grader/<child>/measured", "grader/<child>/measured"),
+        ("discarded/tool_timout", "discarded/<failure class>"),
+        ("grader/errors/parse_error", "grader/errors/<flag>"),
+        ("grader/c/errors/zzz", "grader/<child>/errors/<flag>"),
         ("REWARD/MEAN", None),
         ("x" * 10_000, None),
     ],
@@ -76,7 +79,9 @@ async def test_the_nearest_curve_is_named_first(api: Api, sent: str, nearest: st
     assert error["message"].startswith(
         f"Invalid value for 'names': no curve is called '{sent[:80]}'."
     )
-    assert len(error["message"]) < 800
+    assert len(error["message"]) < 1200
+    if "<failure class>" in (nearest or ""):
+        assert "a failure class (tool_error, tool_timeout, " in error["message"]
     if "<tool>" in (nearest or ""):
         assert " Put a tool's name in place of '<tool>'." in error["message"]
     if nearest is not None:
@@ -90,6 +95,9 @@ async def test_names_of_curves_without_points_are_taken(api: Api) -> None:
         "tool/(unknown)/errors/timeout",
         "reward/component/a b",
         "grader/c/measured",
+        "grader/c/errors/sample_parse_error",
+        "grader/errors/other_error",
+        "discarded/tool_timeout",
     ]
     reply = await api.call("GET", path, params={"names": ",".join(sent)})
     assert (reply.status_code, reply.json()["error"]["message"]) == (404, NO_JOB)
