@@ -143,6 +143,9 @@ OUT_OF_MEMORY: Final = "out_of_memory"
 ENDPOINT_UNAVAILABLE: Final = "endpoint_unavailable"
 """Code of a run whose tools or graders do not answer."""
 
+JUDGE_WITHOUT_SCORE: Final = "judge_without_score"
+"""Code of a run whose judge answers, mostly without a score."""
+
 
 class RunFailed(AgentRftError):
     """Ends a run as `failed`; `code` and `message` become the job's `error` object."""

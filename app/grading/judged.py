@@ -1,9 +1,8 @@
 """The base of graders that ask a judge about one sample.
 
-Owns the rendering of the prompt, the question and the accounting of the reply. Promises: an
-unavailable judge is a fault, never a 0; a refusal scores 0 with a flag. A subclass decides whether
-an answer that it cannot read scores 0 with a flag or is a fault with the answer's tokens. Must not
-know the servers of judges, nor what an answer says.
+Owns the rendering of the prompt, the question and the accounting of the reply. Promises: a judge
+that gives no score is a fault and never a 0, whether it is away, refuses or answers something else;
+a fault has the tokens of the answer. Must not know the servers of judges, nor what an answer says.
 """
 
 import json
@@ -53,7 +52,7 @@ class JudgedScorer(ABC):
         """Returns the form that the judge is asked for."""
 
     @abstractmethod
-    def read(self, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
+    def read(self, answer: dict[str, Any]) -> float:
         """Returns the score of an answer, a JSON object. Raises `UnreadableAnswer`."""
 
     async def score(self, request: GradeRequest) -> ScoreResult:
@@ -66,10 +65,9 @@ class JudgedScorer(ABC):
         except JudgeFault as fault:
             raise judge_fault(fault, source=self._source) from fault
         answer = read_answer(reply.text)
-        score, errors = self._read(reply, answer)
         return ScoreResult(
-            score,
-            errors,
+            self._read(reply, answer),
+            GraderErrors(),
             reason=_last_conclusion(answer),
             execution_time_s=reply.latency_s,
             token_usage={self._judge.model: usage_of(reply)},
@@ -91,27 +89,27 @@ class JudgedScorer(ABC):
             headers=spec.headers or {},
         )
 
-    def _read(self, reply: JudgeReply, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
+    def _read(self, reply: JudgeReply, answer: dict[str, Any]) -> float:
         if reply.refusal is not None:
             details = f"the judge refused: {reply.refusal[:_QUOTED_CHARACTERS]!r}"
-            return 0.0, GraderErrors(model_grader_refusal_error=True, details=details)
-        excerpt = reply.text[:_QUOTED_CHARACTERS]
+            errors = GraderErrors(model_grader_refusal_error=True, details=details)
+            raise self._no_score("the judge refused", errors, reply)
         try:
-            score, errors = self.read(answer)
+            return self.read(answer)
         except UnreadableAnswer as fault:
-            details = f"{fault}: {excerpt!r}"
+            details = f"{fault}: {reply.text[:_QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_parse_error=True, details=details)
-            raise ScoreFault(
-                FaultKind.BAD_REPLY.value,
-                str(fault),
-                source=self._source,
-                errors=errors,
-                token_usage={self._judge.model: usage_of(reply)},
-                sampled_model_name=self._judge.model,
-            ) from fault
-        if errors.model_grader_parse_error:
-            errors = replace(errors, details=f"{errors.details}: {excerpt!r}")
-        return score, errors
+            raise self._no_score(str(fault), errors, reply) from fault
+
+    def _no_score(self, message: str, errors: GraderErrors, reply: JudgeReply) -> ScoreFault:
+        return ScoreFault(
+            FaultKind.BAD_REPLY.value,
+            message,
+            source=self._source,
+            errors=errors,
+            token_usage={self._judge.model: usage_of(reply)},
+            sampled_model_name=self._judge.model,
+        )
 
 
 def judge_fault(fault: JudgeFault, *, source: str) -> ScoreFault:

@@ -10,7 +10,6 @@ from typing_extensions import override
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judged import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
-from app.grading.scorer import GraderErrors
 
 
 class LabelModelScorer(JudgedScorer):
@@ -29,8 +28,8 @@ class LabelModelScorer(JudgedScorer):
         )
 
     @override
-    def read(self, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
+    def read(self, answer: dict[str, Any]) -> float:
         label = answer.get("result")
         if label not in self._labels:
             raise UnreadableAnswer("the judge's answer contains none of the labels as `result`")
-        return float(label in self._passing), GraderErrors()
+        return float(label in self._passing)

@@ -1,7 +1,7 @@
 """Scores with a judge model that answers with a number.
 
 Owns the fixed answer format `{steps: [{description, conclusion}], result: number}` (source: the
-hosted graders guide) and the clamp to the grader's range.
+hosted graders guide) and the clamp to the grader's range. An answer without a number is a fault.
 """
 
 from typing import Any
@@ -11,8 +11,7 @@ from typing_extensions import override
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.endpoint import finite
-from app.grading.judged import AnswerFormat, JudgedScorer, steps_format
-from app.grading.scorer import GraderErrors
+from app.grading.judged import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
 
 
 class ScoreModelScorer(JudgedScorer):
@@ -30,9 +29,8 @@ class ScoreModelScorer(JudgedScorer):
         )
 
     @override
-    def read(self, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
+    def read(self, answer: dict[str, Any]) -> float:
         result = finite(answer.get("result"))
         if result is None:
-            details = "the judge's answer contains no number `result`"
-            return 0.0, GraderErrors(model_grader_parse_error=True, details=details)
-        return min(self._high, max(self._low, result)), GraderErrors()
+            raise UnreadableAnswer("the judge's answer contains no number `result`")
+        return min(self._high, max(self._low, result))

@@ -1,5 +1,5 @@
-"""A job whose reward is a formula over five kinds of graders: one is a model on our engine, one a
-python function in the sandbox.
+"""Jobs with a formula over four kinds of graders, one a python function in the sandbox, and jobs
+whose judge gives no score.
 """
 
 import math
@@ -12,7 +12,7 @@ from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method
 
-FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + judge + 0.1 * vowels"
+FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + 0.1 * vowels"
 VOWELS = """
 import re
 def grade(sample, item):
@@ -23,8 +23,18 @@ def grade(sample, item):
 TEXTS = {"input": "{{ sample.output_text }}", "reference": "{{ item.reference_answer }}"}
 
 
+PROMPT = "Rate from 0 to 1 whether this answer is {{ item.reference_answer }}: "
+JUDGE: dict[str, Any] = {
+    "type": "score_model",
+    "name": "judge",
+    "model": "tiny-agent",
+    "input": [{"role": "user", "content": PROMPT + "{{ sample.output_text }}"}],
+    "sampling_params": {"seed": 1, "temperature": 0, "max_completions_tokens": 8},
+}
+"""A model of this size writes no JSON: no answer of it has a score."""
+
+
 def grader(endpoint: str) -> dict[str, Any]:
-    prompt = "Rate from 0 to 1 whether this answer is {{ item.reference_answer }}: "
     return {
         "type": "multi",
         "graders": {
@@ -34,13 +44,6 @@ def grader(endpoint: str) -> dict[str, Any]:
                 "name": "near",
                 "evaluation_metric": "fuzzy_match",
                 **TEXTS,
-            },
-            "judge": {
-                "type": "score_model",
-                "name": "judge",
-                "model": "tiny-agent",
-                "input": [{"role": "user", "content": prompt + "{{ sample.output_text }}"}],
-                "sampling_params": {"seed": 1, "temperature": 0, "max_completions_tokens": 8},
             },
             "vowels": {"type": "python", "name": "vowels", "source": VOWELS},
             "records": {
@@ -58,14 +61,12 @@ def metrics_events(client: OpenAI, job_id: str) -> list[dict[str, Any]]:
     return [dict(e.data or {}) for e in reversed(events) if e.type == "metrics"]  # type: ignore[call-overload]  # the client types an event's data as object
 
 
-def test_a_job_with_five_kinds_of_graders(
+def test_a_job_with_four_kinds_of_graders(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
     method = records_method(endpoints.good, eval_interval=3)
     method["reinforcement"]["grader"] = grader(endpoints.good)
-    # The judge's every answer is an error; the job trains on the other three graders.
-    method["reinforcement"]["nothing_to_learn"] = {"action": "warn"}
     created = client.fine_tuning.jobs.create(
         model="tiny-agent",
         training_file=small_files[0],
@@ -84,7 +85,7 @@ def test_a_job_with_five_kinds_of_graders(
     for row in rows:
         parts = row["components"]
         joined = 0.5 * parts["records"] + 0.25 * parts["exact"] + 0.25 * parts["near"]
-        assert row["reward"] == pytest.approx(joined + parts["judge"] + 0.1 * parts["vowels"])
+        assert row["reward"] == pytest.approx(joined + 0.1 * parts["vowels"])
         assert (parts["exact"] == 1.0) <= (parts["near"] == 1.0)
         spoken = [one for one in row["trace"]["messages"] if one["role"] == "assistant"]
         answer = spoken[-1]["content"] or ""
@@ -92,7 +93,7 @@ def test_a_job_with_five_kinds_of_graders(
         assert parts["vowels"] == pytest.approx(share + 1)
     assert any(0 < row["components"]["near"] < 1 for row in rows)
     trained = [row for row in rows if row["split"] == "train" and row["step"] == 1]
-    for part in ("exact", "near", "judge", "records", "vowels"):
+    for part in ("exact", "near", "records", "vowels"):
         curve = live.curve(job.id, f"reward/component/{part}")
         mean = sum(row["components"][part] for row in trained) / len(trained)
         assert curve[1] == pytest.approx(mean)
@@ -103,32 +104,23 @@ def test_a_job_with_five_kinds_of_graders(
     assert {name: entry["type"] for name, entry in scores.items()} == {
         "exact": "string_check",
         "near": "text_similarity",
-        "judge": "score_model",
         "records": "endpoint",
         "vowels": "python",
     }
-    # A model of this size writes no JSON: each of its answers is a counted 0, none is lost.
-    errors = {entry["name"]: entry for entry in first["errors"]["graders"]}
-    assert errors["judge"]["train_model_grader_parse_error_count"] == len(trained)
-    assert errors["judge"]["train_model_grader_server_error_count"] == 0.0
-    usage = first["model_graders_token_usage"]["tiny-agent"]
-    assert len(trained) <= usage["train_completion_tokens"] <= 8 * len(trained)
-    assert usage["train_prompt_tokens"] > 20 * len(trained)
 
 
-def test_a_judge_that_is_not_served_loses_rollouts_and_scores_none_of_them(
-    live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
+@pytest.mark.parametrize("served", [True, False])
+def test_a_judge_without_a_score_loses_rollouts_and_scores_none_of_them(
+    live: Installation, endpoints: Endpoints, small_files: tuple[str, str], served: bool
 ) -> None:
     client = live.client()
     method = records_method(endpoints.good)
-    method["reinforcement"]["grader"] = {
-        "type": "score_model",
-        "name": "judge",
+    away = {
         "model": "anything",
         "base_url": f"{endpoints.dead}/v1",
         "headers": {"Authorization": "Bearer canary-judge"},
-        "input": [{"role": "user", "content": "{{ sample.output_text }}"}],
     }
+    method["reinforcement"]["grader"] = JUDGE if served else {**JUDGE, **away}
     created = client.fine_tuning.jobs.create(
         model="tiny-agent",
         training_file=small_files[0],
@@ -136,8 +128,10 @@ def test_a_judge_that_is_not_served_loses_rollouts_and_scores_none_of_them(
         method=method,
     )
     job = wait_until_final(client, created.id)
-    assert job.status == "failed"
-    assert "lost to failures of tools or graders" in job.error.message
+    code = "judge_without_score" if served else "endpoint_unavailable"
+    assert job.error is not None
+    assert (job.status, job.error.code) == ("failed", code)
+    assert "lost to failures of tools or graders" in str(job.error.message)
     rows = live.rollouts(job.id)
     assert all(row["reward"] is None for row in rows)
     assert "canary-judge" not in str(rows) + str(live.get(f"/fine_tuning/jobs/{job.id}"))
@@ -154,11 +148,13 @@ def test_the_official_client_runs_and_validates_graders(
     whole: Any = grader(endpoints.good)
     answer = alpha.run(grader=whole, model_sample="42", item={"reference_answer": "42"})
     parts: Any = answer.sub_rewards
-    assert set(parts) == {"exact", "near", "judge", "records", "vowels"}
+    assert set(parts) == {"exact", "near", "records", "vowels"}
     assert math.isclose(parts["vowels"], 2 / 3 + 1)
-    joined = 0.5 * parts["records"] + 0.5 + parts["judge"] + 0.1 * parts["vowels"]
-    assert math.isclose(answer.reward, joined)
-    assert answer.api_model_grader_token_usage_per_model.keys() == {"tiny-agent"}
+    assert math.isclose(answer.reward, 0.5 * parts["records"] + 0.5 + 0.1 * parts["vowels"])
+    judge: Any = JUDGE
+    judged = alpha.run(grader=judge, model_sample="42", item={"reference_answer": "42"})
+    assert (judged.reward, judged.metadata.errors.api_model_grader_parse_error) == (0.0, True)
+    assert judged.api_model_grader_token_usage_per_model.keys() == {"tiny-agent"}
     validated = alpha.validate(grader=whole).grader
     assert validated is not None
     assert validated.type == "multi"
@@ -168,7 +164,7 @@ def test_the_official_client_runs_and_validates_graders(
     assert caught.value.param == "grader.calculate_output"
     with pytest.raises(BadRequestError) as caught:
         method = records_method(endpoints.good)
-        method["reinforcement"]["grader"] = {**whole["graders"]["judge"], "model": "gpt-nobody"}
+        method["reinforcement"]["grader"] = {**JUDGE, "model": "gpt-nobody"}
         live.client().fine_tuning.jobs.create(
             model="tiny-agent",
             training_file=small_files[0],

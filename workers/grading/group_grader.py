@@ -90,9 +90,14 @@ class GroupGrader:
 
 
 def _shared(failure: Failure, count: int) -> Failure:
-    """Returns the failure of one of the rollouts that were judged together."""
+    """Returns the failure of one of the rollouts that were judged together: each carries the error,
+    and its part of the tokens.
+    """
     measures = {
-        name: {what: number / count for what, number in measured.items()}
+        name: {
+            what: number if what.startswith("errors/") else number / count
+            for what, number in measured.items()
+        }
         for name, measured in failure.measures.items()
     }
     return replace(failure, measures=measures)

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
+from app.domain.rollouts.metrics import ANSWER_FLAGS
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Verdict
 from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import FaultKind
@@ -79,8 +80,20 @@ def to_failure(fault: ScoreFault, grader: str) -> Failure:
         fault.message,
         source=grader if fault.child is None else f"{grader}.{fault.child}",
         child=fault.child,
-        measures=_spent(fault.spent),
+        measures=_measures_of(fault),
     )
+
+
+def _measures_of(fault: ScoreFault) -> dict[str, dict[str, float]]:
+    """Returns the tokens of all judges that answered, and the flags of the answer without a score,
+    which belong to the grader that failed.
+    """
+    measures = _spent(fault.spent)
+    flags = {f"errors/{flag}": 1.0 for flag in fault.errors.raised if flag in ANSWER_FLAGS}
+    if flags:
+        name = fault.child or ""
+        measures[name] = {**measures.get(name, {}), **flags}
+    return measures
 
 
 def _class_of(fault: ScoreFault) -> FailureClass:

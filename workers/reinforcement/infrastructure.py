@@ -6,10 +6,19 @@ Owns the message for the customer and its cure. Must not know how a run reacts.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from app.domain.errors import ENDPOINT_UNAVAILABLE
-from app.domain.rollouts.trajectory import FailureClass, ScoredRollout
+from app.domain.errors import ENDPOINT_UNAVAILABLE, JUDGE_WITHOUT_SCORE
+from app.domain.rollouts.metrics import ANSWER_FLAGS
+from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from workers.reinforcement.summary import valid_share
+
+_JUDGE_CURES: Final = {
+    "model_grader_parse_error": (
+        "Use a judge that keeps to the answer format, or give it more max_completion_tokens,"
+    ),
+    "model_grader_refusal_error": "Change the judge's prompt, or use another judge,",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +29,13 @@ class Losses:
     """The share and its main cause, in words a customer can act on."""
     cause: FailureClass
     """The class of most failures."""
+    flag: str | None = None
+    """The error flag of most failures, where a judge answered without a score."""
 
     @property
     def cure(self) -> str:
+        if self.flag is not None:
+            return _JUDGE_CURES[self.flag]
         if self.cause is FailureClass.GRADER_ITEM_MISSING:
             return "Correct the grader's template, or give every row that key"
         return "Repair the endpoint"
@@ -30,6 +43,8 @@ class Losses:
     @property
     def code(self) -> str:
         """Error code of a job that ends for it."""
+        if self.flag is not None:
+            return JUDGE_WITHOUT_SCORE
         if self.cause is FailureClass.GRADER_ITEM_MISSING:
             return "invalid_grader_template"
         return ENDPOINT_UNAVAILABLE
@@ -41,10 +56,19 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses 
     if not rollouts or lost < limit:
         return None
     failures = [rollout.failure for rollout in rollouts if rollout.failure is not None]
-    counted = [(failure.source, failure.failure_class, failure.message) for failure in failures]
-    (source, cause, message), _ = Counter(counted).most_common(1)[0]
+    counted = [
+        (failure.source, failure.failure_class, failure.message, _answer_flag(failure))
+        for failure in failures
+    ]
+    (source, cause, message, flag), _ = Counter(counted).most_common(1)[0]
     reason = (
         f"{lost:.0%} of the step's rollouts were lost to failures of tools or graders "
         f"(mostly '{source}', {cause.value}: {message})"
     )
-    return Losses(reason, cause)
+    return Losses(reason, cause, flag)
+
+
+def _answer_flag(failure: Failure) -> str | None:
+    """Returns the flag of a judge's answer without a score, `None` for any other failure."""
+    measured = failure.measures.get(failure.child or "", {})
+    return next((flag for flag in ANSWER_FLAGS if measured.get(f"errors/{flag}")), None)

@@ -30,10 +30,6 @@ _CURES: Final = {
         "Let the template read what the model writes, such as sample.output_text, or ask for the "
         "format that it reads in the prompt, or teach it with a supervised job first"
     ),
-    "model_grader_parse_error": (
-        "Use a judge that keeps to the answer format, or give it more max_completion_tokens"
-    ),
-    "model_grader_refusal_error": "Change the judge's prompt, or use another judge",
     "formula_parse_error": "Correct calculate_output so that it has a value for these scores",
 }
 _OTHER_CURE: Final = "Try the grader on one answer with POST /v1/fine_tuning/alpha/graders/run"

@@ -14,7 +14,6 @@ Values = dict[str, float]
 _JUDGED: Final = frozenset(
     kind for kind, model in SINGLE_MODELS.items() if issubclass(model, JudgedGrader)
 )
-_JUDGE_FLAGS: Final = ("model_grader_refusal_error", "model_grader_parse_error")
 
 
 def identities(grader: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -81,10 +80,12 @@ def _errors(child: str, kind: str, split: str, values: Values) -> Values:
         for flag in ("other_error", "invalid_variable_error")
     }
     if kind in _JUDGED:
-        counts.update(
-            {f: values.get(names.grader_metric(child, f"errors/{f}"), 0.0) for f in _JUDGE_FLAGS}
-        )
-        counts["model_grader_server_error"] = lost
+        answered = {
+            flag: values.get(names.grader_metric(child, f"errors/{flag}"), 0.0)
+            for flag in names.ANSWER_FLAGS
+        }
+        counts.update(answered)
+        counts["model_grader_server_error"] = max(0.0, lost - sum(answered.values()))
     else:
         counts["other_error"] += lost
     entry = {f"{split}_{flag}_count": count for flag, count in counts.items()}

@@ -164,6 +164,8 @@ GRADER_ERROR_FLAGS: Final = (
     "model_grader_parse_error",
 )
 """Flags of the hosted API for what went wrong with a grade."""
+ANSWER_FLAGS: Final = ("model_grader_refusal_error", "model_grader_parse_error")
+"""Flags of a judge that answered without a score, so that the rollout has no grade."""
 
 
 def grader_metric(child: str, what: str) -> str:

@@ -79,9 +79,11 @@ async def test_an_answer_without_a_label_is_paid_for() -> None:
         assert caught.value.spent["a"] == used
 
 
-async def test_a_refusal_is_a_counted_0() -> None:
-    result = await scored(GRADER, "Hello", judges=answering("", refusal="no"))
-    assert (result.score, result.errors.raised) == (0.0, ("model_grader_refusal_error",))
+async def test_a_refusal_is_a_fault_and_no_0() -> None:
+    with pytest.raises(ScoreFault) as caught:
+        await scored(GRADER, "Hello", judges=answering("", refusal="no"))
+    fault = caught.value
+    assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_refusal_error",))
 
 
 async def test_a_judge_that_is_away_is_no_score() -> None:

@@ -100,15 +100,22 @@ async def test_a_number_is_clamped(result: float, limits: list[float], expected:
     ],
     ids=lambda text: text[:20],
 )
-async def test_what_is_no_number_is_0_and_flagged(text: str) -> None:
-    scored, _ = await run(JudgeReply(text, None, 3, 4), range=[1, 5])
-    assert (scored.score, scored.errors.raised) == (0.0, ("model_grader_parse_error",))
-    assert scored.token_usage == {"judge-1": TokenUsage(3, 4)}
+async def test_an_answer_without_a_number_is_a_fault_and_no_0(text: str) -> None:
+    with pytest.raises(ScoreFault) as caught:
+        await run(JudgeReply(text, None, 3, 4), range=[1, 5])
+    fault = caught.value
+    assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
+    assert fault.message == "the judge's answer contains no number `result`"
+    assert fault.token_usage == {"judge-1": TokenUsage(3, 4)}
 
 
-async def test_a_refusal_is_0_and_flagged() -> None:
-    scored, _ = await run(JudgeReply("", "I cannot judge this."))
-    assert (scored.score, scored.errors.raised) == (0.0, ("model_grader_refusal_error",))
+async def test_a_refusal_is_a_fault_and_no_0() -> None:
+    with pytest.raises(ScoreFault) as caught:
+        await run(JudgeReply("", "I cannot judge this.", 3, 4))
+    fault = caught.value
+    assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_refusal_error",))
+    assert fault.details == "j: the judge refused: 'I cannot judge this.'"
+    assert fault.token_usage == {"judge-1": TokenUsage(3, 4)}
 
 
 def _reading(path: str) -> tuple[ScoreModelScorer, InMemoryJudges]:

@@ -179,25 +179,37 @@ async def test_a_key_that_the_row_lacks_costs_the_rollout_and_is_no_0(judged: bo
         )
 
 
+async def test_what_the_sample_wrote_badly_is_a_counted_0() -> None:
+    spec = {**CHECK, "input": "{{ sample.output_json.a }}"}
+    alone = graded((await run(spec))[0])
+    assert alone.score == 0.0
+    assert alone.measures[""]["errors/invalid_variable_error"] == 1.0
+    multi = {"type": "multi", "graders": {"a": spec, "b": CHECK}, "calculate_output": "a + b"}
+    inside = graded((await run(multi))[0])
+    assert inside.score == 1.0
+    assert inside.measures["a"]["errors/invalid_variable_error"] == 1.0
+    assert not [name for name in (*inside.measures[""], *inside.measures["b"]) if "error" in name]
+
+
 @pytest.mark.parametrize(
-    ("spec", "flag"),
+    ("reply", "flag"),
     [
-        ({**CHECK, "input": "{{ sample.output_json.a }}"}, "invalid_variable_error"),
-        (JUDGE, "model_grader_parse_error"),
+        (verdict("much"), "model_grader_parse_error"),
+        (JudgeReply("", "no", 3, 4), "model_grader_refusal_error"),
     ],
 )
-async def test_what_the_sample_or_judge_wrote_badly_is_a_counted_0(
-    spec: dict[str, Any], flag: str
+async def test_a_judge_without_a_score_costs_the_rollout_with_its_flag(
+    reply: JudgeReply, flag: str
 ) -> None:
-    judges = InMemoryJudges(lambda _: verdict("much"))
-    alone = graded((await run(spec, judges=judges))[0])
-    assert alone.score == 0.0
-    assert alone.measures[""][f"errors/{flag}"] == 1.0
-    multi = {"type": "multi", "graders": {"a": spec, "b": CHECK}, "calculate_output": "a + b"}
-    inside = graded((await run(multi, judges=judges))[0])
-    assert inside.score == 1.0
-    assert inside.measures["a"][f"errors/{flag}"] == 1.0
-    assert not [name for name in (*inside.measures[""], *inside.measures["b"]) if "error" in name]
+    multi = {"type": "multi", "graders": {"a": CHECK, "judge": JUDGE}, "calculate_output": "a"}
+    for spec, name in ((JUDGE, ""), ({**multi, "calculate_output": "a + judge"}, "judge")):
+        result, _ = await run(spec, judges=InMemoryJudges(lambda _: reply))
+        assert isinstance(result, GraderFailure)
+        assert result.failure.failure_class is FailureClass.GRADER_BAD_REPLY
+        measured = result.failure.measures
+        assert measured[name][f"errors/{flag}"] == 1.0
+        assert measured[name]["prompt_tokens"] == reply.prompt_tokens
+        assert [key for key in measured if f"errors/{flag}" in measured[key]] == [name]
 
 
 async def test_a_formula_without_a_value_is_counted_at_the_whole() -> None:

@@ -36,17 +36,21 @@ def rollout(sample: int, exact: float, judge: float, **of: Any) -> ScoredRollout
     return made
 
 
-def lost(sample: int, child: str) -> ScoredRollout:
-    failure = Failure(FailureClass.GRADER_TIMEOUT, "no reply", f"whole.{child}", child)
+def lost(sample: int, child: str, flags: dict[str, float] | None = None) -> ScoredRollout:
+    measures = {} if flags is None else {child: flags}
+    failure = Failure(
+        FailureClass.GRADER_TIMEOUT, "no reply", f"whole.{child}", child, measures=measures
+    )
     return ScoredRollout(scored(("train", 1, 0, sample), 0.0).trajectory, failure=failure)
 
 
 TRAIN = [
     rollout(0, 1.0, 0.5),
-    rollout(1, 0.0, 0.0, of_judge={"prompt_tokens": 20.0, "errors/model_grader_parse_error": 1.0}),
+    rollout(1, 0.0, 0.0, of_judge={"prompt_tokens": 20.0}),
     rollout(2, 0.0, 1.0, of_exact={"errors/invalid_variable_error": 1.0}),
     rollout(3, 0.0, 0.0, of_whole={"errors/formula_parse_error": 1.0}),
     lost(4, "judge"),
+    lost(5, "judge", {"errors/model_grader_parse_error": 1.0}),
 ]
 
 
@@ -98,7 +102,7 @@ def test_tokens_are_counted_by_grader_and_by_model() -> None:
 def test_errors_are_counted_where_they_happened() -> None:
     exact, judge = entries("errors")["exact"], entries("errors")["judge"]
     assert exact["train_invalid_variable_error_count"] == 1.0
-    assert exact["train_invalid_variable_error_mean"] == pytest.approx(1 / 5)
+    assert exact["train_invalid_variable_error_mean"] == pytest.approx(1 / 6)
     assert exact["train_other_error_count"] == 0.0
     assert "train_model_grader_server_error_count" not in exact
     assert judge["train_model_grader_server_error_count"] == 1.0

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from typing_extensions import override
 
 from app.domain.errors import NotFound
 from app.domain.jobs.jobs import JobStatus
+from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.gateways.egress.egress import EgressReply, SentRequest
 from app.services.jobs.rollouts import RolloutService
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
@@ -47,6 +48,26 @@ def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
         "75% of the step's rollouts were lost to failures of tools or graders"
     )
     assert too_many_lost([], limit=0.75) is None
+
+
+@pytest.mark.parametrize(
+    ("flag", "code", "cure"),
+    [
+        ("model_grader_parse_error", "judge_without_score", "Use a judge that keeps to the answer"),
+        ("model_grader_refusal_error", "judge_without_score", "Change the judge's prompt"),
+        (None, "endpoint_unavailable", "Repair the endpoint"),
+    ],
+)
+def test_a_judge_without_a_score_has_a_code_and_a_cure_of_its_own(
+    flag: str | None, code: str, cure: str
+) -> None:
+    measures = {} if flag is None else {"j": {f"errors/{flag}": 1.0}}
+    failure = Failure(FailureClass.GRADER_BAD_REPLY, "no score", "m.j", "j", measures=measures)
+    rollout = replace(scored(("valid", 1, 0, 0), None), failure=failure)
+    lost = too_many_lost([rollout], limit=0.5)
+    assert lost is not None
+    assert lost.code == code
+    assert lost.cure.startswith(cure)
 
 
 async def test_a_validation_that_was_mostly_lost_ranks_and_ends_nothing(runs: RealRuns) -> None:

@@ -101,11 +101,11 @@ async def _check_unpublished(runs: RealRuns, ended: Job) -> None:
         (
             JUDGE,
             None,
-            "nothing_to_learn",
-            GRADER,
+            "judge_without_score",
+            None,
             (
-                f"carry the error 'model_grader_parse_error' of the grader 'judge' ({GRADER}): ",
-                "the judge's answer contains no number `result`",
+                "100% of the step's rollouts were lost to failures of tools or graders (mostly ",
+                "'judge', grader_bad_reply: the judge's answer contains no number `result`)",
                 "Use a judge that keeps to the answer format",
             ),
         ),
