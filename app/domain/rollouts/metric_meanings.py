@@ -183,18 +183,20 @@ _PARTS: Final = {
 """Expressions for parts of names that cannot be any text: a tool's name contains no slash."""
 
 
-def _pattern(name: str) -> re.Pattern[str]:
+def _pattern(name: str, allowed: Mapping[str, str] = _PARTS) -> re.Pattern[str]:
     """Returns the expression for names like this one."""
     parts = re.split(r"(<[^>]+>)", name)
     return re.compile(
         "".join(
-            f"(?:{_PARTS.get(part, '.+')})" if part.startswith("<") else re.escape(part)
+            f"(?:{allowed.get(part, '.+')})" if part.startswith("<") else re.escape(part)
             for part in parts
         ),
         re.DOTALL,
     )
 
 
+_FORMS: Final = {name: _pattern(name, {}) for name in MEANINGS}
+"""Expressions for names whose parts may be any text: the form that was meant."""
 _PATTERNS: Final = [(_pattern(name), text) for name, text in MEANINGS.items() if "<" in name]
 
 
@@ -213,7 +215,12 @@ def check_names(sent: Iterable[str]) -> None:
         return
     shown = unknown[:_COMPARED]
     nearest = sorted(
-        MEANINGS, key=lambda name: SequenceMatcher(None, name, shown).ratio(), reverse=True
+        MEANINGS,
+        key=lambda name: (
+            _FORMS[name].fullmatch(shown) is not None,
+            SequenceMatcher(None, name, shown).ratio(),
+        ),
+        reverse=True,
     )
     suggested = nearest[:_SUGGESTED]
     listed = ", ".join(f"'{name}'" for name in suggested)

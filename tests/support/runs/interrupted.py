@@ -1,8 +1,10 @@
 """A training method whose run is killed at a chosen instant, through the interface of methods."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from typing_extensions import override
 
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.usage import Usage
@@ -27,14 +29,18 @@ def interrupted_run(
     *,
     before_step: Callable[[Reporter], bool] = lambda _: False,
     at_commit: bool = False,
+    after_step: int | None = None,
 ) -> JobRun:
     """Builds the run of a claimed job that raises `Killed`.
 
     `before_step` is asked before each step and kills the run when it returns true; with
-    `at_commit`, the run dies in the transaction that commits its first step.
+    `at_commit`, the run dies in the transaction that commits its first step; with `after_step`,
+    between the commit of that step, or of a later one together with it, and the next step.
     """
     method = build_method(context)
-    return JobRun(context, _Interrupted(method, before_step, at_commit=at_commit))
+    return JobRun(
+        context, _Interrupted(method, before_step, at_commit=at_commit, after_step=after_step)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +50,15 @@ class _Interrupted:
     method: Method
     before_step: Callable[[Reporter], bool]
     at_commit: bool
+    after_step: int | None
+    reported: list[int] = field(default_factory=list)
+    """Steps whose transaction was written."""
 
     @property
     def report(self) -> StepReport:
-        return _KilledAtCommit(self.method.report) if self.at_commit else self.method.report
+        if self.at_commit:
+            return _KilledAtCommit(self.method.report, self.reported)
+        return _Recorded(self.method.report, self.reported)
 
     @property
     def stop_options(self) -> StopOptions:
@@ -62,7 +73,11 @@ class _Interrupted:
         return self.method.trained_effort
 
     async def prepare(self) -> PreparedRun:
-        return _InterruptedRun(await self.method.prepare(), self.before_step)
+        return _InterruptedRun(await self.method.prepare(), self._is_killed)
+
+    def _is_killed(self, reporter: Reporter) -> bool:
+        reached = self.after_step is not None and max(self.reported, default=0) >= self.after_step
+        return reached or self.before_step(reporter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +109,11 @@ class _InterruptedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class _KilledAtCommit:
+class _Recorded:
     """Implements `workers.runs.announcer.StepReport`."""
 
     report: StepReport
+    reported: list[int]
 
     @property
     def nothing_trained(self) -> str:
@@ -109,8 +125,9 @@ class _KilledAtCommit:
     def validation(self, outcome: StepOutcome) -> str:
         return self.report.validation(outcome)
 
-    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:  # noqa: ARG002 - the protocol's signature
-        raise Killed
+    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
+        self.reported.append(outcome.step)
+        return self.report.step(outcome, total_steps)
 
     def makes_checkpoint(self, outcome: StepOutcome) -> bool:
         return self.report.makes_checkpoint(outcome)
@@ -120,3 +137,12 @@ class _KilledAtCommit:
 
     def usage(self, outcome: StepOutcome) -> Usage:
         return self.report.usage(outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class _KilledAtCommit(_Recorded):
+    """Dies where a step's transaction is written."""
+
+    @override
+    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
+        raise Killed

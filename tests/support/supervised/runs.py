@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job
@@ -17,6 +19,7 @@ from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import InMemoryEgress
 from app.gateways.inference.http import HttpInference
 from tests.support.patience import PATIENCE_S
+from tests.support.runs.interrupted import Killed, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
@@ -129,14 +132,10 @@ class SupervisedRuns:
         return await self.world.read(job)
 
     async def killed_at(self, job: Job, step: int) -> None:
-        """A claim that dies once `step` is committed."""
+        """Runs a claim that dies once `step` is committed, before the next one."""
         async with self.context(job) as context:
-            work = asyncio.create_task(job_run(context).run())
-            while (await self.world.read(job)).step < step:
-                assert not work.done()
-                await asyncio.sleep(0.01)
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+            with pytest.raises(Killed):
+                await interrupted_run(context, after_step=step).run()
 
     async def published(self, job: Job) -> Path:
         """Directory of the adapter that a job published."""

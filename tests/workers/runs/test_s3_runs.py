@@ -1,6 +1,5 @@
 """A real job whose objects are in a bucket: it is killed, goes on, and its model is served."""
 
-import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +13,11 @@ from app.domain.jobs.jobs import JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import AdapterMissing
 from app.gateways.objects import Objects, build_objects
+from tests.support.runs.interrupted import Killed, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.s3_server import S3Server
 from workers.maintenance.expiry import expire
-from workers.methods import job_run
 
 PAUSE = {"max_steps": {"steps": 1, "action": "pause"}}
 
@@ -109,12 +108,9 @@ async def test_a_killed_claim_and_house_keeping_leave_no_objects_behind(
 ) -> None:
     job = await runs.job()
     async with runs.context(job, Script()) as context:
-        work = asyncio.create_task(job_run(context).run())
-        while (await world.read(job)).step < 1:
-            assert not work.done()
-            await asyncio.sleep(0.01)
-        work.cancel()
-        await asyncio.gather(work, return_exceptions=True)
+        with pytest.raises(Killed):
+            await interrupted_run(context, after_step=1).run()
+    assert (await world.read(job)).step == 1
     ended = await runs.run(job)
     assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 2)
     objects = build_objects(runs.world.settings)

@@ -108,7 +108,7 @@ async def test_state_that_takes_long_to_save_is_saved_rarely_and_nothing_is_lost
 
     job = await rare.job("supervised", *CHATS, hyperparameters=FAST)
     await rare.killed_at(job, 4)
-    assert (await rare.world.read(job)).step in {4, 8}
+    assert (await rare.world.read(job)).step == 4
     resumed = await rare.run(job)
 
     for tuned in (ended, resumed):
