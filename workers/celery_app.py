@@ -43,6 +43,9 @@ def create_celery(settings: Settings) -> Celery:
         worker_cancel_long_running_tasks_on_connection_loss=False,
         worker_hijack_root_logger=False,
         broker_connection_max_retries=None,
+        # Valkey on a full disk refuses writes, an acknowledgement too. By default that error ends
+        # the worker.
+        broker_channel_error_retry=True,
         beat_schedule={
             "sweep": {
                 "task": SWEEP_TASK,

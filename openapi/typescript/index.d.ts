@@ -8411,7 +8411,7 @@ export interface components {
             output_reasoning_summary?: string | null;
             /**
              * Tool Calls
-             * @description Tool calls of the whole rollout; those of `output_tools` when absent. Where it has no `arguments_json`, it is read from `arguments`.
+             * @description Tool calls of the whole rollout; those of `output_tools` when absent. A call may be in chat form, with its name and arguments under `function`. Where it has no `arguments_json`, it is read from `arguments`.
              */
             tool_calls?: {
                 [key: string]: unknown;

@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import redis
+from celery import Celery
 
-from app.domain.jobs.jobs import CONTROL_QUEUE
+from app.domain.jobs.jobs import CONTROL_QUEUE, SWEEP_TASK
+from app.gateways.job_queue import broker_settings
 from app.settings.environment import inherited_environment, to_environment
 from tests.support.patience import wait_for
 from tests.support.stack import Database
@@ -16,9 +18,20 @@ WORKER = ("-m", "celery", "-A", "workers.celery_app", "worker", "-Q", CONTROL_QU
 QUIET = ("-n", "control@test", "--loglevel", "INFO", "--without-mingle", "--without-gossip")
 
 
+def _allow(broker: "redis.Redis", rule: str) -> None:
+    """Changes the commands that the worker may send: it acknowledges a message with `ZREM`."""
+    broker.execute_command("ACL", "SETUSER", "default", rule)  # type: ignore[no-untyped-call]  # the client has no type for it
+
+
 def test_a_worker_outlives_a_broker_that_refuses_writes(database: Database, tmp_path: Path) -> None:
     settings = database.settings
     log = tmp_path / "control.log"
+    sender = Celery("sender")
+    sender.conf.update(broker_settings(settings.redis_url))
+
+    def enqueue() -> None:
+        sender.send_task(SWEEP_TASK, queue=CONTROL_QUEUE, ignore_result=True)
+
     environment = {**os.environ, **inherited_environment(), **to_environment(settings)}
     with redis.Redis.from_url(settings.redis_url) as broker, log.open("wb") as output:
         worker = subprocess.Popen(
@@ -26,17 +39,18 @@ def test_a_worker_outlives_a_broker_that_refuses_writes(database: Database, tmp_
         )
         try:
             wait_for(lambda: " ready." in log.read_text(), what="a worker that is ready")
-            # Valkey answers "MISCONF … No space left on device"; both are error replies.
-            broker.config_set("min-replicas-to-write", 1)
-            wait_for(lambda: "NOREPLICAS" in log.read_text(), what="a refused write")
-            broker.config_set("min-replicas-to-write", 0)
-            broker.lpush(CONTROL_QUEUE, "no message")
+            # On a full disk Valkey answers "MISCONF … No space left on device"; both are errors.
+            _allow(broker, "-zrem")
+            enqueue()
+            wait_for(lambda: "ResponseError" in log.read_text(), what="a refused write")
+            _allow(broker, "+zrem")
+            enqueue()
             wait_for(
-                lambda: worker.poll() is not None or broker.llen(CONTROL_QUEUE) == 0,
-                what="the end of the worker, or a message that it took",
+                lambda: worker.poll() is not None or not broker.exists(CONTROL_QUEUE, "unacked"),
+                what="the end of the worker, or every message taken and acknowledged",
             )
             assert worker.poll() is None, log.read_text()
         finally:
-            broker.config_set("min-replicas-to-write", 0)
+            _allow(broker, "+zrem")
             worker.kill()
             worker.wait()

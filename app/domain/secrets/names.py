@@ -50,7 +50,7 @@ _JOINED: Final = re.compile(
     r"client_?secret|secret(?!ar)"
 )
 """Compounds that are often written without a separator: `accesstoken`, `xapikey`."""
-_TEXT_WORDS: Final = frozenset({"sig", "sas", "dsn", "pat", "pin", "otp", "connstr"})
+_TEXT_WORDS: Final = frozenset({"sig", "sas", "dsn", "pat", "pin", "otp", "pw", "connstr"})
 """Short words that announce a credential as a whole word only."""
 _TEXT_PARTS: Final = re.compile(
     r"token(?!i[sz])|secret(?!ar)|credential|auth(?!or(?!i[sz]))|bearer|cookie|session|signature|"

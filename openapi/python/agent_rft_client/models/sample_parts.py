@@ -34,7 +34,8 @@ class SampleParts:
                 message.
             output_reasoning_summary (None | str | Unset): Reasoning of the last turn.
             tool_calls (list[SamplePartsToolCallsType0Item] | None | Unset): Tool calls of the whole rollout; those of
-                `output_tools` when absent. Where it has no `arguments_json`, it is read from `arguments`.
+                `output_tools` when absent. A call may be in chat form, with its name and arguments under `function`. Where it
+                has no `arguments_json`, it is read from `arguments`.
             turns (list[SamplePartsTurnsType0Item] | None | Unset): Turns of the rollout.
             stop_reason (None | str | Unset): Reason why the rollout ended.
      """

@@ -23,9 +23,10 @@ def test_a_credential_is_recognised_in_any_spelling(name: str) -> None:
     "name",
     [
         "github_token_prod", "HF_TOKEN_RO", "tokenId", "x-functions-key", "OPENAI_KEY", "openaikey",
-        "sshkey", "masterkey", "pass", "db_pass", "user_pass", "userpass", "signature", "sig",
-        "sas", "X-Amz-Signature", "dsn", "connection_string", "connectionString", "session_id",
-        "pat", "pin", "passwort", "арi_key", "TОKЕN", "τοkеn_x", "to\u200bken", "tok\u00aden_x",
+        "sshkey", "masterkey", "pass", "db_pass", "user_pass", "userpass", "db_pw", "signature",
+        "sig", "sas", "X-Amz-Signature", "dsn", "connection_string", "connectionString",
+        "session_id", "pat", "pin", "passwort",
+        "арi_key", "TОKЕN", "τοkеn_x", "to\u200bken", "tok\u00aden_x",
     ],
 )  # fmt: skip
 def test_texts_under_a_likely_name_are_secrets(name: str) -> None:
