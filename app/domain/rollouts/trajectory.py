@@ -152,7 +152,9 @@ class Failure:
     child: str | None = None
     """Name of the multi grader's child that failed."""
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Tokens of judges that answered nevertheless, as in `Grade.measures`."""
+    """Tokens of judges that answered nevertheless and the flag of an answer without a score, as in
+    `Grade.measures`.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,4 +259,5 @@ async def test_a_failure_has_the_tokens_of_the_judges_that_answered() -> None:
         result, _ = await run(spec, judges=judges)
         assert isinstance(result, GraderFailure)
         tokens = {"prompt_tokens": 7.0, "completion_tokens": 3.0, "cached_tokens": 0.0}
-        assert result.failure.measures == {name: tokens}
+        flags = {"errors/model_grader_parse_error": 1.0}
+        assert result.failure.measures == {name: {**tokens, **flags}}
