@@ -19,7 +19,6 @@ PHRASES: dict[str, str] = {
     r"told (?:of|by|apart)": "reported, derived or distinguished",
     r"(?:is|are|was|were|be) told(?! (?:to|otherwise))|told already": "reported, refused, known",
     r"wish(?:es|ed)?": "request, option",
-    r"the one who|those who": "the noun: client, user, process",
     r"say(?:s|ing)? nothing": "the verb for what happens",
     r"who(?:m)?ever": "a noun",
     r"nobody (?:asks|asked|knows|sampled|shall)": "the passive, or the process that does not",
