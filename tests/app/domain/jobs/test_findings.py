@@ -27,10 +27,10 @@ def test_curves_without_points_say_nothing() -> None:
 
 
 def test_a_rule_speaks_while_its_condition_holds_and_not_after() -> None:
-    flat = {("groups/trained", "train"): steps(*[0.0] * 6, 1.0, 1.0)}
     groups: dict[tuple[str, Split], Curve] = {
-        **flat, ("groups/zero_variance", "train"): steps(*[4.0] * 6, 1.0, 1.0),
-    }  # fmt: skip
+        ("groups/trained", "train"): steps(*[0.0] * 6, 1.0, 1.0),
+        ("groups/zero_variance", "train"): steps(*[4.0] * 6, 1.0, 1.0),
+    }
     assert [text for text in said(groups) if text.startswith("Every group's")] == []
     now: dict[tuple[str, Split], Curve] = {
         name: dict(list(curve.items())[:6]) for name, curve in groups.items()
