@@ -1,7 +1,7 @@
 """Runs a program of a grader in the sandbox, and reads what it replied.
 
-Promises: a failure of the sandbox itself is a fault of infrastructure; what the code did is told
-with its place. A reply was written by untrusted code, so nothing is taken from it unchecked.
+Promises: a failure of the sandbox itself is a fault of infrastructure; a failure of the code is
+reported with its place. Untrusted code wrote the reply, so nothing of it is taken unchecked.
 """
 
 from dataclasses import dataclass

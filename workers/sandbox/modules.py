@@ -61,7 +61,7 @@ def _is_there(name: str) -> bool:
 def _load_encodings() -> None:
     """Loads the codecs, which `str.encode` imports by name."""
     for found in pkgutil.iter_modules(encodings.__path__):
-        with suppress(ImportError):  # those of other systems
+        with suppress(ImportError):  # some belong to other systems
             importlib.import_module(f"encodings.{found.name}")
 
 

@@ -64,7 +64,7 @@ def test_options_of_an_older_job_that_are_refused_today_silence_the_rules_alone(
     ]
 
 
-def test_lost_rollouts_are_told_by_class_over_the_last_five_steps() -> None:
+def test_lost_rollouts_are_reported_by_class_over_the_last_five_steps() -> None:
     curves: dict[tuple[str, Split], Curve] = {
         ("rollouts/valid", "train"): steps(0.0, *[8.0] * 5),
         ("discarded/count", "train"): steps(100.0, *[2.0] * 5),
@@ -93,7 +93,7 @@ def test_a_failing_tool_is_named_and_a_name_that_no_tool_has_is_not() -> None:
 
 
 @pytest.mark.parametrize(("last_calls", "speaks"), [(1.0, True), (1.9, False)])
-def test_a_reward_that_rises_while_calls_fall_is_told(last_calls: float, speaks: bool) -> None:
+def test_a_reward_that_rises_while_calls_fall_is_reported(last_calls: float, speaks: bool) -> None:
     curves: dict[tuple[str, Split], Curve] = {
         ("reward/mean", "train"): steps(*[0.2] * 5, *[0.6] * 5),
         ("tool_calls/mean", "train"): steps(*[2.0] * 5, *[last_calls] * 5),
