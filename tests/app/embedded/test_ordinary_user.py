@@ -1,6 +1,7 @@
 """The embedded servers, started by an ordinary user."""
 
 import os
+import platform
 import subprocess
 import sys
 import sysconfig
@@ -35,12 +36,21 @@ def directory() -> Iterator[Path]:
 
 
 def _python_for(user: RunAs) -> str | None:
-    """An interpreter of our version that the user may run: ours, or the system's."""
-    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    for candidate in (sys.executable, f"/usr/bin/python{version}"):
-        if user.can("-x", Path(candidate)) and user.can("-r", _ROOT / "app" / "settings.py"):
+    """An interpreter of our version that the user may run: ours, or the system's. The patch level
+    counts too, because libraries are installed for it.
+    """
+    if not user.can("-r", _ROOT / "app" / "settings" / "settings.py"):
+        return None
+    major, minor, *_ = sys.version_info
+    for candidate in (sys.executable, f"/usr/bin/python{major}.{minor}"):
+        if user.can("-x", Path(candidate)) and _version_of(candidate) == platform.python_version():
             return candidate
     return None
+
+
+def _version_of(interpreter: str) -> str:
+    command = [interpreter, "-c", "import platform; print(platform.python_version())"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the whole suite runs as an ordinary user already")
