@@ -26,7 +26,7 @@ async def both(api: Api, sent: dict[str, Any]) -> tuple[dict[str, Any], dict[str
     ("key", "value", "expected"),
     [
         ("description", {"a": 1}, "a text"),
-        ("rate_limit", [1], "a number"),
+        ("rate_limit", [1], "a number above 0, the calls per second"),
         ("id", [1], "a text"),
         ("version", {}, "a number"),
     ],
@@ -91,14 +91,21 @@ async def test_a_stored_definition_that_is_invalid_answers_400(
             "UPDATE registered_versions SET definition = definition || "
             """'{"operation": "[redacted]", "server_url": ""}'"""
         )
-    for path, change, test, param in (
-        (f"/v1/graders/{grader['id']}", {"name": "h"}, {"model_sample": "x"}, "grader.operation"),
-        (f"/v1/tools/{tool['id']}", {"description": "d"}, {}, "server_url"),
+    for path, change, test, param, place in (
+        (
+            f"/v1/graders/{grader['id']}",
+            {"name": "h"},
+            {"model_sample": "x"},
+            "grader",
+            "operation",
+        ),
+        (f"/v1/tools/{tool['id']}", {"description": "d"}, {}, "server_url", None),
     ):
-        for url, content, told in ((path, change, param), (f"{path}/test", test, "id")):
+        fault = param if place is None else f"{param}.{place}"
+        for url, content, named in ((path, change, param), (f"{path}/test", test, "id")):
             reply = await api.call("POST", url, json=content)
-            assert (reply.status_code, reply.json()["error"]["param"]) == (400, told), reply.text
-            assert f"Invalid value for '{param}'" in reply.text
+            assert (reply.status_code, reply.json()["error"]["param"]) == (400, named), reply.text
+            assert f"Invalid value for '{fault}'" in reply.text
 
 
 SCHEMA = {"type": "object", "properties": {"token": {"type": "string", "enum": ["alpha", "beta"]}}}
