@@ -31,6 +31,8 @@ READS = {
     "needed",
     "resume_point",
     "stop_request",
+    "ends",
+    "row_means",
 }
 # The worker's role has no right to these writes, with any fence.
 FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}
