@@ -43,6 +43,9 @@ ACCEPTED: dict[str, dict[str, Any]] = {
         "tools": [TOOL],
         "grader": {**SAME, "input": "{{sample.output_tools[0].function.arguments}}"},
     },
+    "python": {"grader": PYTHON},
+    "python without a name": {"grader": {key: PYTHON[key] for key in ("type", "source")}},
+    "python in a formula": {"grader": multi("code", code=PYTHON)},
     "everything auto": {
         "grader": SAME,
         "hyperparameters": dict.fromkeys(
@@ -65,18 +68,6 @@ REFUSED: dict[str, Refusal] = {
         {"grader": similar("cosine")},
         "grader.evaluation_metric", "invalid_value",
         "'cosine' is not available for reinforcement fine-tuning",
-    ),
-    "python": (
-        {"grader": PYTHON},
-        "grader.type", "grader_not_available", "an endpoint grader",
-    ),
-    "python without a name": (
-        {"grader": {key: value for key, value in PYTHON.items() if key != "name"}},
-        "grader.type", "grader_not_available", "an endpoint grader",
-    ),
-    "python in a formula": (
-        {"grader": multi("code", code=PYTHON)},
-        "grader.graders.code.type", "grader_not_available", "an endpoint grader",
     ),
     "label_model": (
         {"grader": {"type": "label_model", "name": "l", "model": BASE, "labels": ["a"],
@@ -172,7 +163,7 @@ def test_a_published_body_is_made_and_grades_as_it_says(
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
-def test_a_published_body_that_needs_endpoints_or_turns_is_made(
+def test_a_published_body_that_needs_endpoints_turns_or_the_sandbox_is_made(
     client: OpenAI, files: tuple[str, str], name: str
 ) -> None:
     body = ACCEPTED[name]
