@@ -66,7 +66,7 @@ def main() -> int:
     parser.add_argument("--grades", type=int, default=500)
     parser.add_argument("--at-once", type=int, default=50)
     arguments = parser.parse_args()
-    with running_sandbox(parallel=4) as sandbox:
+    with running_sandbox(parallel=4, time_limit_s=5.0) as sandbox:
         level = asyncio.run(sandbox.client.level())
         found = asyncio.run(measure(sandbox, grades=arguments.grades, at_once=arguments.at_once))
     print(f"layers: {level.names}\n")

@@ -8,6 +8,7 @@ any other program. It has one thread, because a fork copies one thread only.
 import gc
 import json
 import os
+import resource
 import signal
 import socket
 import struct
@@ -27,11 +28,14 @@ READY: Final = b"\x01"
 """A program's process sends it when its layers are applied, before it reads the program."""
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
+_OPEN_FILES: Final = 64
 
 
 def main() -> int:
     options = json.loads(sys.argv[1])
     set_parent_death_signal(signal.SIGKILL)
+    # A program's process closes each number up to this limit; of a million that takes long.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
     line = socket.socket(fileno=os.dup(0))
     try:
         modules = preload(options["modules"])
