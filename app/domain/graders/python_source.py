@@ -5,12 +5,19 @@ the syntax tree only and runs nothing.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Final
 
 FUNCTION: Final = "grade"
 MAX_SOURCE: Final = 256_000
 """Bytes; the hosted limit."""
+MAX_READ: Final = 64_000
+"""Bytes; the parser holds the interpreter for a whole source, which delays other requests, so that
+the sandbox alone reads longer ones.
+"""
+_LONG_NAME: Final = re.compile(r"\b(?:\w++[\s\\]*+\.[\s\\]*+){16}")
+"""A dotted name, for which the parser takes memory that grows with the square of its length."""
 _SIGNATURE: Final = f"def {FUNCTION}(sample, item)"
 _VALUES: Final = 2
 _NO_NETWORK: Final = "the sandbox has no network"
@@ -33,6 +40,8 @@ _MODULES: Final = {
     **dict.fromkeys(("shutil", "tempfile"), _NO_FILES),
 }
 """Modules whose every use fails."""
+_DEEPEST: Final = 3
+"""Parts of the longest of these names, and one more."""
 _CALLS: Final = {
     "os": {
         **dict.fromkeys(("fork", "forkpty", "popen", "posix_spawn", "system"), _NO_PROCESSES),
@@ -47,18 +56,26 @@ class SourceFault(ValueError):
     """A source that cannot grade. The text is for its author."""
 
 
-def check_source(source: str) -> None:
-    """Raises `SourceFault` at the first fault, with its line."""
+def check_size(source: str) -> int:
+    """Returns the number of bytes. Raises `SourceFault` for too many, and for what is no text."""
     try:
         size = len(source.encode())
     except UnicodeEncodeError:
         raise SourceFault("it has half of a surrogate pair, which is not text") from None
     if size > MAX_SOURCE:
         raise SourceFault(f"it has {size} bytes, and at most {MAX_SOURCE} are taken")
+    return size
+
+
+def check_source(source: str) -> None:
+    """Raises `SourceFault` at the first fault, with its line."""
+    if check_size(source) > MAX_READ or _LONG_NAME.search(source):
+        return
     tree = _parsed(source)
-    for line, fault in _refused(tree):
+    bound = [_bound(node) for node in tree.body]
+    for line, fault in _refused(tree, {name for names in bound for name in names}):
         raise SourceFault(f"line {line}: {fault}")
-    _check_function(tree)
+    _check_function(tree, bound)
 
 
 def _parsed(source: str) -> ast.Module:
@@ -71,8 +88,7 @@ def _parsed(source: str) -> ast.Module:
         raise SourceFault(f"it cannot be read: {str(error) or type(error).__name__}") from None
 
 
-def _refused(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    own = {name for node in tree.body for name in _bound(node)}
+def _refused(tree: ast.Module, own: set[str]) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -92,7 +108,7 @@ def _refused(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _module_fault(name: str) -> str | None:
-    parts = name.split(".")
+    parts = name.split(".", _DEEPEST)[:_DEEPEST]
     for length in range(1, len(parts) + 1):
         module = ".".join(parts[:length])
         if module in _MODULES:
@@ -112,8 +128,11 @@ def _call_fault(called: ast.expr, own: set[str]) -> str | None:
     return None if reason is None else f"'{module}.{name}' cannot work: {reason}"
 
 
-def _check_function(tree: ast.Module) -> None:
-    binding = next((node for node in reversed(tree.body) if FUNCTION in _bound(node)), None)
+def _check_function(tree: ast.Module, bound: list[set[str]]) -> None:
+    """`bound` has the names that each statement gives to something."""
+    binding = None
+    for node, names in zip(tree.body, bound, strict=True):
+        binding = node if FUNCTION in names else binding
     if binding is None:
         raise SourceFault(f"it defines no function '{FUNCTION}': write '{_SIGNATURE}'")
     if isinstance(binding, ast.AsyncFunctionDef):
@@ -138,12 +157,10 @@ def _bound(node: ast.stmt) -> set[str]:
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-    return {
-        found.id
-        for found in ast.walk(node)
-        if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store)
-    } | {
-        found.name
-        for found in ast.walk(node)
-        if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
+    names = set[str]()
+    for found in ast.walk(node):
+        if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store):
+            names.add(found.id)
+        elif isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(found.name)
+    return names

@@ -1,10 +1,10 @@
 """Checks definitions that a customer sent against this installation: tools, graders, whole methods.
 
-Owns six refusals: too many sealed values or too long a key, an unknown key that holds an object, a
-template's placeholder in single braces, a value that reads `[redacted]`, an address that may not be
-called, a judge that nobody serves. Finds them by type, so that a new kind of tool or grader is
-checked without a line here. Calls nothing. A definition may be as large as a body, so that it is
-walked on a thread.
+Owns seven refusals: too many sealed values or too long a key, an unknown key that holds an object,
+a template's placeholder in single braces, a value that reads `[redacted]`, a python grader that
+could never grade, an address that may not be called, a judge that nobody serves. Finds them by
+type, so that a new kind of tool or grader is checked without a line here. Calls nothing. A
+definition may be as large as a body, so that it is walked on a thread.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from app.domain.documents.fields import AddressMark
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.errors import EndpointRefused, InvalidRequest
+from app.domain.graders.source_faults import source_faults
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import refuse_placeholders
@@ -83,6 +84,8 @@ def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, Wal
             raise wrong
     for path, definition in definitions:
         refuse_placeholders(definition, root=path)
+        for fault in source_faults(definition, path):
+            raise fault
     return walked
 
 

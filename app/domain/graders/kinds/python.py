@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.domain.graders.grader_model import GraderModel
-from app.domain.graders.python_source import SourceFault, check_source
+from app.domain.graders.python_source import SourceFault, check_size
 
 
 class PythonGrader(GraderModel):
@@ -26,9 +26,10 @@ class PythonGrader(GraderModel):
 
     @field_validator("source")
     @classmethod
-    def _can_grade(cls, source: str) -> str:
+    def _is_taken(cls, source: str) -> str:
+        # `source_faults` parses it: this runs on the event loop, and for each stored grader.
         try:
-            check_source(source)
+            check_size(source)
         except SourceFault as fault:
             raise PydanticCustomError("source_error", "{fault}", {"fault": str(fault)}) from None
         return source

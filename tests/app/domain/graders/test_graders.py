@@ -62,7 +62,6 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
     ("sent", "place", "part"),
     [
         ({}, ("type",), "required"),
-        ({"type": "python", "source": "x"}, ("source",), "def grade(sample, item)"),
         ({"type": "code_execution", "function": "a b"}, ("function",), "name of a function"),
         ({"type": "code_execution", "tests": "[]"}, ("tests",), "a list of 1 to 64"),
         ({"type": "label_model"}, ("model",), "required"),
