@@ -7,6 +7,7 @@ from typing import Any, Final
 
 CUT_AT: Final = 4000
 """Characters of a text that a page shows; the raw JSON has all of it."""
+_DEEPEST: Final = 20
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _DAY: Final = 24 * _HOUR
@@ -75,12 +76,28 @@ def cut(text: str, length: int = CUT_AT) -> str:
 
 
 def pretty(value: Any) -> str:
-    """Formats JSON, or a text that is JSON, on several lines; any other text stays as it is."""
-    if isinstance(value, str):
-        if len(value) > CUT_AT:
-            return value
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):  # no JSON, or nested deeper than a parser goes
-            return str(value)
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    """Formats JSON, or a text that is JSON, on several lines. Any other text stays as it is, and so
+    does deeply nested JSON, whose indentation would be longer than its content by far.
+    """
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "(nested too deeply for a page; the raw JSON has it)"
+    if len(text) > CUT_AT or _depth(text) > _DEEPEST:
+        return text
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def _depth(text: str) -> int:
+    """Returns how deep brackets are nested in a text, those in quotes included."""
+    depth = deepest = 0
+    for letter in text:
+        if letter in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif letter in "]}":
+            depth -= 1
+    return deepest

@@ -28,6 +28,7 @@ COOKIE: Final = "agent_rft_session"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
 _MAX_FIELDS: Final = 20
 _SITE: Final = "sec-fetch-site"
+_FORM: Final = "application/x-www-form-urlencoded"
 
 
 class SignInRequired(AuthenticationFailed):
@@ -83,6 +84,8 @@ async def sent_form(request: Request) -> Mapping[str, str]:
     another site, or of an unknown one.
     """
     _check_site(request)
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+        raise InvalidRequest(f"A form is sent as '{_FORM}'.")
     form: FormData = await request.form(max_files=0, max_fields=_MAX_FIELDS)
     fields = {name: value for name, value in form.items() if not isinstance(value, UploadFile)}
     if any("\x00" in value for value in fields.values()):
@@ -107,7 +110,7 @@ def _check_site(request: Request) -> None:
     if site is not None:
         is_own = site == "same-origin"
     else:
-        is_own = origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+        is_own = bool(origin) and urlsplit(origin).netloc == request.headers.get("host")
     if not is_own:
         raise PermissionDenied("This form was not sent by a page of this service.")
 

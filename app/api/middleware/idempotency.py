@@ -28,6 +28,8 @@ from app.domain.events.idempotency import (
 from app.factory.process import ProcessContext
 
 _HEADER: Final = "idempotency-key"
+_API: Final = "/v1/"
+"""The forms of the dashboard have tokens of their own."""
 _FORMS: Final = re.compile(r"/v1/files|/v1/uploads/[^/]+/parts")
 _WITHOUT_ROWS: Final = re.compile(
     r"/v1/chat/completions"
@@ -47,7 +49,7 @@ class Idempotency:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = Headers(scope=scope).get(_HEADER) if scope["type"] == "http" else None
-        if key is None or scope["method"] != "POST":
+        if key is None or scope["method"] != "POST" or not scope["path"].startswith(_API):
             await self._app(scope, receive, send)
             return
         try:

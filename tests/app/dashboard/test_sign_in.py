@@ -248,8 +248,39 @@ async def test_forms_that_are_too_large_or_odd_are_refused(api: Api, guest: Visi
     )
     assert multipart.status_code == 400
     json = await guest.http.post("/sign-in", json={"api_key": api.key}, headers=_own_json())
-    assert json.status_code == 401
+    assert json.status_code == 400
 
 
 def _own_json() -> dict[str, str]:
     return {"origin": "http://test"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("multipart/form-data; boundary=b; charset=punycode", 400),
+        ("multipart/form-data; boundary=b; charset=undefined", 400),
+        ("application/json", 400),
+        ("application/x-www-form-urlencoded; charset=punycode", 401),
+    ],
+)
+async def test_a_form_of_another_kind_is_refused(guest: Visit, kind: str, status: int) -> None:
+    headers = {"origin": "http://test", "content-type": kind}
+    reply = await guest.http.post("/sign-in", content=b"api_key=x", headers=headers)
+    assert reply.status_code == status, reply.text
+
+
+async def test_an_idempotency_key_of_a_form_is_not_read(api: Api, guest: Visit) -> None:
+    headers = {
+        "origin": "http://test",
+        "authorization": f"Bearer {api.key}",
+        "idempotency-key": "k",
+    }
+    reply = await guest.http.post("/sign-in", data={"api_key": api.key}, headers=headers)
+    assert reply.status_code == 303
+
+
+async def test_a_form_without_a_site_is_refused(guest: Visit) -> None:
+    headers = {"origin": "", "host": ""}
+    reply = await guest.http.post("/sign-in", data={"api_key": "x"}, headers=headers)
+    assert reply.status_code == 403
