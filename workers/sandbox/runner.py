@@ -29,6 +29,7 @@ from workers.sandbox.zygotes import Zygote, ZygoteFailed, ZygoteOptions
 
 _log = structlog.get_logger()
 _HEADER_S: Final = 30.0
+_PROGRAM_S: Final = 10.0
 _MODE: Final = 0o600
 
 
@@ -98,7 +99,8 @@ class Runner:
     async def _run(self, reader: asyncio.StreamReader) -> dict[str, Any] | None:
         """Returns `None` where the caller went away while it waited."""
         async with self._slot() as slot:
-            program = await read_frame(reader, limit=MAX_PROGRAM)
+            async with asyncio.timeout(_PROGRAM_S):  # a frozen caller gives its slot back
+                program = await read_frame(reader, limit=MAX_PROGRAM)
             if reader.at_eof():
                 return None
             zygote = await self._running()
