@@ -100,7 +100,9 @@ async def job_page(
     """Shows a job. A page that renews itself gets 204 while nothing is new."""
     job = await guest.services.jobs().get(job_id)
     events, more_events = await guest.services.events().messages(job_id, after=None, limit=_EVENTS)
-    state = f"{job.status}.{job.step}.{events[0].id if events else ''}"
+    place = job.queue.position if job.queue else ""
+    newest = events[0].id if events else ""
+    state = f"{job.status}.{job.step}.{newest}.{place}.{job.estimated_finish or ''}"
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
     values = await _shown(guest, job)

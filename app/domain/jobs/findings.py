@@ -63,7 +63,8 @@ def watched_by(method: StoredMethod) -> Watched:
 def findings(method: StoredMethod, curves: Curves) -> list[Finding]:
     """Returns what the curves say now, gravest first."""
     found = [*_rules(method, curves), *_lost(curves), *_tool_errors(curves), *_groups(curves)]
-    return [*found, *_fewer_calls(curves), *_progress(watched_by(method), curves)]
+    found += [*_fewer_calls(curves), *_progress(watched_by(method), curves)]
+    return sorted(found, key=lambda one: one.severity == "good")
 
 
 def _rules(method: StoredMethod, curves: Curves) -> Iterator[Finding]:
