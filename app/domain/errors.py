@@ -146,6 +146,9 @@ ENDPOINT_UNAVAILABLE: Final = "endpoint_unavailable"
 JUDGE_WITHOUT_SCORE: Final = "judge_without_score"
 """Code of a run whose judge answers, mostly without a score."""
 
+PYTHON_ERROR: Final = "python_grader_runtime_error"
+"""Code of a run whose python grader fails, and the flag of such a grade."""
+
 
 class RunFailed(AgentRftError):
     """Ends a run as `failed`; `code` and `message` become the job's `error` object."""

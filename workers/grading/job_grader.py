@@ -13,6 +13,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
+from app.domain.errors import PYTHON_ERROR
 from app.domain.ids import SampleKey
 from app.domain.rollouts.metrics import ANSWER_FLAGS
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Verdict
@@ -36,6 +37,8 @@ from workers.journal.replay import replay_or_ask
 LARGEST_SCORE: Final = 1e9
 """Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
 _CODEC: Final = TypeAdapter(Grade)
+_KEPT: Final = (*ANSWER_FLAGS, PYTHON_ERROR)
+"""Flags of a lost rollout that say what to mend."""
 
 
 class JobGrader:
@@ -89,7 +92,7 @@ def _measures_of(fault: ScoreFault) -> dict[str, dict[str, float]]:
     which belong to the grader that failed.
     """
     measures = _spent(fault.spent)
-    flags = {f"errors/{flag}": 1.0 for flag in fault.errors.raised if flag in ANSWER_FLAGS}
+    flags = {f"errors/{flag}": 1.0 for flag in fault.errors.raised if flag in _KEPT}
     if flags:
         name = fault.child or ""
         measures[name] = {**measures.get(name, {}), **flags}

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.errors import ENDPOINT_UNAVAILABLE, JUDGE_WITHOUT_SCORE
-from app.domain.rollouts.metrics import ANSWER_FLAGS
+from app.domain.errors import ENDPOINT_UNAVAILABLE, JUDGE_WITHOUT_SCORE, PYTHON_ERROR
 from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from workers.reinforcement.summary import valid_share
 
-_JUDGE_CURES: Final = {
+_CURES: Final = {
+    PYTHON_ERROR: "Correct the grader's source, try it with `graders/run`,",
     "model_grader_parse_error": (
         "Use a judge that keeps to the answer format, or give it more max_completion_tokens,"
     ),
@@ -30,12 +30,14 @@ class Losses:
     cause: FailureClass
     """The class of most failures."""
     flag: str | None = None
-    """The error flag of most failures, where a judge answered without a score."""
+    """The error flag of most failures, where a judge answered without a score, or the customer's
+    function failed.
+    """
 
     @property
     def cure(self) -> str:
         if self.flag is not None:
-            return _JUDGE_CURES[self.flag]
+            return _CURES[self.flag]
         if self.cause is FailureClass.GRADER_ITEM_MISSING:
             return "Correct the grader's template, or give every row that key"
         return "Repair the endpoint"
@@ -43,6 +45,8 @@ class Losses:
     @property
     def code(self) -> str:
         """Error code of a job that ends for it."""
+        if self.flag == PYTHON_ERROR:
+            return PYTHON_ERROR
         if self.flag is not None:
             return JUDGE_WITHOUT_SCORE
         if self.cause is FailureClass.GRADER_ITEM_MISSING:
@@ -69,6 +73,8 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses 
 
 
 def _answer_flag(failure: Failure) -> str | None:
-    """Returns the flag of a judge's answer without a score, `None` for any other failure."""
+    """Returns the flag of a judge's answer without a score or of a function that failed; `None` for
+    any other failure.
+    """
     measured = failure.measures.get(failure.child or "", {})
-    return next((flag for flag in ANSWER_FLAGS if measured.get(f"errors/{flag}")), None)
+    return next((flag for flag in _CURES if measured.get(f"errors/{flag}")), None)

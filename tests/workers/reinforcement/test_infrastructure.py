@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from typing_extensions import override
 
-from app.domain.errors import NotFound
+from app.domain.errors import PYTHON_ERROR, NotFound
 from app.domain.jobs.jobs import JobStatus
 from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.gateways.egress.egress import EgressReply, SentRequest
@@ -55,10 +55,11 @@ def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
     [
         ("model_grader_parse_error", "judge_without_score", "Use a judge that keeps to the answer"),
         ("model_grader_refusal_error", "judge_without_score", "Change the judge's prompt"),
+        (PYTHON_ERROR, PYTHON_ERROR, "Correct the grader's source"),
         (None, "endpoint_unavailable", "Repair the endpoint"),
     ],
 )
-def test_a_judge_without_a_score_has_a_code_and_a_cure_of_its_own(
+def test_a_judge_or_a_function_without_a_score_has_a_code_and_a_cure_of_its_own(
     flag: str | None, code: str, cure: str
 ) -> None:
     measures = {} if flag is None else {"j": {f"errors/{flag}": 1.0}}
