@@ -12,11 +12,11 @@ from app.dashboard.visitors import (
     OwnForm,
     SignedIn,
     clear_cookie,
-    context_of,
     sent_form,
     set_cookie,
 )
 from app.domain.errors import AuthenticationFailed, PermissionDenied
+from app.factory.process import context_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _HOME: Final = "/"
@@ -33,7 +33,7 @@ async def sign_in(request: Request) -> Response:
     """Begins a session by an API key, or by the one-time link that `agent-rft up` printed."""
     fields = await sent_form(request)
     to = _own_path(fields.get("next", _HOME))
-    sessions = context_of(request).dashboard_sessions()
+    sessions = context_of(request.app).dashboard_sessions()
     try:
         if link := fields.get("link", ""):
             session = await sessions.redeem(link)
@@ -48,7 +48,7 @@ async def sign_in(request: Request) -> Response:
 
 @router.post("/sign-out")
 async def sign_out(request: Request, _guest: SignedIn, _form: OwnForm) -> Response:
-    await context_of(request).dashboard_sessions().end(request.cookies[COOKIE])
+    await context_of(request.app).dashboard_sessions().end(request.cookies[COOKIE])
     reply = RedirectResponse("/sign-in", status_code=303, headers=dict(HEADERS))
     clear_cookie(reply, request)
     return reply

@@ -21,7 +21,7 @@ from app.domain.errors import (
     PermissionDenied,
     RateLimited,
 )
-from app.factory.process import ProcessContext
+from app.factory.process import ProcessContext, context_of
 from app.factory.project import Factory
 
 COOKIE: Final = "agent_rft_session"
@@ -44,18 +44,11 @@ class Guest:
         self.form_token = visitor.form_token
 
 
-def context_of(request: Request) -> ProcessContext:
-    context = request.app.state.context
-    if not isinstance(context, ProcessContext):
-        raise TypeError("the application was started without a context")
-    return context
-
-
 async def _guest(request: Request) -> AsyncIterator[Guest]:
     """Yields the visitor, whose request is counted until the reply is sent. Pages count apart from
     API calls, so that an open dashboard takes none of a project's requests.
     """
-    context = context_of(request)
+    context = context_of(request.app)
     visitor = await _visitor(context, request.cookies.get(COOKIE, ""))
     project_id = visitor.tenant.project_id
     structlog.contextvars.bind_contextvars(project_id=project_id)

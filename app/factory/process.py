@@ -1,7 +1,7 @@
 """Builds what the services of one API process share: pools, clients, limits."""
 
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from app.factory.accounts import build_key_service
 from app.gateways.egress.client import build_egress
@@ -114,3 +114,11 @@ class ProcessContext:
         await self.queue.aclose()
         await self.rate_limits.aclose()
         await self.database.dispose()
+
+
+def context_of(application: Any) -> ProcessContext:
+    """Returns the context that an application's start has put into its state."""
+    context = application.state.context
+    if not isinstance(context, ProcessContext):
+        raise TypeError("the application was started without a context")
+    return context

@@ -12,18 +12,11 @@ from app.api.support.request_state import HELD, PRINCIPAL
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.factory.administration import Administration
-from app.factory.process import ProcessContext
+from app.factory.process import ProcessContext, context_of
 from app.factory.project import Factory
 
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
-
-
-def _context(request: Request) -> ProcessContext:
-    context = request.app.state.context
-    if not isinstance(context, ProcessContext):
-        raise TypeError("the application was started without a context")
-    return context
 
 
 async def _principal(
@@ -47,7 +40,7 @@ async def _authenticated(
     checked: Tenant | AdminPrincipal | None = request.scope["state"].get(PRINCIPAL)
     if checked is not None:
         return checked
-    context = _context(request)
+    context = context_of(request.app)
     principal = await context.key_service().authenticate(credentials.credentials)
     await check_caller(request, context, principal)
     return principal
@@ -64,7 +57,7 @@ def _project_of(principal: Tenant | AdminPrincipal) -> Tenant:
 
 
 async def process_context(request: Request) -> ProcessContext:
-    return _context(request)
+    return context_of(request.app)
 
 
 async def any_principal(request: Request, credentials: Credentials) -> Tenant | AdminPrincipal:
@@ -79,14 +72,14 @@ async def tenant(request: Request, credentials: Credentials) -> Tenant:
 
 async def factory(request: Request, credentials: Credentials) -> Factory:
     """Returns the services of the key's project."""
-    return Factory(_context(request), _project_of(await _principal(request, credentials)))
+    return Factory(context_of(request.app), _project_of(await _principal(request, credentials)))
 
 
 async def downloading(request: Request, credentials: Credentials) -> Factory:
     """Returns the services of the key's project. Holds one of its downloads until the reply is
     sent, or raises `RateLimited`.
     """
-    context, project = _context(request), _project_of(await _principal(request, credentials))
+    context, project = context_of(request.app), _project_of(await _principal(request, credentials))
     request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
     return Factory(context, project)
 
@@ -98,7 +91,7 @@ async def administration(request: Request, credentials: Credentials) -> Administ
         raise PermissionDenied(
             "A project's API key cannot administer an organization; use an admin key here."
         )
-    return Administration(_context(request), principal)
+    return Administration(context_of(request.app), principal)
 
 
 Context = Annotated[ProcessContext, Depends(process_context)]

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ from pydantic import TypeAdapter
 
 from app.domain.graders.graders import Grader as GraderUnion
 from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.domain.sandbox import Ending
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
@@ -14,10 +16,12 @@ from app.grading.build import GradingPorts
 from app.grading.scorer import GradeRequest, ScoreResult
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from tests.support.scored import scored
 from workers.grading.build import build_grader
 from workers.grading.failure import GraderFailure
 from workers.grading.job_grader import JobGrader
 from workers.journal.journal import InMemoryJournal
+from workers.reinforcement.infrastructure import too_many_lost
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(GraderUnion)
 CHECK = {
@@ -210,6 +214,18 @@ async def test_a_judge_without_a_score_costs_the_rollout_with_its_flag(
         assert measured[name][f"errors/{flag}"] == 1.0
         assert measured[name]["prompt_tokens"] == reply.prompt_tokens
         assert [key for key in measured if f"errors/{flag}" in measured[key]] == [name]
+
+
+async def test_a_function_that_fails_costs_the_rollout_and_ends_a_job_with_its_code() -> None:
+    spec = {"type": "python", "source": "def grade(sample, item):\n    return 'x'"}
+    sandbox = InMemorySandbox(lambda _: Ending("time_limit", "", "no result within 5 s", 5.0))
+    result, _ = await run(spec, sandbox=sandbox)
+    assert isinstance(result, GraderFailure)
+    assert result.failure.measures[""]["errors/python_grader_runtime_error"] == 1.0
+    rollout = replace(scored(("valid", 1, 0, 0), None), failure=result.failure)
+    lost = too_many_lost([rollout], limit=0.5)
+    assert lost is not None
+    assert (lost.code, lost.flag) == ("python_grader_runtime_error",) * 2
 
 
 async def test_a_formula_without_a_value_is_counted_at_the_whole() -> None:
