@@ -1,6 +1,6 @@
 """Builds the services of an organization's administration, and of permissions of models."""
 
-from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.accounts.tenants import AdminPrincipal, Principal
 from app.factory.process import ProcessContext
 from app.factory.project import Factory
 from app.services.accounts.admin_keys import AdminKeyService
@@ -36,7 +36,5 @@ class Administration:
         )
 
 
-def permission_service(
-    context: ProcessContext, principal: Tenant | AdminPrincipal
-) -> PermissionService:
+def permission_service(context: ProcessContext, principal: Principal) -> PermissionService:
     return PermissionService(context.database, principal)

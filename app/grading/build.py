@@ -73,12 +73,14 @@ class _Timed:
 
 def build_scorer(spec: AnyGrader, ports: GradingPorts) -> Scorer:
     """Builds the scorer of a definition, which must contain its real headers."""
-    if isinstance(spec, MultiGrader):
-        children = {
-            name: _single(child, ports, source=name) for name, child in spec.graders.items()
-        }
-        return MultiScorer(spec, children)
-    return _single(spec, ports, source=spec.name)
+    match spec:
+        case MultiGrader():
+            children = {
+                name: _single(child, ports, source=name) for name, child in spec.graders.items()
+            }
+            return MultiScorer(spec, children)
+        case _:
+            return _single(spec, ports, source=spec.name)
 
 
 def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:

@@ -13,14 +13,12 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.accounts.tenants import Principal
 from app.domain.errors import IdempotencyKeyInUse, IdempotencyKeyReused
 from app.domain.events.idempotency import AnsweredBefore, HttpResponse
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 from app.store.unit_of_work import RequestUnitOfWork
-
-Principal = Tenant | AdminPrincipal
 
 
 class SealedResponses:
@@ -28,9 +26,7 @@ class SealedResponses:
 
     def __init__(self, box: SecretBox, principal: Principal) -> None:
         self._box = box
-        self._scope: str = (
-            principal.project_id if isinstance(principal, Tenant) else principal.organization_id
-        )
+        self._scope = principal.scope_id
 
     def seal(self, key: str, response: HttpResponse) -> HttpResponse:
         plain = {"body": base64.b64encode(response.body).decode()}

@@ -7,14 +7,14 @@ it connects.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 
 from app.domain.accounts.quotas import Quotas
-from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
 from app.store.accounts.dashboard_sessions import TICKET, TicketLookup
@@ -29,6 +29,7 @@ from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 _CONNECT_TIMEOUT_S = 5
 _STATEMENT_TIMEOUT_S = 60.0
+_ORGANIZATION = "app.organization"
 _LOST_PEER_S = 20
 """Time after which either side gives up a connection whose other side is gone without a word: a
 machine that lost its power or its network. The system's own value is two hours."""
@@ -77,12 +78,16 @@ class Database:
     def tenant(self, tenant: Tenant) -> UnitOfWork:
         return self._unit({PROJECT: tenant.project_id})
 
-    def request(self, principal: Tenant | AdminPrincipal) -> RequestUnitOfWork:
+    def request(self, principal: Principal) -> RequestUnitOfWork:
         """Returns a transaction that units of work of the same request and context can join."""
-        if isinstance(principal, Tenant):
-            context: dict[str, str] = {PROJECT: principal.project_id}
-        else:
-            context = {"app.organization": principal.organization_id}
+        match principal:
+            case Tenant():
+                setting = PROJECT
+            case AdminPrincipal():
+                setting = _ORGANIZATION
+            case _:
+                assert_never(principal)
+        context = {setting: principal.scope_id}
         return RequestUnitOfWork(
             self.sessions, context, slots=self._request_slots, quotas=self._quotas
         )
@@ -111,7 +116,7 @@ class Database:
         """Returns a unit that can read an organization, its projects and its keys, but no project's
         data.
         """
-        return self._unit({"app.organization": organization_id})
+        return self._unit({_ORGANIZATION: organization_id})
 
     def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
         """Returns a unit that can read an organization and the data of one of its projects.
@@ -119,7 +124,7 @@ class Database:
         It never joins the transaction of a request, so that other transactions see its changes at
         once, such as the archiving of a project.
         """
-        return self._unit({"app.organization": organization_id, PROJECT: project_id})
+        return self._unit({_ORGANIZATION: organization_id, PROJECT: project_id})
 
     def organization_slug(self, slug: str) -> UnitOfWork:
         """Returns a unit that can read the organization with this slug, for repeatable

@@ -1,75 +1,168 @@
-"""Finds dispatches over a closed union by `isinstance`, whose other branch is silent.
+"""Finds dispatches over a closed union whose other branch is silent.
 
-Owns the list of unions: each of them grows, and its new member must be a type error at every place
-that decides by it. A `match` that ends in `assert_never` is one; an `isinstance` is not. Run
-`python -m tests.house.unions` to list every finding.
+A closed union grows, and its new member must be a type error at every place that decides by it. A
+`match` whose last case is `assert_never`, or that lists all members, makes it one; an `isinstance`
+of some members does not. Nor does `case _` behind some of them, unless it gives the rest to a
+function whose parameter takes none of those: there the type checker compares. Two kinds of
+`isinstance` are no dispatch: one that names all members of a union, and one that reads a parameter
+annotated as `Any` or `object`, as a validator does. `tests/house/closed_unions.py` reads the
+unions. Run `python -m tests.house.unions` to list every finding.
 """
 
 import ast
 import sys
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-from tests.house.tree import ROOT, Finding, python_files
+from tests.house.closed_unions import Symbol, Tree
+from tests.house.tree import Finding, python_files
 
 ROOMS: Final = ("app", "workers")
-UNIONS: Final = (
-    ("app/domain/jobs/jobs.py", "TuningMethod"),
-    ("app/domain/jobs/requests.py", "RequestedMethod"),
-    ("app/domain/methods/stored.py", "StoredMethod"),
-    ("app/domain/evals/data_sources.py", "DataSource"),
-    ("app/domain/evals/data_sources.py", "Rows"),
-)
+_OPEN: Final = frozenset({"Any", "object", "BaseModel", "BaseException", "Exception"})
+"""Annotations that leave the type of a parameter open."""
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def find(path: Path, source: str, members: frozenset[str]) -> Iterator[Finding]:
-    """Yields each `isinstance` of `source` that asks for a member of a union."""
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
-                for name in sorted(members & _names(kinds)):
-                    yield Finding(
-                        path,
-                        node.lineno,
-                        f"isinstance of {name}, a member of a closed union: use `match` and end it "
-                        "in `assert_never`",
-                    )
-            case _:
-                pass
+def find(tree: Tree) -> Iterator[Finding]:
+    """Yields each dispatch over a part of a union, module by module."""
+    for module in tree.modules:
+        for node, function in _nodes(tree.modules[module]):
+            match node:
+                case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kinds]):
+                    named = tree.named(module, kinds)
+                    if named and not _is_open(subject, function):
+                        yield from _partial(tree, module, node, named)
+                case ast.Match() if not _is_open(node.subject, function):
+                    yield from _silent(tree, module, node)
+                case _:
+                    pass
+
+
+def _partial(
+    tree: Tree, module: str, node: ast.expr, named: frozenset[Symbol]
+) -> Iterator[Finding]:
+    for union, members in _unions_of(tree, named):
+        if named == members:
+            return
+        if named < members:
+            names = " | ".join(sorted(symbol.name for symbol in named))
+            yield Finding(
+                tree.paths[module],
+                node.lineno,
+                f"isinstance of {names}, a part of {union.name}: use `match` and end it in "
+                "`assert_never`, or give every member the property that is asked for",
+            )
+            return
+
+
+def _silent(tree: Tree, module: str, node: ast.Match) -> Iterator[Finding]:
+    """Yields a `match` that names a part of a union, or of an enum, and takes the rest together."""
+    named = frozenset(
+        symbol for case in node.cases for symbol in _named_by(tree, module, case.pattern)
+    )
+    last = node.cases[-1]
+    if not _is_wildcard(last) or _ends_in_assert_never(last):
+        return
+    if any(taken and not taken & named for taken in _handed_on(tree, module, node)):
+        return
+    enums = named & tree.enums
+    unions = [union for union, members in _unions_of(tree, named - enums) if named & members]
+    for union in [*sorted(enums, key=str), *unions][:1]:
+        yield Finding(
+            tree.paths[module],
+            last.pattern.lineno,
+            f"`case _` behind members of {union.name}: name the others, or end in `assert_never`",
+        )
+
+
+def _unions_of(tree: Tree, named: frozenset[Symbol]) -> Iterator[tuple[Symbol, frozenset[Symbol]]]:
+    """Yields the unions that have every named class, the smallest first."""
+    for union, members in sorted(tree.unions.items(), key=lambda item: (len(item[1]), str(item))):
+        if named and named <= members:
+            yield union, members
+
+
+def _named_by(tree: Tree, module: str, pattern: ast.pattern) -> Iterator[Symbol]:
+    match pattern:
+        case ast.MatchClass(cls=ast.Name(id=name)):
+            yield tree.defined(module, name)
+        case ast.MatchValue(value=ast.Attribute(value=ast.Name(id=name))):
+            yield tree.defined(module, name)
+        case ast.MatchOr(patterns=patterns):
+            for each in patterns:
+                yield from _named_by(tree, module, each)
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            yield from _named_by(tree, module, inner)
+        case _:
+            pass
+
+
+def _is_wildcard(case: ast.match_case) -> bool:
+    match case.pattern:
+        case ast.MatchAs(pattern=None):
+            return case.guard is None
+        case _:
+            return False
+
+
+def _ends_in_assert_never(case: ast.match_case) -> bool:
+    match case.body[-1]:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="assert_never"))):
+            return True
+        case _:
+            return False
+
+
+def _handed_on(tree: Tree, module: str, node: ast.Match) -> Iterator[frozenset[Symbol]]:
+    """Yields the classes that a function takes to which the last case gives the subject."""
+    subject = ast.dump(node.subject)
+    for statement in node.cases[-1].body:
+        for call in ast.walk(statement):
+            match call:
+                case ast.Call(func=ast.Name(id=name), args=[first, *_]):
+                    if ast.dump(first) == subject:
+                        yield tree.first_parameter(module, name)
+                case _:
+                    pass
+
+
+def _is_open(subject: ast.expr, function: _Function | None) -> bool:
+    if not isinstance(subject, ast.Name) or function is None:
+        return False
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return any(
+        each.arg == subject.id
+        and isinstance(each.annotation, ast.Name)
+        and each.annotation.id in _OPEN
+        for each in arguments
+    )
+
+
+def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, _Function | None]]:
+    """Yields each node with the innermost function around it."""
+    pending: list[tuple[ast.AST, _Function | None]] = [(tree, None)]
+    while pending:
+        node, function = pending.pop()
+        yield node, function
+        inner = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else function
+        pending.extend((child, inner) for child in ast.iter_child_nodes(node))
 
 
 @cache
-def union_members() -> frozenset[str]:
-    """Returns the classes of all unions. Raises `LookupError` for a union that is gone."""
-    return frozenset().union(*(_members(Path(path), name) for path, name in UNIONS))
+def product() -> Tree:
+    """Returns the modules of the product."""
+    return Tree.of(python_files(*ROOMS))
 
 
-def _members(path: Path, union: str) -> frozenset[str]:
-    for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == union:
-                unions = [part for part in ast.walk(value) if isinstance(part, ast.BinOp)]
-                return frozenset().union(*(_names(part) for part in unions))
-            case _:
-                pass
-    raise LookupError(f"{path} has no union {union}")
-
-
-def _names(tree: ast.AST) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-
-
-def findings() -> Iterator[Finding]:
-    """Yields every finding in the product."""
-    for path, source in python_files(*ROOMS):
-        yield from find(path, source, union_members())
+def findings() -> list[Finding]:
+    """Returns every finding in the product."""
+    return sorted(find(product()), key=lambda found: (found.path, found.line))
 
 
 def main() -> int:
     """Prints the findings; 1 when there are any."""
-    found = list(findings())
+    found = findings()
     for each in found:
         print(each)
     return 1 if found else 0

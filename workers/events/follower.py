@@ -62,11 +62,13 @@ class Follower:
 
     async def _next_batch(self, consumer: Consumer) -> bool:
         """Handles one batch. Returns whether more events may follow."""
-        if isinstance(consumer, RowConsumer):
-            return await self._write(consumer)
-        if isinstance(consumer, ExternalConsumer):
-            return await self._send(consumer)
-        assert_never(consumer)
+        match consumer:
+            case RowConsumer():
+                return await self._write(consumer)
+            case ExternalConsumer():
+                return await self._send(consumer)
+            case _:
+                assert_never(consumer)
 
     async def _write(self, consumer: RowConsumer) -> bool:
         async with event_reader(self._database) as unit:

@@ -7,6 +7,8 @@ their scores.
 from app.domain.documents.walk import Kind, walk_fields
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.single import RolloutGrader
 from app.grading.ai_judge import GroupAiJudge
 from app.grading.build import GradingPorts, build_scorer
 from workers.grading.group_grader import GroupGrader
@@ -16,8 +18,14 @@ from workers.grading.job_grader import JobGrader
 
 def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
     """Builds the group scorer of `spec`, which must contain its real headers."""
-    if isinstance(spec, AiJudgeGrader):
-        return GroupGrader(spec.name, GroupAiJudge(spec, ports.judges, source=spec.name))
+    match spec:
+        case AiJudgeGrader():
+            return GroupGrader(spec.name, GroupAiJudge(spec, ports.judges, source=spec.name))
+        case _:
+            return _per_sample(spec, ports)
+
+
+def _per_sample(spec: RolloutGrader | MultiGrader, ports: GradingPorts) -> GroupScorer:
     return PerSampleScorer(build_grader(spec, ports))
 
 

@@ -8,7 +8,7 @@ same one. Must not know how anything is scored.
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Final
+from typing import Final, assert_never
 
 from pydantic import TypeAdapter
 
@@ -72,9 +72,13 @@ class JobGrader:
             verdict = to_verdict(await self._scorer.score(request), self._name)
         except ScoreFault as fault:
             raise GraderFailure(to_failure(fault, self._name)) from fault
-        if isinstance(verdict, Failure):
-            raise GraderFailure(verdict)
-        return verdict
+        match verdict:
+            case Grade():
+                return verdict
+            case Failure():
+                raise GraderFailure(verdict)
+            case _:
+                assert_never(verdict)
 
 
 def to_failure(fault: ScoreFault, grader: str) -> Failure:

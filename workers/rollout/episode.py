@@ -30,6 +30,7 @@ from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import ParsedTurn
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
+from workers.rollout.call_records import UNPARSABLE, call_records
 from workers.rollout.environment import (
     AssistantTurn,
     Environment,
@@ -41,9 +42,6 @@ from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.replies import fit_replies
 from workers.rollout.tools import CallPosition, EnvironmentFailure
-
-UNPARSABLE: Final = "(unparsable)"
-"""The tool name of a call that could not be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +232,12 @@ class _Episode:
             tokens_left=self._tokens_left,
         )
         trajectory.messages.extend(fitted.messages)
-        called = [
-            (reply, text)
-            for reply, text in zip(replies, fitted.texts, strict=True)
-            if isinstance(reply, ToolReply)
-        ]
-        trajectory.turns[-1] = _turn(sampled, parsed, self._records(called))
+        calls = call_records(
+            zip(replies, fitted.texts, strict=True),
+            earlier=trajectory.tool_calls,
+            count_tokens=self.renderer.count_tokens,
+        )
+        trajectory.turns[-1] = _turn(sampled, parsed, calls)
         if result.done:
             return StopReason.FINAL_ANSWER
         if self.steps >= self.limits.max_episode_steps:
@@ -257,27 +255,6 @@ class _Episode:
         position = CallPosition(self.trajectory.key, len(self.trajectory.turns) - 1, 0)
         outcome = ToolOutcome(storable(parsed.parse_error), "parse_error", 0.0, 0)
         return (ToolReply(position, UNPARSABLE, "", outcome),)
-
-    def _records(self, called: list[tuple[ToolReply, str]]) -> tuple[ToolCallRecord, ...]:
-        seen = {(call.name, call.arguments) for call in self.trajectory.tool_calls}
-        records = []
-        for reply, text in called:
-            records.append(
-                ToolCallRecord(
-                    id=reply.position.function_call_id,
-                    call_id=reply.position.call_id,
-                    name=reply.name,
-                    arguments=reply.arguments,
-                    output=text,
-                    error=reply.outcome.error,
-                    latency_s=reply.outcome.latency_s,
-                    attempts=reply.outcome.attempts,
-                    output_tokens=self.renderer.count_tokens(text),
-                    repeated=reply.name != UNPARSABLE and (reply.name, reply.arguments) in seen,
-                )
-            )
-            seen.add((reply.name, reply.arguments))
-        return tuple(records)
 
 
 def _turn(sampled: SampledTurn, parsed: ParsedTurn, calls: tuple[ToolCallRecord, ...]) -> Turn:

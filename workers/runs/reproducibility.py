@@ -5,7 +5,7 @@ from typing import assert_never
 
 from app.domain.jobs.jobs import TuningMethod
 from app.domain.jobs.reproducibility import ClaimMachine, reproducibility
-from app.domain.methods.mode import SyncOptions
+from app.domain.methods.mode import trains_in_order
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.gateways.inference.inference import EngineAway
@@ -47,7 +47,7 @@ def _sampling(method: TuningMethod) -> tuple[bool, bool]:
     """Returns whether a method samples, and whether it trains in an order of its own."""
     match method:
         case ReinforcementMethod():
-            return True, method.mode is None or isinstance(method.mode, SyncOptions)
+            return True, trains_in_order(method.mode)
         case SupervisedMethod() | DpoMethod():
             return False, True
         case _:

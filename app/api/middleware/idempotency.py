@@ -17,7 +17,7 @@ from app.api.support.caller import check_caller
 from app.api.support.errors import error_reply, replay
 from app.api.support.idempotency_check import request_target
 from app.api.support.request_state import PRINCIPAL, STORED_RESPONSE
-from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.accounts.tenants import Principal
 from app.domain.errors import AuthenticationFailed, RequestError
 from app.domain.events.idempotency import (
     AnsweredBefore,
@@ -124,7 +124,7 @@ class Captured:
             await send(message)
 
 
-async def _principal(context: ProcessContext, headers: Headers) -> Tenant | AdminPrincipal | None:
+async def _principal(context: ProcessContext, headers: Headers) -> Principal | None:
     scheme, _, value = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         return None

@@ -11,7 +11,6 @@ from app.domain.described import Described
 from app.domain.errors import InvalidRequest
 from app.domain.evals.evals import Criterion, Eval, NewEval
 from app.domain.graders.graders import Grader
-from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.value_faults import refusal
 
 Name = Annotated[str, StringConstraints(max_length=256)]
@@ -117,8 +116,9 @@ def _criterion(sent: Json, path: str) -> Criterion:
         criterion = _GRADER.validate_python(sent)
     except ValidationError as error:
         raise fault_of(error, path) from error
-    if isinstance(criterion, TextSimilarityGrader) and criterion.pass_threshold is None:
-        raise missing(f"{path}.pass_threshold")
+    for name in criterion.required_in_evals:
+        if getattr(criterion, name) is None:
+            raise missing(f"{path}.{name}")
     return criterion
 
 

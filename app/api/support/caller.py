@@ -5,31 +5,35 @@ The rate-limit headers are part of every reply, also of a failed request. Source
 of the errors: the hosted API's rate-limit guide and its errors of mismatched scope.
 """
 
+from collections.abc import Set as AbstractSet
+from typing import assert_never
+
 from fastapi import Request
 
 from app.api.support.request_state import HELD, REPLY_HEADERS
-from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import AuthenticationFailed, RateLimited
 from app.factory.process import ProcessContext
 
 _MINUTE_S = 60
 
 
-async def check_caller(
-    request: Request, context: ProcessContext, principal: Tenant | AdminPrincipal
-) -> None:
+async def check_caller(request: Request, context: ProcessContext, principal: Principal) -> None:
     """Counts the request until its reply is sent. Raises `AuthenticationFailed` for headers that
     name another scope, or `RateLimited`.
     """
     headers: dict[str, str] = request.scope["state"][REPLY_HEADERS]
-    _check_scope(request, principal)
-    if isinstance(principal, Tenant):
-        headers["openai-organization"] = principal.organization_slug
-        owner: str = principal.project_id
-    else:
-        owner = principal.organization_id
-    request.scope["state"][HELD].enter_context(context.requests.taken(owner))
-    quota = await context.rate_limits.take(owner)
+    match principal:
+        case Tenant():
+            _check_organization(request, {principal.organization_id, principal.organization_slug})
+            _check_project(request, principal)
+            headers["openai-organization"] = principal.organization_slug
+        case AdminPrincipal():
+            _check_organization(request, {principal.organization_id})
+        case _:
+            assert_never(principal)
+    request.scope["state"][HELD].enter_context(context.requests.taken(principal.scope_id))
+    quota = await context.rate_limits.take(principal.scope_id)
     if quota is None:
         return
     headers["x-ratelimit-limit-requests"] = str(quota.limit)
@@ -51,18 +55,18 @@ def duration(seconds: float) -> str:
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def _check_scope(request: Request, principal: Tenant | AdminPrincipal) -> None:
+def _check_organization(request: Request, known: AbstractSet[str]) -> None:
     organization = request.headers.get("openai-organization")
-    known: set[str] = {principal.organization_id}
-    if isinstance(principal, Tenant):
-        known.add(principal.organization_slug)
     if organization and organization not in known:
         raise AuthenticationFailed(
             "OpenAI-Organization header should match organization for API key.",
             code="mismatched_organization",
         )
+
+
+def _check_project(request: Request, tenant: Tenant) -> None:
     project = request.headers.get("openai-project")
-    if project and isinstance(principal, Tenant) and project != principal.project_id:
+    if project and project != tenant.project_id:
         raise AuthenticationFailed(
             "OpenAI-Project header should match project for API key.", code="mismatched_project"
         )

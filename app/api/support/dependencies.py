@@ -1,6 +1,6 @@
 """Dependencies of routes: the tenant behind the key, and the factory of its services."""
 
-from typing import Annotated
+from typing import Annotated, assert_never
 
 import structlog
 from fastapi import Depends, Query, Request
@@ -9,7 +9,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from app.api.support.caller import check_caller
 from app.api.support.query import check_query
 from app.api.support.request_state import HELD, PRINCIPAL
-from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.factory.administration import Administration
 from app.factory.process import ProcessContext, context_of
@@ -21,7 +21,7 @@ Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 async def _principal(
     request: Request, credentials: HTTPAuthorizationCredentials | None
-) -> Tenant | AdminPrincipal:
+) -> Principal:
     """Returns the caller of a request whose query its route can read."""
     principal = await _authenticated(request, credentials)
     check_query(request)
@@ -30,14 +30,14 @@ async def _principal(
 
 async def _authenticated(
     request: Request, credentials: HTTPAuthorizationCredentials | None
-) -> Tenant | AdminPrincipal:
+) -> Principal:
     if credentials is None:
         raise AuthenticationFailed(
             "You didn't provide an API key. Provide it in an Authorization header using Bearer "
             "auth (Authorization: Bearer YOUR_KEY).",
             code="missing_api_key",
         )
-    checked: Tenant | AdminPrincipal | None = request.scope["state"].get(PRINCIPAL)
+    checked: Principal | None = request.scope["state"].get(PRINCIPAL)
     if checked is not None:
         return checked
     context = context_of(request.app)
@@ -46,11 +46,15 @@ async def _authenticated(
     return principal
 
 
-def _project_of(principal: Tenant | AdminPrincipal) -> Tenant:
-    if isinstance(principal, AdminPrincipal):
-        raise PermissionDenied("An admin key manages projects; use a project's API key here.")
-    structlog.contextvars.bind_contextvars(project_id=principal.project_id)
-    return principal
+def _project_of(principal: Principal) -> Tenant:
+    match principal:
+        case Tenant():
+            structlog.contextvars.bind_contextvars(project_id=principal.project_id)
+            return principal
+        case AdminPrincipal():
+            raise PermissionDenied("An admin key manages projects; use a project's API key here.")
+        case _:
+            assert_never(principal)
 
 
 # No dependency uses another one: the framework takes 0.02 ms to resolve each.
@@ -60,7 +64,7 @@ async def process_context(request: Request) -> ProcessContext:
     return context_of(request.app)
 
 
-async def any_principal(request: Request, credentials: Credentials) -> Tenant | AdminPrincipal:
+async def any_principal(request: Request, credentials: Credentials) -> Principal:
     """Resolves the key to its principal: a project, or an organization's administration."""
     return await _principal(request, credentials)
 
@@ -87,15 +91,19 @@ async def downloading(request: Request, credentials: Credentials) -> Factory:
 async def administration(request: Request, credentials: Credentials) -> Administration:
     """Returns the services of an organization's administration. Requires an admin key."""
     principal = await _principal(request, credentials)
-    if not isinstance(principal, AdminPrincipal):
-        raise PermissionDenied(
-            "A project's API key cannot administer an organization; use an admin key here."
-        )
-    return Administration(context_of(request.app), principal)
+    match principal:
+        case AdminPrincipal():
+            return Administration(context_of(request.app), principal)
+        case Tenant():
+            raise PermissionDenied(
+                "A project's API key cannot administer an organization; use an admin key here."
+            )
+        case _:
+            assert_never(principal)
 
 
 Context = Annotated[ProcessContext, Depends(process_context)]
-AnyPrincipal = Annotated[Tenant | AdminPrincipal, Depends(any_principal)]
+AnyPrincipal = Annotated[Principal, Depends(any_principal)]
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
 Services = Annotated[Factory, Depends(factory)]
 Downloading = Annotated[Factory, Depends(downloading)]

@@ -21,6 +21,11 @@ class Tenant:
     key_id: str
     """The API key that spoke, for logs; a run acts under the key id of its job."""
 
+    @property
+    def scope_id(self) -> str:
+        """Id of what a request acts for: limits are counted and responses sealed by it."""
+        return self.project_id
+
 
 @dataclass(frozen=True, slots=True)
 class AdminPrincipal:
@@ -28,3 +33,12 @@ class AdminPrincipal:
 
     organization_id: OrganizationId
     key_id: str
+
+    @property
+    def scope_id(self) -> str:
+        """Id of what a request acts for: limits are counted and responses sealed by it."""
+        return self.organization_id
+
+
+Principal = Tenant | AdminPrincipal
+"""The caller of a request."""

@@ -41,6 +41,8 @@ class GraderModel(OpenKeys, Described):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
     passing_score: ClassVar[float | None] = None
     """The least score that passes where `pass_threshold` is not sent; `None`: any above 0."""
+    required_in_evals: ClassVar[tuple[str, ...]] = ()
+    """Optional fields that a criterion of an eval must send."""
 
     pass_threshold: float | None = Field(
         default=None, strict=True, exclude_if=lambda value: value is None

@@ -43,6 +43,8 @@ LocalGrader = (
 """Graders that call nothing."""
 SandboxedGrader = PythonGrader | CodeExecutionGrader
 """Graders that run code in the sandbox."""
+RolloutGrader = LocalGrader | SandboxedGrader | ScoreModelGrader | LabelModelGrader | EndpointGrader
+"""Graders that score each rollout without its siblings."""
 SingleGrader = (
     LocalGrader
     | SandboxedGrader

@@ -9,17 +9,17 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final, Protocol
+from typing import Final, Protocol, assert_never
 
 from app.domain.methods.stop import (
     ChosenRewardRule,
+    CurveRule,
     EntropyRiseRule,
     EntropyRule,
     GraderErrorsRule,
     LimitStopsRule,
     NothingTrainedRule,
     ParseErrorsRule,
-    Rule,
     TokenGrowthRule,
     ToolCallCollapseRule,
     ZeroVarianceRule,
@@ -175,8 +175,7 @@ class _NothingTrained:
         self._steps = 0
 
 
-def build_curve_detector(rule: Rule) -> RuleDetector:
-    """Raises `ValueError` for a rule without a detector."""
+def build_curve_detector(rule: CurveRule) -> RuleDetector:
     match rule:
         case ZeroVarianceRule():
             return _ZeroVariance(rule)
@@ -189,7 +188,7 @@ def build_curve_detector(rule: Rule) -> RuleDetector:
         case EntropyRule() | ChosenRewardRule():
             return _low_streak(rule)
         case _:
-            raise ValueError(f"{rule!r} has no detector")
+            assert_never(rule)
 
 
 def _drift(rule: TokenGrowthRule | EntropyRiseRule | ToolCallCollapseRule) -> RuleDetector:

@@ -15,7 +15,7 @@ from app.domain.methods.stop import (
     MaxStepsRule,
     MaxTimeRule,
     PlateauRule,
-    Rule,
+    StopRule,
     TargetRule,
 )
 from app.domain.rollouts import metrics as names
@@ -208,15 +208,17 @@ class _Gap:
         self._wide = 0
 
 
-def build_detector(rule: Rule, watched: Watched) -> RuleDetector:
-    if isinstance(rule, PlateauRule):
-        return _Plateau(rule, watched)
-    if isinstance(rule, TargetRule):
-        return _Target(rule, watched)
-    if isinstance(rule, GapRule):
-        return _Gap(rule, watched)
-    if isinstance(rule, MaxStepsRule):
-        return _MaxSteps(rule)
-    if isinstance(rule, MaxTimeRule):
-        return _MaxTime(rule)
-    return build_curve_detector(rule)
+def build_detector(rule: StopRule, watched: Watched) -> RuleDetector:
+    match rule:
+        case PlateauRule():
+            return _Plateau(rule, watched)
+        case TargetRule():
+            return _Target(rule, watched)
+        case GapRule():
+            return _Gap(rule, watched)
+        case MaxStepsRule():
+            return _MaxSteps(rule)
+        case MaxTimeRule():
+            return _MaxTime(rule)
+        case _:
+            return build_curve_detector(rule)

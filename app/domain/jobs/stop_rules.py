@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from app.domain.jobs.curve_detectors import RuleDetector, Seen, Values
 from app.domain.jobs.detectors import Watched, build_detector
-from app.domain.methods.stop import Rule, StopOptions
+from app.domain.methods.stop import StopOptions, StopRule
 from app.domain.rollouts import metrics as names
 
 _NONE: Final[Values] = {}
@@ -56,7 +56,7 @@ class Watch:
 class _Guard:
     """One rule: when what holds becomes something to say."""
 
-    def __init__(self, name: str, rule: Rule, detector: RuleDetector) -> None:
+    def __init__(self, name: str, rule: StopRule, detector: RuleDetector) -> None:
         self._name = name
         self._action = rule.action
         self._detector = detector

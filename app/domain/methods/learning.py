@@ -14,15 +14,9 @@ from typing import Any
 from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.described import Described
-from app.domain.methods.loss import (
-    DroOptions,
-    ImportanceSamplingOptions,
-    PolicyLoss,
-    PpoOptions,
-    fault,
-)
+from app.domain.methods.loss import PolicyLoss, PpoOptions, bounds_ratio, fault, uses_ratio
 from app.domain.methods.mismatch import CAPS, MismatchOptions, Truncation
-from app.domain.methods.mode import AsyncOptions, StreamingOptions, TrainingMode
+from app.domain.methods.mode import TrainingMode, trains_in_parts
 from app.domain.methods.objective import AdvantageOptions, ObjectiveOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort, token_budget
 from app.domain.models.models import BaseModelSpec
@@ -57,18 +51,21 @@ class LearningOptions(Described):
         sent = "auto" if self.mismatch is None else self.mismatch.truncation
         if sent != "auto":
             return sent
-        unnamed = isinstance(self.mode, AsyncOptions) and self.loss is None
+        unnamed = self._staleness > 0 and self.loss is None
         return Truncation(cap=CAPS["token"]) if unnamed else None
+
+    @property
+    def _staleness(self) -> int:
+        return 0 if self.mode is None else self.mode.staleness
 
     @model_validator(mode="after")
     def _parts_go_together(self) -> "LearningOptions":
-        staleness = 0 if self.mode is None else self.mode.staleness
-        if isinstance(self.loss, DroOptions) and self.truncation is not None:
+        if self.truncation is not None and not uses_ratio(self.loss):
             raise fault("the loss 'dro' has no ratio to truncate", "mismatch", "truncation")
         if (
-            isinstance(self.loss, ImportanceSamplingOptions)
-            and staleness >= _LEAST_BOUNDED_STALENESS
+            self._staleness >= _LEAST_BOUNDED_STALENESS
             and self.truncation is None
+            and not bounds_ratio(self.loss)
         ):
             raise fault(
                 "'importance_sampling' does not bound its ratio, which the mode 'async' with a "
@@ -77,7 +74,7 @@ class LearningOptions(Described):
                 "type",
             )
         batch_std = self.advantage is not None and self.advantage.type == "batch_std"
-        if batch_std and isinstance(self.mode, StreamingOptions):
+        if batch_std and trains_in_parts(self.mode):
             raise fault(
                 "'batch_std' needs the whole step, of which 'streaming' trains parts",
                 "advantage",
@@ -105,7 +102,7 @@ def resolved_learning(
     mismatch = sent.mismatch or MismatchOptions()
     objective = sent.objective or ObjectiveOptions()
     return Learning(
-        loss=loss.resolved if isinstance(loss, PpoOptions) else loss,
+        loss=loss.resolved,
         advantage=sent.advantage or AdvantageOptions(type="centred"),
         objective=objective.resolved(token_budget=token_budget(base_model, effort)),
         mismatch=mismatch.model_copy(update={"truncation": sent.truncation}),

@@ -6,7 +6,7 @@ the training. Must not know how a loss is computed. All of it is an extension; t
 none.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self, assert_never
 
 from pydantic import (
     BaseModel,
@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from app.domain.described import Described
 
@@ -39,6 +40,11 @@ class LossOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     type: str
+
+    @property
+    def resolved(self) -> Self:
+        """The same loss with every absent option named."""
+        return self
 
     def options(self) -> dict[str, Any]:
         return self.model_dump(exclude={"type"})
@@ -110,7 +116,8 @@ class PpoOptions(LossOptions):
     """Ratio beyond which a token of negative advantage has no gradient either; usually 3."""
 
     @property
-    def resolved(self) -> "PpoOptions":
+    @override
+    def resolved(self) -> Self:
         high = self.epsilon if self.epsilon_high is None else self.epsilon_high
         return self.model_copy(update={"epsilon_high": high})
 
@@ -173,3 +180,36 @@ PolicyLoss = Annotated[
         ImportanceSamplingOptions, PpoOptions, CispoOptions, DroOptions, noun="reinforcement loss"
     ),
 ]
+
+
+def uses_ratio(loss: PolicyLoss | None) -> bool:
+    """Says if a loss weighs tokens by the ratio of the trained to the sampling policy."""
+    match loss:
+        case DroOptions():
+            return False
+        case ImportanceSamplingOptions() | PpoOptions() | CispoOptions() | None:
+            return True
+        case _:
+            assert_never(loss)
+
+
+def bounds_ratio(loss: PolicyLoss | None) -> bool:
+    """Says if a token's weight stays bounded, however far the policies are apart."""
+    match loss:
+        case ImportanceSamplingOptions():
+            return False
+        case PpoOptions() | CispoOptions() | DroOptions() | None:
+            return True
+        case _:
+            assert_never(loss)
+
+
+def has_implicit_reward(loss: PreferenceLoss | None) -> bool:
+    """Says if a loss compares with a reference model, which gives its pairs an implicit reward."""
+    match loss:
+        case BradleyTerryOptions():
+            return False
+        case DpoOptions() | None:
+            return True
+        case _:
+            assert_never(loss)

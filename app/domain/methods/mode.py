@@ -72,6 +72,28 @@ TrainingMode = Annotated[
 ]
 
 
+def trains_in_parts(mode: AnyMode | None) -> bool:
+    """Says if a step is trained part by part, before all of its groups are there."""
+    match mode:
+        case StreamingOptions():
+            return True
+        case SyncOptions() | AsyncOptions() | None:
+            return False
+        case _:
+            assert_never(mode)
+
+
+def trains_in_order(mode: AnyMode | None) -> bool:
+    """Says if the order in which rollouts are trained is a function of the job alone."""
+    match mode:
+        case SyncOptions() | None:
+            return True
+        case StreamingOptions() | AsyncOptions():
+            return False
+        case _:
+            assert_never(mode)
+
+
 def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
     """Returns the mode that is used: `sync` where none was named, no more parts than prompts."""
     match mode:

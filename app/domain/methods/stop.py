@@ -159,6 +159,24 @@ class ChosenRewardRule(Rule):
     """In succession."""
 
 
+ConstantRule = PlateauRule | TargetRule | GapRule | MaxStepsRule | MaxTimeRule
+"""Rules that compare validations, or steps with a constant."""
+CurveRule = (
+    TokenGrowthRule
+    | EntropyRule
+    | ZeroVarianceRule
+    | EntropyRiseRule
+    | LimitStopsRule
+    | ToolCallCollapseRule
+    | GraderErrorsRule
+    | ParseErrorsRule
+    | NothingTrainedRule
+    | ChosenRewardRule
+)
+"""Rules that watch a curve of training."""
+StopRule = ConstantRule | CurveRule
+
+
 class StopOptions(Described):
     """Stop rules that every method has."""
 

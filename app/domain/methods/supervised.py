@@ -12,12 +12,12 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from app.domain.described import Described
 from app.domain.documents.fields import OpenKeys
 from app.domain.methods.loss import (
-    BradleyTerryOptions,
     CrossEntropyOptions,
     DpoOptions,
     PreferenceLoss,
     SupervisedLoss,
     fault,
+    has_implicit_reward,
 )
 from app.domain.methods.stop import (
     ChosenRewardRule,
@@ -139,16 +139,16 @@ class DpoMethod(EndOptions):
         rule about it is off.
         """
         sent = self.stop or PreferenceStopOptions()
-        if not isinstance(self.loss, BradleyTerryOptions):
+        if has_implicit_reward(self.loss):
             return sent
         return sent.model_copy(update={"chosen_reward": ChosenRewardRule(action="off")})
 
     @model_validator(mode="after")
     def _rule_has_its_curve(self) -> "DpoMethod":
         rule = None if self.stop is None else self.stop.chosen_reward
-        without = isinstance(self.loss, BradleyTerryOptions)
         sent = self.stop is not None and "chosen_reward" in self.stop.model_fields_set
-        if without and sent and rule is not None and rule.action != "off":
+        is_on = sent and rule is not None and rule.action != "off"
+        if is_on and not has_implicit_reward(self.loss):
             raise fault(
                 "the loss 'bradley_terry' compares with no reference model, so its pairs have no "
                 "implicit reward: send the action 'off' or the loss 'dpo'",

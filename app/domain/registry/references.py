@@ -82,17 +82,23 @@ def is_reference(sent: Any, definition_key: str) -> bool:
 def read_tool(sent: Any) -> ToolSpec | RegisteredReference:
     if isinstance(sent, ToolSpec | RegisteredReference):
         return sent
-    if is_reference(sent, "server_url"):
-        return RegisteredReference.model_validate(sent)
-    return ToolSpec.model_validate(sent)
+    return read_tool_reference(sent) or ToolSpec.model_validate(sent)
 
 
 def read_grader_or_reference(sent: Any) -> AnyGrader | RegisteredReference:
     if isinstance(sent, RegisteredReference):
         return sent
-    if is_reference(sent, "type"):
-        return RegisteredReference.model_validate(sent)
-    return read_grader(sent)
+    return read_grader_reference(sent) or read_grader(sent)
+
+
+def read_tool_reference(sent: Any) -> RegisteredReference | None:
+    """Returns the reference of a sent tool; `None` for a definition."""
+    return RegisteredReference.model_validate(sent) if is_reference(sent, "server_url") else None
+
+
+def read_grader_reference(sent: Any) -> RegisteredReference | None:
+    """Returns the reference of a sent grader; `None` for a definition."""
+    return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
 
 
 def read_curriculum(sent: Any) -> CurriculumSource:

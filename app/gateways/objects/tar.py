@@ -11,7 +11,7 @@ import tarfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from app.domain.errors import AgentRftError
 from app.gateways.objects.objects import DOWNLOAD_CHUNK_BYTES, Objects
@@ -55,7 +55,7 @@ class TarArchive:
         self._parts: list[bytes | StoredMember] = []
         for member in members:
             self._parts.append(_header(member, modified_at))
-            self._parts.append(member.content if isinstance(member, TextMember) else member)
+            self._parts.append(_content(member))
             self._parts.append(bytes(-member.size % tarfile.BLOCKSIZE))
         self._parts.append(_END)
 
@@ -105,6 +105,16 @@ async def _stored(
     if left or (whole and digest.hexdigest() != member.sha256):
         raise ObjectDamaged(f"{member.key} differs from its digest")
     yield pending
+
+
+def _content(member: Member) -> bytes | StoredMember:
+    match member:
+        case TextMember():
+            return member.content
+        case StoredMember():
+            return member
+        case _:
+            assert_never(member)
 
 
 def _header(member: Member, modified_at: int) -> bytes:

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from typing import Final
+from typing import Final, assert_never
 
 import structlog
 
@@ -19,7 +19,7 @@ from app.domain.accounts.dashboard_sessions import (
     TicketKind,
     Visitor,
 )
-from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.services.accounts.keys import KeyService, look_up_part
 from app.store.database import Database
@@ -83,18 +83,13 @@ class DashboardSessionService:
             await unit.dashboard_sessions.remove(ticket.id)
 
     async def _issue(self, api_key: str, kind: TicketKind) -> str:
-        principal = await self._keys.authenticate(api_key)
-        if isinstance(principal, AdminPrincipal):
-            raise PermissionDenied(
-                "An admin key manages projects and reads no project's data; use a project's API "
-                "key here."
-            )
+        tenant = _tenant_of(await self._keys.authenticate(api_key))
         secret = secrets.token_urlsafe(_SECRET_BYTES)
-        async with self._database.tenant(principal) as unit:
+        async with self._database.tenant(tenant) as unit:
             await unit.dashboard_sessions.insert(
-                _ticket(secret, kind, principal, key_id=look_up_part(api_key))
+                _ticket(secret, kind, tenant, key_id=look_up_part(api_key))
             )
-        log.info("dashboard ticket issued", kind=kind.value, key_id=principal.key_id)
+        log.info("dashboard ticket issued", kind=kind.value, key_id=tenant.key_id)
         return secret
 
     async def _find(self, secret: str, kind: TicketKind) -> Ticket | None:
@@ -104,10 +99,23 @@ class DashboardSessionService:
         return ticket if ticket is not None and ticket.kind is kind else None
 
     async def _tenant(self, ticket: Ticket) -> Tenant:
-        principal = await self._keys.principal_of(ticket.key_id)
-        if isinstance(principal, AdminPrincipal) or principal.project_id != ticket.project_id:
+        tenant = _tenant_of(await self._keys.principal_of(ticket.key_id))
+        if tenant.project_id != ticket.project_id:
             raise AuthenticationFailed("This session has ended. Sign in again.")
-        return principal
+        return tenant
+
+
+def _tenant_of(principal: Principal) -> Tenant:
+    match principal:
+        case Tenant():
+            return principal
+        case AdminPrincipal():
+            raise PermissionDenied(
+                "An admin key manages projects and reads no project's data; use a project's API "
+                "key here."
+            )
+        case _:
+            assert_never(principal)
 
 
 def _ticket(secret: str, kind: TicketKind, tenant: Tenant, *, key_id: str) -> Ticket:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import structlog
 
 from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED, USE_RESOLUTION_S, ApiKeyRow
-from app.domain.accounts.tenants import AdminPrincipal, KeyKind, Tenant
+from app.domain.accounts.tenants import AdminPrincipal, KeyKind, Principal, Tenant
 from app.domain.errors import AuthenticationFailed, Unavailable
 from app.domain.ids import OrganizationId, ProjectId, new_id, random_text
 from app.services.accounts.key_digests import KeyDigests
@@ -70,7 +70,7 @@ class KeyService:
         )
         return MintedKey(value=f"{body}{_checksum(body)}", row=row)
 
-    async def authenticate(self, value: str) -> Tenant | AdminPrincipal:
+    async def authenticate(self, value: str) -> Principal:
         """Resolves a key to its principal. `AuthenticationFailed` never names the part at fault."""
         match = _FORM.fullmatch(value)
         if match is None or not hmac.compare_digest(_checksum(value[:-8]), match[3]):
@@ -84,7 +84,7 @@ class KeyService:
         await self._renew_digest(row, match[2])
         return principal
 
-    async def principal_of(self, key_id: str) -> Tenant | AdminPrincipal:
+    async def principal_of(self, key_id: str) -> Principal:
         """Resolves the look-up part of a key whose secret was checked before. Raises
         `AuthenticationFailed` once the key has ended.
         """
@@ -93,7 +93,7 @@ class KeyService:
             raise AuthenticationFailed("The API key of this session has ended. Sign in again.")
         return await self._admitted(row)
 
-    async def _admitted(self, row: ApiKeyRow) -> Tenant | AdminPrincipal:
+    async def _admitted(self, row: ApiKeyRow) -> Principal:
         if row.project_archived_at is not None:
             raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
         await self._mark_used(row)
@@ -126,7 +126,7 @@ class KeyService:
         except Unavailable as error:
             log.warning("the use of a key was not noted", key_id=row.id, error=str(error))
 
-    async def _principal(self, row: ApiKeyRow) -> Tenant | AdminPrincipal:
+    async def _principal(self, row: ApiKeyRow) -> Principal:
         organization_id = OrganizationId(row.organization_id)
         if row.kind is KeyKind.ADMIN or row.project_id is None:
             return AdminPrincipal(organization_id=organization_id, key_id=row.id)

@@ -25,8 +25,8 @@ from app.domain.registry.references import (
     RegisteredReference,
     ReinforcementBody,
     read_curriculum,
-    read_grader_or_reference,
-    read_tool,
+    read_grader_reference,
+    read_tool_reference,
 )
 from app.domain.registry.registered_objects import Noun, Registered
 from app.domain.tools.tools import ToolSpec
@@ -162,22 +162,19 @@ class RegisteredReferences:
         sent = inner.get("tools")
         listed = sent if isinstance(sent, list) and len(sent) <= MAX_TOOLS else None
         tools, grader = await self._definitions(
-            [_readable(read_tool, tool) for tool in listed or ()],
-            _readable(read_grader_or_reference, inner.get("grader")),
+            [_reference_or(tool, read_tool_reference) for tool in listed or ()],
+            _reference_or(inner.get("grader"), read_grader_reference),
         )
         resolved = {**inner} if listed is None else {**inner, "tools": tools}
         return resolved if grader is None else {**resolved, "grader": grader}
 
 
-def _readable(read: Callable[[Any], Any], sent: Any) -> Any:
+def _reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -> Any:
     """Returns a reference, if the part can be read as one; definitions and faulty parts stay."""
-    if not isinstance(sent, dict):
-        return sent
     try:
-        part = read(sent)
+        return read(sent) or sent
     except ValidationError:
         return sent
-    return part if isinstance(part, RegisteredReference) else sent
 
 
 def _missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> InvalidRequest | None:

@@ -5,8 +5,9 @@ owns. A permission counts from its commit on and ends with its row: every call l
 """
 
 from collections.abc import Sequence
+from typing import assert_never
 
-from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import NotFound
 from app.domain.ids import ProjectId
 from app.domain.models.permissions import CheckpointPermission
@@ -15,7 +16,7 @@ from app.store.unit_of_work import UnitOfWork
 
 
 class PermissionService:
-    def __init__(self, database: Database, principal: Tenant | AdminPrincipal) -> None:
+    def __init__(self, database: Database, principal: Principal) -> None:
         self._database = database
         self._principal = principal
 
@@ -56,9 +57,15 @@ class PermissionService:
 
     async def _owner(self, model_name: str) -> Tenant:
         """Returns the project in whose name the caller acts: its own, or the model's owner."""
-        principal = self._principal
-        if isinstance(principal, Tenant):
-            return principal
+        match self._principal:
+            case Tenant() as tenant:
+                return tenant
+            case AdminPrincipal() as administration:
+                return await self._owner_in(administration, model_name)
+            case _:
+                assert_never(self._principal)
+
+    async def _owner_in(self, principal: AdminPrincipal, model_name: str) -> Tenant:
         async with self._database.organization(principal.organization_id) as unit:
             project_id = await unit.models.owner_in(principal.organization_id, model_name)
         if project_id is None:

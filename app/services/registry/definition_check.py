@@ -9,13 +9,13 @@ definition may be as large as a body, so that it is walked on a thread.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, assert_never
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from app.domain.documents.fields import AddressMark
+from app.domain.documents.fields import AddressMark, JudgeMark, SecretMark, TemplateMark
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
+from app.domain.documents.walk import WalkedField, headers_of, walk_fields
 from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.graders.source_faults import source_faults
 from app.domain.graders.template_faults import template_fault
@@ -92,16 +92,22 @@ def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, Wal
 async def _check_field(
     field: WalkedField, path: str, *, egress: Egress, models: JudgeModels
 ) -> None:
-    if field.kind is Kind.ADDRESS and isinstance(field.mark, AddressMark):
-        await _check_address(
-            field.mark.called(field.value),
-            headers_of(field),
-            egress=egress,
-            owner=parameter(path, field.path[:-1]),
-            field=str(field.path[-1]),
-        )
-    elif field.kind is Kind.JUDGE and not await models.knows(field.value):
-        raise unknown_judge(field.value, parameter(path, field.path))
+    match field.mark:
+        case AddressMark():
+            await _check_address(
+                field.mark.called(field.value),
+                headers_of(field),
+                egress=egress,
+                owner=parameter(path, field.path[:-1]),
+                field=str(field.path[-1]),
+            )
+        case JudgeMark():
+            if not await models.knows(field.value):
+                raise unknown_judge(field.value, parameter(path, field.path))
+        case SecretMark() | TemplateMark() | None:
+            pass
+        case _:
+            assert_never(field.mark)
 
 
 def unknown_judge(name: str, param: str) -> InvalidRequest:

@@ -23,8 +23,9 @@ from tests.support.rollouts import KEY
 from workers.engines.policy import EnginePolicy
 from workers.grading.group_grader import GroupGrader
 from workers.journal.journal import InMemoryJournal
+from workers.rollout.call_records import UNPARSABLE
 from workers.rollout.environment import AssistantTurn, StepResult
-from workers.rollout.episode import UNPARSABLE, RolloutFailure, run_episode
+from workers.rollout.episode import RolloutFailure, run_episode
 from workers.rollout.groups import run_group
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams

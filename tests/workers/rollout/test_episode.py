@@ -15,7 +15,8 @@ from tests.support.patience import PATIENCE_S
 from tests.support.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import KEY, egress_to, row
-from workers.rollout.episode import UNPARSABLE, RolloutFailure
+from workers.rollout.call_records import UNPARSABLE
+from workers.rollout.episode import RolloutFailure
 from workers.rollout.limits import EpisodeLimits
 
 

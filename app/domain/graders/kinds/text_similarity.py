@@ -1,6 +1,6 @@
 """`text_similarity`: the similarity of two texts. Source: the hosted graders guide."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -18,6 +18,8 @@ SimilarityMetric = Literal[
 
 class TextSimilarityGrader(UnitGrader):
     """The similarity of two texts, from 0 to 1."""
+
+    required_in_evals: ClassVar[tuple[str, ...]] = ("pass_threshold",)
 
     type: Literal["text_similarity"]
     name: str = Field(default="text_similarity", min_length=1, max_length=256)

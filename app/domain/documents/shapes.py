@@ -1,0 +1,144 @@
+"""Reads the annotations of a customer's model: the shapes of those fields that a walk looks into.
+
+Must not know values. `app.domain.documents.walk` applies the shapes to instances and to JSON.
+"""
+
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Final, Union, assert_never, get_args, get_origin
+
+from pydantic import BaseModel
+
+from app.domain.documents.fields import AddressMark, JudgeMark, OpenKeys, SecretMark, TemplateMark
+
+_MARKS: Final = (SecretMark, AddressMark, JudgeMark, TemplateMark)
+Mark = SecretMark | AddressMark | JudgeMark | TemplateMark
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class FreeForm:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A list or a map, whose values have one shape."""
+
+    of: "Shape"
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One model, or one of several."""
+
+    models: tuple[type[BaseModel], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """A union of a text, an object of known models and a list; the value decides."""
+
+    text: Marked | None
+    models: OneOf
+    each: Each | None
+
+
+Shape = Marked | FreeForm | Each | OneOf | Either
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The walk of one model class."""
+
+    shapes: dict[str, Shape]
+    """Fields that may hold anything of interest."""
+    known: frozenset[str]
+    free_form: frozenset[str]
+    documented: Mapping[str, str]
+    accepted: frozenset[str] | None
+    open: bool
+    """Keeps unknown keys."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self.known | self.free_form | self.documented.keys()
+
+
+@lru_cache(maxsize=256)
+def plan_of(model: type[BaseModel]) -> Plan:
+    shapes = {}
+    for name, field in model.model_fields.items():
+        shape = _shape(field.annotation, tuple(field.metadata))
+        if shape is not None:
+            shapes[name] = shape
+    keys = model if issubclass(model, OpenKeys) else OpenKeys
+    return Plan(
+        shapes=shapes,
+        known=frozenset(model.model_fields),
+        free_form=keys.free_form_keys,
+        documented=keys.documented_keys,
+        accepted=keys.accepted_keys,
+        open=model.model_config.get("extra") == "allow",
+    )
+
+
+def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:
+    """Returns the shape of values of this annotation; `None` where the walk finds nothing."""
+    mark = next((note for note in metadata if isinstance(note, _MARKS)), None)
+    if mark is not None:
+        return Marked(mark)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        plan = plan_of(annotation)
+        return OneOf((annotation,)) if plan.open or plan.shapes else None
+    return FreeForm() if annotation is Any else _shape_of_generic(annotation)
+
+
+def _shape_of_generic(annotation: Any) -> Shape | None:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _shape(arguments[0], arguments[1:])
+    if origin in (Union, types.UnionType):
+        return _union([shape for member in arguments if (shape := _shape(member)) is not None])
+    if origin in (tuple, list, dict):
+        below = _shape(arguments[1] if origin is dict else arguments[0])
+        match below:
+            case None | FreeForm():
+                return below
+            case Marked() | Each() | OneOf() | Either():
+                return Each(below)
+            case _:
+                assert_never(below)
+    return None
+
+
+def _union(members: list[Shape]) -> Shape | None:
+    """Values decide between models, and between models, texts and lists; otherwise the first member
+    of the union counts.
+    """
+    models: list[type[BaseModel]] = []
+    text: Marked | None = None
+    each: Each | None = None
+    for shape in members:
+        match shape:
+            case OneOf():
+                models.extend(shape.models)
+            case Marked():
+                text = text or shape
+            case Each():
+                each = each or shape
+            case FreeForm() | Either():
+                pass
+            case _:
+                assert_never(shape)
+    if not models:
+        return members[0] if members else None
+    if text is None and each is None:
+        return OneOf(tuple(models))
+    return Either(text, OneOf(tuple(models)), each)

@@ -1,0 +1,148 @@
+"""Reads the closed unions of the product from its source.
+
+A closed union is a type alias of two or more classes of the product, or of such aliases, bare or
+inside `Annotated`; an enum is closed as well. Owns the resolution of a name to the module that
+defines it, through imports, so that two classes of one name stay apart.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+_ENUMS: Final = frozenset({"Enum", "StrEnum", "IntEnum"})
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name at the top level of a module."""
+
+    module: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The modules of the product, by their dotted names."""
+
+    modules: Mapping[str, ast.Module]
+    paths: Mapping[str, Path]
+
+    @classmethod
+    def of(cls, files: Iterable[tuple[Path, str]]) -> "Tree":
+        """Parses the files of some rooms."""
+        read = [(path, _module_name(path), ast.parse(source)) for path, source in files]
+        return cls(
+            modules={name: tree for _, name, tree in read},
+            paths={name: path for path, name, _ in read},
+        )
+
+    @cached_property
+    def imports(self) -> dict[Symbol, Symbol]:
+        """Each name that a module imports, at its top level or inside a function."""
+        return {
+            Symbol(module, alias.asname or alias.name): Symbol(node.module, alias.name)
+            for module, tree in self.modules.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module is not None
+            for alias in node.names
+        }
+
+    @cached_property
+    def classes(self) -> dict[Symbol, ast.ClassDef]:
+        return {
+            Symbol(module, node.name): node
+            for module, tree in self.modules.items()
+            for node in tree.body
+            if isinstance(node, ast.ClassDef)
+        }
+
+    @cached_property
+    def functions(self) -> dict[Symbol, ast.FunctionDef | ast.AsyncFunctionDef]:
+        return {
+            Symbol(module, node.name): node
+            for module, tree in self.modules.items()
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+
+    @cached_property
+    def aliases(self) -> dict[Symbol, ast.expr]:
+        """Every assignment of one name at the top level; most are no types."""
+        found = {}
+        for module, tree in self.modules.items():
+            for node in tree.body:
+                match node:
+                    case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                        found[Symbol(module, name)] = value
+                    case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                        found[Symbol(module, name)] = value
+                    case _:
+                        pass
+        return found
+
+    @cached_property
+    def unions(self) -> dict[Symbol, frozenset[Symbol]]:
+        """The members of each closed union, by the alias that names it."""
+        members = {
+            alias: self._members(alias)
+            for alias, value in self.aliases.items()
+            if not isinstance(value, ast.Tuple)
+        }
+        return {
+            alias: found for alias, found in members.items() if found is not None and len(found) > 1
+        }
+
+    @cached_property
+    def enums(self) -> frozenset[Symbol]:
+        return frozenset(
+            symbol
+            for symbol, node in self.classes.items()
+            if any(isinstance(base, ast.Name) and base.id in _ENUMS for base in node.bases)
+        )
+
+    def defined(self, module: str, name: str) -> Symbol:
+        """Returns the symbol that a name of a module stands for, in the module that defines it."""
+        symbol = Symbol(module, name)
+        while symbol in self.imports:
+            symbol = self.imports[symbol]
+        return symbol
+
+    def named(self, module: str, expression: ast.expr) -> frozenset[Symbol] | None:
+        """Returns the classes that a type expression names, or `None` where one is foreign."""
+        match expression:
+            case ast.Name(id=name):
+                symbol = self.defined(module, name)
+                return frozenset({symbol}) if symbol in self.classes else self._members(symbol)
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return self._all(module, [left, right])
+            case ast.Tuple(elts=elements):
+                return self._all(module, elements)
+            case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[first, *_])):
+                return self.named(module, first)
+            case _:
+                return None
+
+    def first_parameter(self, module: str, function: str) -> frozenset[Symbol]:
+        """Returns the classes that a function of the product takes first, where all are known."""
+        symbol = self.defined(module, function)
+        node = self.functions.get(symbol)
+        annotation = node.args.args[0].annotation if node is not None and node.args.args else None
+        named = None if annotation is None else self.named(symbol.module, annotation)
+        return named or frozenset()
+
+    def _members(self, alias: Symbol) -> frozenset[Symbol] | None:
+        value = self.aliases.get(alias)
+        return None if value is None else self.named(alias.module, value)
+
+    def _all(self, module: str, parts: Iterable[ast.expr]) -> frozenset[Symbol] | None:
+        found = [self.named(module, part) for part in parts]
+        known = [symbols for symbols in found if symbols is not None]
+        return frozenset().union(*known) if len(known) == len(found) else None
+
+
+def _module_name(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

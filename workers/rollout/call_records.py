@@ -1,0 +1,50 @@
+"""Makes the records of a turn's tool calls from the replies that the model was shown."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, assert_never
+
+from app.domain.rollouts.trajectory import ToolCallRecord
+from workers.rollout.environment import Reply, ToolReply, UserReply
+
+UNPARSABLE: Final = "(unparsable)"
+"""The tool name of a call that could not be parsed."""
+
+
+def call_records(
+    shown: Iterable[tuple[Reply, str]],
+    *,
+    earlier: Iterable[ToolCallRecord],
+    count_tokens: Callable[[str], int],
+) -> tuple[ToolCallRecord, ...]:
+    """Returns a record for each tool reply, which stands beside the text that was shown of it. A
+    call is repeated if an earlier one of the rollout had its name and arguments.
+    """
+    seen = {(call.name, call.arguments) for call in earlier}
+    records = []
+    for reply, text in shown:
+        match reply:
+            case ToolReply():
+                call = (reply.name, reply.arguments)
+                repeated = reply.name != UNPARSABLE and call in seen
+                records.append(_record(reply, text, repeated=repeated, tokens=count_tokens(text)))
+                seen.add(call)
+            case UserReply():
+                pass
+            case _:
+                assert_never(reply)
+    return tuple(records)
+
+
+def _record(reply: ToolReply, text: str, *, repeated: bool, tokens: int) -> ToolCallRecord:
+    return ToolCallRecord(
+        id=reply.position.function_call_id,
+        call_id=reply.position.call_id,
+        name=reply.name,
+        arguments=reply.arguments,
+        output=text,
+        error=reply.outcome.error,
+        latency_s=reply.outcome.latency_s,
+        attempts=reply.outcome.attempts,
+        output_tokens=tokens,
+        repeated=repeated,
+    )
