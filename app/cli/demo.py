@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from app.domain.exit_codes import FAILED, INTERRUPTED
 from app.settings.environment import inherited_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -24,7 +25,7 @@ def run(*, keep: bool) -> int:
     """Runs the demo and returns the exit code of the first job."""
     if not (REPOSITORY / "examples" / "records_agent").is_dir():
         print("the demo needs the repository's examples/ beside the package", file=sys.stderr)
-        return 1
+        return FAILED
     started = time.monotonic()
     _down()
     shutil.rmtree(DATA_DIR, ignore_errors=True)
@@ -38,7 +39,7 @@ def run(*, keep: bool) -> int:
         if keep:
             _print_stop_commands(stack, agent)
     except KeyboardInterrupt:
-        code = 130
+        code = INTERRUPTED
     finally:
         if not keep:
             agent.terminate()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
+from app.domain.exit_codes import FAILED
 from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport
 from app.domain.preflight_issues import PreflightIssue
 from app.preflight.call import (
@@ -27,7 +28,7 @@ _SHOWN_LINES: Final = 5
 
 
 def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int:
-    """Prints the report; returns 0 if the job would be accepted, else 1."""
+    """Prints the report; returns 0 if the job would be accepted, else `FAILED`."""
     try:
         body = json.loads(call.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -40,7 +41,7 @@ def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int
         print(FineTuningJobValidation.of(report).model_dump_json(indent=2))
     else:
         _print_report(report, sys.stdout)
-    return 0 if report.valid else 1
+    return 0 if report.valid else FAILED
 
 
 def _local_file(body: dict[str, Any], param: str) -> Path | None:
@@ -51,7 +52,7 @@ def _local_file(body: dict[str, Any], param: str) -> Path | None:
 
 def _refuse(message: str) -> int:
     print(f"agent-rft: {message}", file=sys.stderr)
-    return 1
+    return FAILED
 
 
 def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightReport:

@@ -13,12 +13,14 @@ from app.domain.jobs.detectors import Watched
 from app.domain.jobs.findings import Curve, Curves
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint
+from app.domain.thinning import thin
 
 Mark = Literal["line", "points", "rule"]
 SHOWN_STEPS: Final = 150
-"""Steps of a chart. More would not show on a screen, and would make the page large."""
+"""Steps of a chart, and validations beside them. More would not show on a screen, and would make
+the page large.
+"""
 _NOTHING: Final[Curve] = {}
-_DISCARDED: Final = "discarded/"
 _COMPONENT: Final = "reward/component/"
 _ROLLOUT: Final = "mean a rollout"
 _SHARE: Final = "share"
@@ -41,10 +43,10 @@ class Chart:
 
     @property
     def steps(self) -> list[int]:
-        """The steps of the table's rows: evenly spaced ones, and those of points."""
+        """The steps of the table's rows: evenly spaced ones, and as many of the validations."""
         points = {step for line in self.lines if line.mark == "points" for step in line.values}
         steps = {step for line in self.lines for step in line.values}
-        return sorted({*evenly(steps, SHOWN_STEPS), *evenly(points, SHOWN_STEPS)})
+        return sorted({*thin(sorted(steps), SHOWN_STEPS), *thin(sorted(points), SHOWN_STEPS)})
 
     @property
     def summary(self) -> str:
@@ -68,15 +70,6 @@ def by_name(
         (points[0].name, points[0].split): {point.step: point.value for point in points}
         for points in curves
     }
-
-
-def evenly(steps: set[int], count: int) -> list[int]:
-    """Returns at most `count` of the steps in order, the first and the last among them."""
-    ordered = sorted(steps)
-    if len(ordered) <= count:
-        return ordered
-    last = len(ordered) - 1
-    return [ordered[round(index * last / (count - 1))] for index in range(count)]
 
 
 def charts(curves: Curves, watched: Watched) -> list[Chart]:
@@ -113,14 +106,15 @@ def _lost(curves: Curves) -> Chart:
     graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)
     lines = [_line(curves, "all", names.DISCARDED_SHARE)]
-    for name, curve in _below(curves, _DISCARDED):
-        if name not in (names.DISCARDED_COUNT, names.DISCARDED_SHARE):
+    for name, curve in _train(curves):
+        failure_class = names.discarded_class(name)
+        if failure_class is not None:
             shares = {
                 step: count / (graded.get(step, 0.0) + lost.get(step, 0.0))
                 for step, count in curve.items()
                 if count
             }
-            lines.append(Line(name.removeprefix(_DISCARDED), name, shares))
+            lines.append(Line(failure_class, name, shares))
     return Chart("lost", "Lost rollouts", _SHARE, _present(lines))
 
 
@@ -259,9 +253,11 @@ def _tools(curves: Curves, figure: str) -> list[Line]:
 
 
 def _below(curves: Curves, head: str) -> Iterator[tuple[str, Curve]]:
-    for (name, split), curve in sorted(curves.items()):
-        if split == "train" and name.startswith(head):
-            yield name, curve
+    return ((name, curve) for name, curve in _train(curves) if name.startswith(head))
+
+
+def _train(curves: Curves) -> Iterator[tuple[str, Curve]]:
+    return ((name, curve) for (name, split), curve in sorted(curves.items()) if split == "train")
 
 
 def _present(lines: Iterator[Line] | Sequence[Line]) -> list[Line]:

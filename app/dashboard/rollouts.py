@@ -16,6 +16,7 @@ from app.dashboard.transcripts import answer, grader_notes, transcript
 from app.dashboard.visitors import Guest, SignedIn
 from app.domain.errors import NotFound
 from app.domain.ids import Split
+from app.domain.rollouts.metric_meanings import SPLITS
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.domain.rollouts.trajectory import FailureClass, StopReason
 
@@ -23,7 +24,6 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/jobs
 _PAGE: Final = 20
 _SIBLINGS: Final = 100
 """More than a group has: a step samples at most 80 rollouts of a row."""
-SPLITS: Final[tuple[Split, ...]] = ("train", "valid", "valid_greedy", "valid_base", "report")
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 _Reward = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -79,7 +79,7 @@ async def rollouts_page(job_id: str, guest: SignedIn, sent: Annotated[Filter, Qu
         listed=[(row, answer(row)) for row in rows],
         more=more,
         filter=sent,
-        splits=SPLITS,
+        splits=list(SPLITS),
         stop_reasons=list(StopReason),
         failure_classes=list(FailureClass),
     )

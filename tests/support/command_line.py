@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
+from signal import Signals
 from typing import Final
 
 from tests.support.patience import PATIENCE_S
@@ -35,7 +36,9 @@ _COMMANDS: Final = ForkServer(
 
 
 def agent_rft(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Waits for the end of a command. `environment` is added to that of the tests."""
+    """Waits for the end of a command, and ends one that hangs. `environment` is added to that of
+    the tests.
+    """
     with (
         tempfile.NamedTemporaryFile("r") as output,
         tempfile.TemporaryFile("w+") as errors,
@@ -47,6 +50,10 @@ def agent_rft(*arguments: str, **environment: str) -> subprocess.CompletedProces
             stderr=errors.fileno(),
             environment={**os.environ, **environment},
         )
-        code = process.ended.result(timeout=PATIENCE_S)
+        try:
+            code = process.ended.result(timeout=PATIENCE_S)
+        except BaseException:  # nobody else waits for it, and a hung one would stay for ever
+            process.signal(Signals.SIGKILL)
+            raise
         errors.seek(0)
         return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())

@@ -1,7 +1,8 @@
 """The command of the runner: `python -m workers.sandbox`.
 
 Reads `AGENT_RFT_SANDBOX__…` and `AGENT_RFT_DATA_DIR` and no other setting; its environment should
-hold no secret. Ends with 3 where this machine does not reach the floor.
+hold no secret. Ends with `SANDBOX_BELOW_FLOOR` where this machine does
+not reach the floor.
 """
 
 import argparse
@@ -9,16 +10,15 @@ import asyncio
 import signal
 import sys
 from contextlib import suppress
-from typing import Final
 
 import structlog
 
+from app.domain.exit_codes import SANDBOX_BELOW_FLOOR
 from app.domain.sandbox import ALWAYS, LAYERS, Layer
 from app.settings.sandbox import ConfiguredSandbox
 from workers.sandbox.runner import BelowFloor, Runner, serve
 from workers.sandbox.zygotes import ZygoteFailed
 
-BELOW_FLOOR: Final = 3
 _log = structlog.get_logger()
 
 
@@ -35,12 +35,12 @@ def main() -> int:
     configured = ConfiguredSandbox()
     if sys.platform != "linux":
         print("the sandbox needs Linux", file=sys.stderr)  # noqa: T201 - for the log
-        return BELOW_FLOOR
+        return SANDBOX_BELOW_FLOOR
     try:
         asyncio.run(_run(configured, without))
     except (BelowFloor, ZygoteFailed) as error:
         print(error, file=sys.stderr)  # noqa: T201 - for the log
-        return BELOW_FLOOR
+        return SANDBOX_BELOW_FLOOR
     return 0
 
 

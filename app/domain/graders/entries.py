@@ -101,7 +101,11 @@ def _lost(child: str, values: Values) -> float:
     """Rollouts that left the batch because this grader could not say a score."""
     if child:
         return values.get(names.grader_metric(child, "discarded"), 0.0)
-    return sum(v for name, v in values.items() if name.startswith("discarded/grader_"))
+    return sum(
+        value
+        for name, value in values.items()
+        if (names.discarded_class(name) or "").startswith("grader_")
+    )
 
 
 def formula_errors(train: Values, valid: Values) -> Values:

@@ -38,7 +38,6 @@ _MOST_GROUPS: Final = 0.5
 _RISE: Final = 0.05
 _FALL: Final = 0.7
 _NOTHING: Final[Curve] = {}
-_FIGURES_OF_WHOLE: Final = ("count", "share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +114,13 @@ def _by_step(curves: Curves, split: str) -> dict[int, dict[str, float]]:
 def _lost(curves: Curves) -> Iterator[Finding]:
     """Yields one finding when rollouts were lost in the latest steps, with the share by class."""
     steps = _latest(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING))
-    lost = {
-        name.removeprefix("discarded/"): _sum(curve, steps)
+    by_class = {
+        kind: lost
         for (name, split), curve in curves.items()
-        if split == "train" and name.startswith("discarded/")
+        if split == "train"
+        and (kind := names.discarded_class(name)) is not None
+        and (lost := _sum(curve, steps))
     }
-    by_class = {kind: n for kind, n in lost.items() if n and kind not in _FIGURES_OF_WHOLE}
     count = sum(by_class.values())
     total = count + _sum(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING), steps)
     if not count or count / total < _NOTABLE:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from app.domain.errors import InvalidRequest
+from app.domain.ids import Split
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import FailureClass
 
@@ -161,7 +162,7 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """A sentence for each curve, in the order of the page."""
 
-SPLITS: Final[Mapping[str, str]] = MappingProxyType(
+SPLITS: Final[Mapping[Split, str]] = MappingProxyType(
     {
         "train": "training rollouts or rows, at every step",
         "valid": "held-out rows, at every validation; step 0 is the model that training started "

@@ -141,6 +141,13 @@ def discarded_metric(failure_class: str) -> str:
     return f"{_DISCARDED}{failure_class}"
 
 
+def discarded_class(name: str) -> str | None:
+    """Returns the failure class that a curve counts; `None` for a curve of something else."""
+    if not name.startswith(_DISCARDED) or name in (DISCARDED_COUNT, DISCARDED_SHARE):
+        return None
+    return name.removeprefix(_DISCARDED)
+
+
 def discarded(values: Mapping[str, float]) -> dict[str, float]:
     """Returns the values of the `discarded/...` curves, by failure class, `count` or `share`."""
     return {

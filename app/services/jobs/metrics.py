@@ -6,6 +6,7 @@ from itertools import groupby
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import Split
 from app.domain.rollouts.metrics import MetricPoint
+from app.domain.thinning import thin
 from app.store.database import Database
 
 
@@ -38,13 +39,3 @@ class MetricService:
         """Returns the first and the last point of each of these curves, by job."""
         async with self._database.tenant(self._tenant) as unit:
             return await unit.metrics.ends(job_ids, names)
-
-
-def thin(points: Sequence[MetricPoint], max_points: int) -> list[MetricPoint]:
-    """Evenly spaced points, first and last always among them."""
-    if len(points) <= max_points:
-        return list(points)
-    if max_points == 1:
-        return [points[-1]]
-    last = len(points) - 1
-    return [points[round(index * last / (max_points - 1))] for index in range(max_points)]

@@ -1,15 +1,10 @@
-"""Charts: thinned steps, shares computed by hand, and their sentences."""
+"""Charts: their steps, shares computed by hand, and their sentences."""
 
-from app.dashboard.charts import SHOWN_STEPS, Chart, Line, chart_of, charts, evenly
+from app.dashboard.charts import SHOWN_STEPS, Chart, Line, chart_of, charts
 from app.domain.ids import Split
 from app.domain.jobs.stop_rules import LOSSES, REWARD
 
 Curves = dict[tuple[str, Split], dict[int, float]]
-
-
-def test_steps_are_thinned_evenly_with_both_ends() -> None:
-    assert evenly({1, 2, 3}, 3) == [1, 2, 3]
-    assert evenly(set(range(101)), 5) == [0, 25, 50, 75, 100]
 
 
 def test_a_validation_is_never_thinned_away() -> None:

@@ -1,16 +1,18 @@
 """The production file contains only existing settings, and the roles that migrations grant to."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from app.embedded.postgres import LOST_PEERS
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.host import HostSettings
 from app.settings.settings import Settings
-from app.settings.sources import PREFIX
+from app.settings.sources import CONFIG_VARIABLE, PREFIX
 
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -23,18 +25,22 @@ def compose() -> dict[str, Any]:
 
 
 def test_every_variable_is_a_setting(compose: dict[str, Any]) -> None:
-    known = {
-        PREFIX + name.upper() for name in {**Settings.model_fields, **HostSettings.model_fields}
-    }
-    known.add("AGENT_RFT_CONFIG")
+    known = {*_variables(Settings, PREFIX), *_variables(HostSettings, PREFIX), CONFIG_VARIABLE}
     named = {
-        variable.partition("__")[0]
+        variable
         for service in compose["services"].values()
         for variable in service.get("environment", {})
         if variable.startswith(PREFIX)
     }
     assert named - known == set()
     assert len(named) >= 8
+    assert "AGENT_RFT_SANDBOX__SOCKET" in named
+
+
+def test_the_variables_of_a_group_are_its_fields() -> None:
+    known = set(_variables(Settings, PREFIX))
+    assert {"AGENT_RFT_SANDBOX", "AGENT_RFT_SANDBOX__FLOOR"} <= known
+    assert not {"AGENT_RFT_SANDBOX__SOCKETS", "AGENT_RFT_DATABASE_URL__SOCKET"} & known
 
 
 def test_each_process_gets_the_url_of_its_role_only(compose: dict[str, Any]) -> None:
@@ -83,3 +89,11 @@ def test_the_database_notices_lost_clients_as_the_embedded_one_does(
     words = compose["services"]["postgres"]["command"].split()
     assert words[0] == "postgres"
     assert dict(word.split("=") for word in words if "=" in word) == LOST_PEERS
+
+
+def _variables(group: type[BaseModel], head: str) -> Iterator[str]:
+    for name, field in group.model_fields.items():
+        yield head + name.upper()
+        for part in (field.annotation, *get_args(field.annotation)):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                yield from _variables(part, f"{head}{name.upper()}__")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.exit_codes import SANDBOX_BELOW_FLOOR
 from app.domain.sandbox import ALWAYS, Ending, FunctionCall, Script
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import ProgramTooLarge, SandboxUnavailable
@@ -219,7 +220,7 @@ def test_below_its_floor_a_runner_does_not_start(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert ended.returncode == 3
+    assert ended.returncode == SANDBOX_BELOW_FLOOR
     assert "the sandbox would lack seccomp" in ended.stderr
     assert "lower AGENT_RFT_SANDBOX__FLOOR" in ended.stderr
     assert not (tmp_path / "sandbox.sock").exists()
@@ -236,7 +237,7 @@ def test_a_module_of_the_settings_that_is_not_installed_is_named(tmp_path: Path)
         text=True,
         check=False,
     )
-    assert ended.returncode == 3
+    assert ended.returncode == SANDBOX_BELOW_FLOOR
     assert "No module named 'not_installed'" in ended.stderr
 
 
