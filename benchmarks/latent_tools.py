@@ -60,7 +60,7 @@ class LatentTools:
         return caller(pool(self._egress), {"lookup": self._server.url("/tools")})
 
     async def aclose(self) -> None:
-        """Close the caller's connections, on the loop that used them."""
+        """Closes the caller's connections, on the loop that used them."""
         await self._egress.aclose()
 
     def function(self, *, concurrent: bool = False) -> Callable[..., Any]:
@@ -69,7 +69,7 @@ class LatentTools:
         if concurrent:
 
             async def lookup(record: str) -> str:
-                """Read a record.
+                """Reads a record.
 
                 Args:
                     record: The number of the record.
@@ -82,7 +82,7 @@ class LatentTools:
         else:
 
             def lookup(record: str) -> str:  # type: ignore[misc]  # the other form of one tool
-                """Read a record.
+                """Reads a record.
 
                 Args:
                     record: The number of the record.

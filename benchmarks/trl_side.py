@@ -90,7 +90,7 @@ def train_grpo(
     between: Callable[[GrpoStep], None],
     tools: Sequence[Callable[..., Any]] = (),
 ) -> None:
-    """Run the trainer; `between` is called after every step with what it took. `reward` is given
+    """Runs the trainer; `between` is called after every step with what it took. `reward` is given
     the sampled ids of one rollout.
     """
     seen = _Seen()

@@ -141,7 +141,7 @@ def print_report(base_url: str, key: str, job_id: str) -> None:
 
 
 def talk(client: OpenAI, model: str, endpoint: str, row: dict[str, Any]) -> str:
-    """Ask the tuned model a held-out question, running its tool calls ourselves."""
+    """Asks the tuned model a held-out question, running its tool calls ourselves."""
     messages: list[Any] = list(row["messages"])
     print(f"  user       {messages[-1]['content']}")
     for _ in range(MAX_TURNS):

@@ -43,7 +43,7 @@ def _backup(data_dir: Path, out: Path, *, with_secret_key: bool) -> int:
     made = take(directory, options, host)
     _report(made, backup=str(options.out), secret_key_included=with_secret_key)
     _note(
-        "the backup includes the secret key: whoever reads it can use every API key's project"
+        "the backup includes the secret key: a reader of it can use every API key's project"
         if with_secret_key
         else f"the secret key is not included: keep it apart ({directory.state_file}, or "
         "AGENT_RFT_SECRET_KEY); without it the backup cannot be restored. --with-secret-key "

@@ -139,7 +139,7 @@ class ModelDownload:
             self._content.write_text(content, encoding="ascii")
 
     def _so_far(self) -> int:
-        """Bytes of the archive that are here, 0 without their checksum."""
+        """Returns the bytes of the archive that are here, 0 without their checksum."""
         if not self._content.is_file():
             return 0
         try:

@@ -107,7 +107,7 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
 
 
 def _grouped(findings: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
-    """Equal findings of several rows together, in the order of the first of each."""
+    """Groups equal findings of several rows, in the order of the first of each."""
     groups: dict[tuple[str, str, str | None, str], list[PreflightIssue]] = {}
     for finding in findings:
         key = (finding.severity, finding.code, finding.param, _sentence(finding))

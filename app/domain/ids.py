@@ -32,7 +32,7 @@ _LETTER_OF = bytes(ord(_ALPHABET[byte % len(_ALPHABET)]) for byte in range(256))
 
 
 def random_text(length: int) -> str:
-    """`length` characters of base 62 (5.95 bits each) from the system's secure source."""
+    """Returns `length` characters of base 62 (5.95 bits each) from the system's secure source."""
     text = ""
     while len(text) < length:
         # One draw for all: a byte beyond the alphabet's last multiple is thrown away, not folded.
@@ -81,7 +81,7 @@ class GroupKey:
         return _trace_id(self._text)
 
     def grade_id(self, grader: str) -> str:
-        """Idempotency and journal key of one request to a judge of the whole group."""
+        """Returns the idempotency and journal key of one request to a judge of the whole group."""
         return f"grade_{_digest('group', self._text, grader)[:24]}"
 
     @property
@@ -121,8 +121,8 @@ class SampleKey:
         return _trace_id(self.text)
 
     def seed(self, job_seed: int, turn: int) -> int:
-        """Sampling seed of one turn, uniform in 0 … 2**31 - 1. It does not depend on the job's id,
-        so a job that is created again with the same seed samples the same.
+        """Returns the sampling seed of one turn, uniform in 0 … 2**31 - 1. It does not depend on
+        the job's id, so a job that is created again with the same seed samples the same.
         """
         return int(_digest("seed", job_seed, self._position, turn)[:8], 16) & 0x7FFFFFFF
 
@@ -135,11 +135,11 @@ class SampleKey:
         return f"fc_{_digest('fc', self.text, turn, call)[:32]}"
 
     def grade_id(self, grader: str) -> str:
-        """Idempotency key of one grader request."""
+        """Returns the idempotency key of one grader request."""
         return f"grade_{_digest('grade', self.text, grader)[:24]}"
 
     def turn_key(self, turn: int) -> str:
-        """Journal key of one sampled turn."""
+        """Returns the journal key of one sampled turn."""
         return f"{_TURN}{_digest('turn', self.text, turn)[:24]}"
 
 

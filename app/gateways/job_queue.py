@@ -30,8 +30,8 @@ VISIBILITY_TIMEOUT_S = 86_400
 
 
 def broker_settings(redis_url: str) -> dict[str, Any]:
-    """Celery settings that all processes on the broker must share: the shortest timeout of any of
-    them applies to all.
+    """Returns the Celery settings that all processes on the broker must share: the shortest timeout
+    of any of them applies to all.
     """
     return {
         "broker_url": redis_url,

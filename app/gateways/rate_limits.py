@@ -49,7 +49,7 @@ class Quota:
 
 class RateLimits(Protocol):
     async def take(self, owner: str) -> Quota | None:
-        """Count one request of a project or organization. `None`: nothing is limited now."""
+        """Counts one request of a project or organization. `None`: nothing is limited now."""
         ...
 
     async def aclose(self) -> None: ...

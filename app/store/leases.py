@@ -33,7 +33,9 @@ class Lease:
 
 
 def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> ColumnElement[bool]:
-    """Condition: the row is still at the fence of the lease and in one of `states`."""
+    """Returns the condition that the row is still at the fence of the lease and in one of
+    `states`.
+    """
     return and_(
         table.project_id == lease.project_id,
         table.id == lease.id,
@@ -43,7 +45,7 @@ def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> C
 
 
 def is_unleased(table: type[FencedRow]) -> ColumnElement[bool]:
-    """Condition: the row is not leased at this moment."""
+    """Returns the condition that the row is not leased at this moment."""
     return or_(table.lease_until.is_(None), table.lease_until < func.now())
 
 

@@ -1,9 +1,10 @@
 """Finds the prose that a machine can tell from plain English.
 
 Owns: docstrings, comments and error texts of the product, the benchmarks, the examples and
-`tests/support`, the names of tests, and the headings and sentences of the Markdown pages. A
-docstring opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and
-its reason. Run `python -m tests.house.prose` to list every finding.
+`tests/support`, all other sentences in strings of the product, the names of tests, the headings
+and sentences of the Markdown pages, and the text that a page of the dashboard shows. A docstring
+opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and its reason.
+Run `python -m tests.house.prose` to list every finding.
 """
 
 import ast
@@ -14,8 +15,16 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from tests.house.tree import Finding, comment_tokens, markdown_files, python_files
-from tests.house.words import IN_TEST_NAMES, NAMES, PHRASE, TEST_NAME, replacement
+from tests.house.templates import visible_texts
+from tests.house.tree import Finding, comment_tokens, markdown_files, python_files, template_files
+from tests.house.words import (
+    IMPERATIVE,
+    IN_TEST_NAMES,
+    NAMES,
+    PHRASE,
+    TEST_NAME,
+    replacement,
+)
 
 ROOMS = (
     "app",
@@ -49,6 +58,9 @@ _WORD = re.compile(r"[A-Za-z'-]+")
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`\"'][.:;!?])\s+(?=[A-Z])")
 _LEAD = re.compile(r"^(?:(?:#+|[-*>]|\d+\.)\s+)?(?:\*\*[^*]+\*\*[:,.]?\s*)?")
 """Marks of headings and lists, and the bold label of a paragraph."""
+_PRODUCT = ("app", "workers", "examples")
+_SENTENCE_WORDS = 3
+"""Words from which on a string is read; a shorter one is a name, a label or a format."""
 _DIRECTIVES = ("noqa", "type:", "pragma", "fmt:", "!", "mypy:")
 
 
@@ -59,8 +71,10 @@ def find_in_python(path: Path, source: str) -> Iterator[Finding]:
         yield from _prose(path, line, text)
     for line, text in comments(source):
         yield from _prose(path, line, text)
-    for line, text in _error_texts(tree):
+    for line, text in _sentences(tree) if path.parts[0] in _PRODUCT else _raised(tree):
         yield from _phrases(path, line, text)
+    for line, name, verb in _imperatives(path, tree):
+        yield Finding(path, line, f"the docstring of {name} opens with {verb!r}: write {verb}s")
     for line, name in _names(tree):
         if name in NAMES:
             yield Finding(path, line, f"{name} was renamed: {NAMES[name]}")
@@ -78,6 +92,14 @@ def find_in_markdown(path: Path, text: str) -> Iterator[Finding]:
     for line, paragraph in _paragraphs(text):
         is_table = paragraph.startswith("|")
         yield from (_phrases if is_table else _prose)(path, line, paragraph)
+
+
+def find_in_template(path: Path, text: str) -> Iterator[Finding]:
+    """Yields each finding in the text that a page shows. Labels are no sentences, so that only
+    words count.
+    """
+    for line, shown in visible_texts(text):
+        yield from _phrases(path, line, shown)
 
 
 def _prose(path: Path, line: int, text: str) -> Iterator[Finding]:
@@ -162,12 +184,41 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
         yield start, " ".join(block)
 
 
-def _error_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yields the strings of several words that are no docstrings: errors, messages, help."""
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if id(node) not in statements:
+                if len(text.split()) >= _SENTENCE_WORDS:
+                    yield node.lineno, text
+            case _:
+                pass
+
+
+def _raised(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             for part in ast.walk(node.exc):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.lineno, part.value
+
+
+def _imperatives(path: Path, tree: ast.Module) -> Iterator[tuple[int, str, str]]:
+    """Yields each function whose docstring commands. The help of a command does, by custom."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if _is_command(node) or path.stem == f"{node.name}_command":
+            continue
+        found = IMPERATIVE.match(ast.get_docstring(node) or "")
+        if found is not None:
+            yield node.lineno, node.name, found[1]
+
+
+def _is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    calls = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+    return any(isinstance(call, ast.Attribute) and call.attr == "command" for call in calls)
 
 
 def _names(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -213,6 +264,8 @@ def findings() -> Iterator[Finding]:
         yield from find_in_test_names(path, source)
     for path, text in markdown_files():
         yield from find_in_markdown(path, text)
+    for path, text in template_files():
+        yield from find_in_template(path, text)
 
 
 def main() -> int:

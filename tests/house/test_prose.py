@@ -69,6 +69,38 @@ def test_house_words_are_found_in_prose_and_error_texts_with_their_replacement()
     assert messages[0].endswith("write notification")
 
 
+@pytest.mark.parametrize(
+    ("docstring", "count"),
+    [
+        ("Return the newest version.", 1),
+        ("Stop a run.", 1),
+        ("Returns the newest version.", 0),
+        ("Stop rules of a job.", 0),
+        ("Store of files.", 0),
+    ],
+)
+def test_a_docstring_that_commands_is_found_unless_it_is_the_help_of_a_command(
+    docstring: str, count: int
+) -> None:
+    function = f'def newest():\n    """{docstring}"""\n'
+    assert len(list(prose.find_in_python(PATH, function))) == count
+    assert list(prose.find_in_python(PATH, f"@app.command()\n{function}")) == []
+
+
+def test_a_message_that_is_returned_is_read_like_one_that_is_raised() -> None:
+    source = 'def refusal():\n    return Refused("the wake-up was lost")\n'
+    lines = [each.line for each in prose.find_in_python(Path("app/x.py"), source)]
+    assert lines == [2]
+
+
+def test_the_visible_text_of_a_template_is_read_and_nothing_else() -> None:
+    page = (
+        "{# the wake-up #}\n<p title='lanes'>{{ wake_up }}\n</p><script>arenas</script>\n"
+        "<p class='shall'>It {% if lanes %}shall{% endif %}\nbegin</p>\n"
+    )
+    assert [each.line for each in prose.find_in_template(PATH, page)] == [2, 4]
+
+
 def test_a_name_that_was_renamed_is_found_where_it_is_made_not_where_it_is_used() -> None:
     source = "def remembered(told): ...\nPlaces = 1\nother.remembered()\n"
     assert sorted(each.line for each in prose.find_in_python(PATH, source)) == [1, 1, 2]

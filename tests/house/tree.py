@@ -54,6 +54,12 @@ def comment_tokens(source: str) -> tuple[tokenize.TokenInfo, ...]:
     return tuple(token for token in tokens if token.type == tokenize.COMMENT)
 
 
+def template_files() -> Iterator[tuple[Path, str]]:
+    """Yields the path, relative to the root, and the text of each template of a page."""
+    for path in sorted((ROOT / "app").rglob("templates/*.html")):
+        yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+
+
 def markdown_files() -> Iterator[tuple[Path, str]]:
     """Yields the path, relative to the root, and the text of each page."""
     for path in sorted(

@@ -96,6 +96,15 @@ IN_TEST_NAMES: dict[str, str] = {
 
 TEST_NAME = re.compile(rf"(?:^|_)({'|'.join(IN_TEST_NAMES)})(?=_|$)")
 
+IMPERATIVE = re.compile(
+    r"(Add|Append|Ask|Build|Call|Cancel|Check|Close|Compute|Convert|Count|Create|Delete|Download|"
+    r"Find|Forget|Insert|Join|Load|Make|Mark|Measure|Merge|Move|Parse|Print|Queue|Raise|Read|"
+    r"Remove|Render|Return|Run|Save|Send|Set|Start|Stop|Store|Take|Test|Train|Unload|Update|"
+    r"Validate|Wait|Wrap|Write|Yield)"
+    r" (?:a|all|an|and|each|every|it|its|no|nothing|one|that|the|them|this|what|`\S+`)\b"
+)
+"""Beginning of a docstring that commands, where the house describes: "Returns the…"."""
+
 PHRASE = re.compile("|".join(rf"\b(?:{phrase})\b" for phrase in PHRASES))
 
 

@@ -41,13 +41,15 @@ class GroupOutcome:
 
 
 def centred(rewards: Sequence[float]) -> list[float]:
-    """A = R - mean(R). Source: Dr. GRPO (arXiv 2503.20783), without its length constant."""
+    """Computes A = R - mean(R). Source: Dr. GRPO (arXiv 2503.20783), without its length
+    constant.
+    """
     mean = math.fsum(rewards) / len(rewards)
     return [reward - mean for reward in rewards]
 
 
 def std_normalised(rewards: Sequence[float]) -> list[float]:
-    """A = (R - mean(R)) / (std(R) + 1e-6), with the unbiased (n - 1) deviation.
+    """Computes A = (R - mean(R)) / (std(R) + 1e-6), with the unbiased (n - 1) deviation.
 
     Source: GRPO (arXiv 2402.03300). Groups with nearly equal rewards get the same weight as
     others.
@@ -57,7 +59,7 @@ def std_normalised(rewards: Sequence[float]) -> list[float]:
 
 
 def leave_one_out(rewards: Sequence[float]) -> list[float]:
-    """A = R - mean(R of the other rollouts) = G/(G-1)·(R - mean(R)).
+    """Computes A = R - mean(R of the other rollouts) = G/(G-1)·(R - mean(R)).
 
     Source: RLOO (arXiv 2402.14740), without division by the deviation, which amplifies
     nearly equal rewards.

@@ -20,7 +20,7 @@ from app.domain.rollouts.trajectory import (
 
 
 def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Curve values of one split at one step."""
+    """Returns the curve values of one split at one step."""
     valid = [rollout for rollout in rollouts if rollout.grade is not None]
     values = count_losses(rollouts)
     values.update(_rewards(valid))

@@ -56,7 +56,9 @@ class RunContext:
         return self.database.run(self.job.project_id, self.job.id, self.fence)
 
     def step_key(self, step: int) -> str:
-        """Prefix of the objects this claim writes for a step; no two claims share one."""
+        """Returns the prefix of the objects this claim writes for a step; no two claims share
+        one.
+        """
         return f"{self.job_key}/step-{step:06d}-f{self.fence}"
 
     @property

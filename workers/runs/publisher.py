@@ -97,7 +97,7 @@ class Publisher:
         return "" if path is None else directory_digest(path)
 
     async def retire(self) -> None:
-        """After a commit: unload and remove what nobody samples from or resumes from any more. A
+        """Unloads and removes, after a commit, what nobody samples from or resumes from any more. A
         version under which a request still runs waits for a later commit.
         """
         for version in self._published[: -self._kept_versions]:
@@ -119,7 +119,7 @@ class Publisher:
             log.warning("adapters left in the engine", error=repr(error))
 
     async def forget_earlier_claims(self) -> None:
-        """Unload what claims that were killed left in the engine."""
+        """Unloads what claims that were killed left in the engine."""
         try:
             for name in await self._context.inference.model_names():
                 fence, _, _ = name.removeprefix(self._prefix).partition("-s")
@@ -129,7 +129,9 @@ class Publisher:
             log.warning("earlier adapters left in the engine", error=repr(error))
 
     def engine_name(self, step: int) -> str:
-        """Unguessable, because the job's id is; new for every claim and step."""
+        """Returns a name that is unguessable, because the job's id is; new for every claim and
+        step.
+        """
         return f"{self._prefix}{self._context.fence}-s{step}"
 
     async def _serve(self, step: int, path: Path, *, name: str | None = None) -> None:

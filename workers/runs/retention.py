@@ -57,12 +57,12 @@ class Retention:
         return await retry_while_unavailable(read)
 
     async def prune(self) -> None:
-        """After a committed step: remove what neither a resume nor a checkpoint needs."""
+        """Removes after a committed step what neither a resume nor a checkpoint needs."""
         kept = await self.look_up()
         await self._remove(kept, kept.step - self._kept_steps + 1)
 
     async def clear(self, kept: RetainedObjects) -> None:
-        """After the end, with what was looked up before it: only adapters stay."""
+        """Removes after the end, with what was looked up before it, all but the adapters."""
         await self._remove(kept, sys.maxsize)
         for name in NOTES:
             await self._context.objects.delete(f"{self._context.job_key}/{name}")

@@ -111,7 +111,9 @@ class _Text:
 
 
 def _learned_turns(messages: Messages, train_on: TrainOn) -> list[int]:
-    """Indices of the assistant messages to train, without a first message: it answers nothing."""
+    """Returns the indices of the assistant messages to train, without a first message: it answers
+    nothing.
+    """
     answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     chosen = answers[-1:] if train_on == "last" else answers
     return [index for index in chosen if index and messages[index].get("weight") != 0]
@@ -124,7 +126,7 @@ def _without_weights(messages: Messages) -> Messages:
 def _turn(
     row: ExampleRow, renderer: Renderer, messages: Messages, tools: list[dict[str, Any]] | None
 ) -> _Text:
-    """Tokens of the last message after the prompt that the model sees before it."""
+    """Returns the tokens of the last message after the prompt that the model sees before it."""
     try:
         prompt = renderer.prompt_ids(messages[:-1], tools)
         answer = renderer.turn_ids(messages, tools)

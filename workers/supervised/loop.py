@@ -63,7 +63,7 @@ class SupervisedLoop:
         self._pace_s = 0.0
 
     async def baseline(self) -> None:
-        """Measure the model that training starts from on the held-out rows, once per job; and the
+        """Measures the model that training starts from on the held-out rows, once per job; and the
         base model, if that is another one.
         """
         if not self._plan.valid_rows or await self._reporter.has_baseline():
@@ -76,7 +76,7 @@ class SupervisedLoop:
         await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
 
     async def validate(self, step: int) -> None:
-        """Measure the last committed step, which ends the run before its plan does."""
+        """Measures the last committed step, which ends the run before its plan does."""
         if not self._plan.valid_rows or await self._reporter.was_validated(step):
             return
         validation = await self._validate(step)
@@ -85,7 +85,7 @@ class SupervisedLoop:
         )
 
     async def steps(self, *, first: int, check_stop: CheckStop) -> None:
-        """Train steps `first` to the last; `check_stop` is called before each.
+        """Trains steps `first` to the last; `check_stop` is called before each.
 
         Steps are committed when their state is saved. Saving takes long beside a step of a large
         model, so it waits until enough time has passed, or until the run ends here.

@@ -106,7 +106,9 @@ def read_call(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIs
 
 
 def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
-    """Unknown keys outside the method's own object, and the settings of other methods."""
+    """Returns the unknown keys outside the method's own object, and the settings of other
+    methods.
+    """
     walked, elsewhere = call_fields(body)
     unknown = [field for field in walked if field.kind is Kind.UNKNOWN][:MAX_FAULTS]
     refusals = (refused(field, "", elsewhere) for field in unknown)

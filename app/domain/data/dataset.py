@@ -108,7 +108,7 @@ def parse_row(
 
 
 def row_faults(item: dict[str, Any], job_tools: AbstractSet[str] | None) -> Iterator[Fault]:
-    """Everything that is wrong with a row. `job_tools` as in `tools_faults`."""
+    """Returns everything that is wrong with a row. `job_tools` as in `tools_faults`."""
     messages: Any = item.get("messages")
     faults = list(messages_faults(messages, "/messages", row=item))
     yield from faults

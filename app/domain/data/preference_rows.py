@@ -12,7 +12,7 @@ _OUTPUTS: Final = ("preferred_output", "non_preferred_output")
 
 
 def row_faults(item: dict[str, Any]) -> Iterator[Fault]:
-    """Everything that is wrong with a row."""
+    """Returns everything that is wrong with a row."""
     given = item.get("input")
     if isinstance(given, dict):
         yield from messages_faults(given.get("messages"), "/input/messages")

@@ -13,7 +13,7 @@ _WEIGHTS: Final = (0, 1)
 
 
 def row_faults(item: dict[str, Any], train_on: TrainOn = "all") -> Iterator[Fault]:
-    """Everything that is wrong with a row of a job that learns these answers."""
+    """Returns everything that is wrong with a row of a job that learns these answers."""
     messages: Any = item.get("messages")
     faults = list(messages_faults(messages, "/messages", row=item))
     yield from faults

@@ -119,8 +119,8 @@ def _shape_of_generic(annotation: Any) -> Shape | None:
 
 
 def _union(members: list[Shape]) -> Shape | None:
-    """Values decide between models, and between models, texts and lists; otherwise the first member
-    of the union counts.
+    """Returns the shape of a union. Values decide between models, and between models, texts and
+    lists; otherwise the first member of the union counts.
     """
     models: list[type[BaseModel]] = []
     text: Marked | None = None

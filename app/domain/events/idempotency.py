@@ -50,16 +50,16 @@ def check_key(key: str) -> str:
 
 
 def fingerprint_of_json(method: str, target: str, body: bytes) -> bytes:
-    """SHA-256; the order of keys and white space in the body do not count. `target` is path and
-    query.
+    """Returns the SHA-256 of a request; the order of keys and white space in the body do not count.
+    `target` is path and query.
     """
     content = json.loads(body) if body else None
     return _digest(method, target, content)
 
 
 def fingerprint_of_form(method: str, target: str, fields: dict[str, str], sha256: str) -> bytes:
-    """SHA-256 of a form with one file: its boundary differs with every attempt, and does not
-    count.
+    """Returns the SHA-256 of a form with one file: its boundary differs with every attempt, and
+    does not count.
     """
     return _digest(method, target, {"fields": fields, "content": sha256})
 

@@ -209,7 +209,7 @@ def _variadic(function: Callable[[list[float]], float], nodes: list[Node]) -> No
 
 
 def _chain(first: Node, rest: list[tuple[Operation, Node]]) -> Node:
-    """From left to right, in a loop: a long sum is no deep one."""
+    """Parses from left to right in a loop: a long sum is no deep one."""
     if not rest:
         return first
 

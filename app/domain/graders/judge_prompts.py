@@ -119,8 +119,8 @@ class Prompt:
         ]
 
     def fill(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """In Chat Completions form. Raises as `Template.render`, whose bound holds for the whole
-        prompt: each of its many texts may name the same long value.
+        """Returns the messages in the form of Chat Completions. Raises as `Template.render`, whose
+        bound holds for the whole prompt: each of its many texts may name the same long value.
         """
         left, filled = MAX_RENDERED, list[dict[str, Any]]()
         for role, templates in self._messages:

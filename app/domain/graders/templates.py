@@ -85,7 +85,7 @@ class Template:
     def render(
         self, *, sample: Mapping[str, Any], item: Mapping[str, Any], limit: int = MAX_RENDERED
     ) -> str:
-        """At most `limit` characters. Raises `MissingVariable` or `RenderedTooLong`."""
+        """Returns at most `limit` characters. Raises `MissingVariable` or `RenderedTooLong`."""
         namespaces = {"sample": sample, "item": item}
         texts: list[str] = []
         length = 0

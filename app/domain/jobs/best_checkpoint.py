@@ -14,7 +14,9 @@ _REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
 
 
 def validated(checkpoint: Checkpoint) -> float | None:
-    """Validation score, larger is better; `None` for a checkpoint without a validation value."""
+    """Returns the validation score, larger is better; `None` for a checkpoint without a validation
+    value.
+    """
     reward, loss = checkpoint.metrics.get(_REWARD), checkpoint.metrics.get(_LOSS)
     if reward is not None:
         return reward
@@ -35,8 +37,8 @@ def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
 def kept_steps(
     checkpoints: Sequence[Checkpoint], keep: KeepCheckpoints, *, needed: Collection[int] = ()
 ) -> list[int]:
-    """Steps of the checkpoints that stay, in order. Without any validation value the newest stand
-    for the best. `needed` are kept whatever they are worth.
+    """Returns the steps of the checkpoints that stay, in order. Without any validation value the
+    newest stand for the best. `needed` are kept whatever they are worth.
     """
     newest = sorted(checkpoint.step for checkpoint in checkpoints)
     best = [checkpoint.step for checkpoint in best_first(checkpoints)] or newest[::-1]

@@ -35,7 +35,7 @@ Values = dict[str, float]
 
 
 def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes] | None:
-    """Row and content for the curves from step 1 on; `None` before the first step.
+    """Returns row and content for the curves from step 1 on; `None` before the first step.
 
     Id and content follow from the job, so that writing it again changes nothing.
     """

@@ -48,7 +48,9 @@ class Watch:
         ]
 
     def feed(self, step: int, train: Values, valid: Values = _NONE) -> list[RuleTrigger]:
-        """Step 0 is the base model's validation. Steps come in order, each once."""
+        """Returns the triggers of a step. Step 0 is the base model's validation. Steps come in
+        order, each once.
+        """
         seen = Seen(step, train, valid)
         return [found for guard in self._guards if (found := guard.feed(seen)) is not None]
 
@@ -84,7 +86,9 @@ def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
 
 
 def gravest(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
-    """Action of the job: stop wins over pause; `None` where all triggers are warnings."""
+    """Returns the trigger that decides the job's action: stop wins over pause; `None` where all
+    triggers are warnings.
+    """
     for action in ("stop", "pause"):
         for found in findings:
             if found.action == action:

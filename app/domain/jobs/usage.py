@@ -36,7 +36,9 @@ class Usage:
     """Tokens of model graders, by model."""
 
     def plus(self, other: "Usage") -> "Usage":
-        """The sum. A price may come or change later; what was paid before it stays as it was."""
+        """Returns the sum. A price may come or change later; what was paid before it stays as it
+        was.
+        """
         amounts = {
             name: getattr(self, name) + getattr(other, name)
             for name in (field.name for field in fields(self))

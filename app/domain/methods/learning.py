@@ -97,7 +97,9 @@ class Learning(Described):
 def resolved_learning(
     sent: LearningOptions, base_model: BaseModelSpec, effort: ReasoningEffort = "default"
 ) -> Learning:
-    """With nothing absent and nothing `auto`; resolving it again changes nothing."""
+    """Returns the options with nothing absent and nothing `auto`; resolving it again changes
+    nothing.
+    """
     loss = sent.loss or PpoOptions()
     mismatch = sent.mismatch or MismatchOptions()
     objective = sent.objective or ObjectiveOptions()

@@ -86,7 +86,9 @@ SequenceMask = Annotated[
 
 
 def _read_truncation(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
-    """By hand, so that an error's place is the path a client wrote, without a union's tags."""
+    """Reads by hand, so that an error's place is the path a client wrote, without a union's
+    tags.
+    """
     if sent is None or sent == "auto" or isinstance(sent, Truncation):
         return sent
     if not isinstance(sent, dict):

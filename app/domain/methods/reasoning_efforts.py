@@ -37,7 +37,7 @@ _SHARES: Final[dict[ReasoningEffort, _Shares]] = {
 
 
 def turn_tokens(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
-    """Tokens one sampled turn may hold."""
+    """Returns the tokens that one sampled turn may hold."""
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].turn))
 
 

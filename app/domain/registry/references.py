@@ -102,7 +102,7 @@ def read_grader_reference(sent: Any) -> RegisteredReference | None:
 
 
 def read_curriculum(sent: Any) -> CurriculumSource:
-    """An id, `{"id", "version"}`, or rows as `{"training", "validation"}`."""
+    """Reads an id, `{"id", "version"}`, or rows as `{"training", "validation"}`."""
     if isinstance(sent, str):
         return RegisteredReference.model_validate({"id": sent})
     if not isinstance(sent, dict):

@@ -176,7 +176,8 @@ ANSWER_FLAGS: Final = ("model_grader_refusal_error", "model_grader_parse_error")
 
 
 def grader_metric(child: str, what: str) -> str:
-    """Curves of a grader, of one of its children, or (`child` empty) of the whole.
+    """Returns the name of a curve of a grader, of one of its children, or (`child` empty) of the
+    whole.
 
     `latency_s_mean`, `prompt_tokens_mean`, `prompt_tokens` (a sum; so for completion and cached),
     `measured` (rollouts it scored), `errors/<flag>` and `discarded` (counts).
@@ -189,7 +190,9 @@ def objective_metric(term: str) -> str:
 
 
 def component_metric(name: str) -> str:
-    """A grader's own named number, averaged over valid rollouts."""
+    """Returns the name of the curve of a grader's own named number, averaged over valid
+    rollouts.
+    """
     return f"reward/component/{name}"
 
 

@@ -37,7 +37,8 @@ def last_turn(row: RolloutRow) -> Json | None:
 
 
 def _written(row: RolloutRow) -> int:
-    """Messages that came after the row's own: each turn, and each reply to one of its calls.
+    """Yields the messages that came after the row's own: each turn, and each reply to one of its
+    calls.
 
     Counted from the end, because a row may hold earlier turns of an assistant.
     """

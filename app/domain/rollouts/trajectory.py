@@ -100,7 +100,7 @@ class Trajectory:
         self.check()
 
     def check(self) -> None:
-        """Raise `ValueError` unless the three lists run parallel."""
+        """Raises `ValueError` unless the three lists run parallel."""
         if not len(self.tokens) == len(self.mask) == len(self.logprobs):
             raise ValueError(
                 f"tokens, mask and logprobs must run parallel, got "
@@ -108,14 +108,14 @@ class Trajectory:
             )
 
     def extend_context(self, token_ids: list[int]) -> None:
-        """Append tokens the policy did not write (tool replies, template text): mask 0."""
+        """Appends tokens the policy did not write (tool replies, template text): mask 0."""
         self.tokens.extend(token_ids)
         self.mask.extend([0] * len(token_ids))
         self.logprobs.extend([0.0] * len(token_ids))
         self.check()
 
     def extend_sampled(self, token_ids: list[int], logprobs: list[float]) -> None:
-        """Append tokens the policy sampled, with their log-probs: mask 1."""
+        """Appends tokens the policy sampled, with their log-probs: mask 1."""
         self.tokens.extend(token_ids)
         self.mask.extend([1] * len(token_ids))
         self.logprobs.extend(logprobs)

@@ -36,7 +36,9 @@ def _value(schema: Any, *, depth: int) -> Any:
 
 
 def _stated(schema: dict[str, Any]) -> list[Any]:
-    """Values that the schema itself names, the best one first; empty when it names none."""
+    """Returns the values that the schema itself names, the best one first; empty when it names
+    none.
+    """
     named = [schema[key] for key in ("const", "default") if key in schema]
     for key in ("examples", "enum"):
         values = schema.get(key)
@@ -53,6 +55,8 @@ def _object(schema: dict[str, Any], depth: int) -> dict[str, Any]:
 
 
 def _names(required: Any) -> dict[str, None]:
-    """Each once: the same name a hundred times on eight levels would be made 100⁸ times."""
+    """Returns each name once: the same name a hundred times on eight levels would be made 100⁸
+    times.
+    """
     named = required if isinstance(required, list) else ()
     return dict.fromkeys(name for name in named if isinstance(name, str))

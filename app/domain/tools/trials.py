@@ -9,7 +9,7 @@ from app.domain.tools.tools import ToolSpec
 
 
 def new_trace_id() -> str:
-    """In the form of a rollout's."""
+    """Returns a trace id in the form of a rollout's."""
     return f"trace_{uuid.uuid4()}"
 
 

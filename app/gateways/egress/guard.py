@@ -179,7 +179,9 @@ class EgressGuard:
 
 @cache
 def _lookup_threads() -> ThreadPoolExecutor:
-    """Threads for blocking lookups, separate so that a slow name server delays nothing else."""
+    """Returns the threads for blocking lookups, separate so that a slow name server delays nothing
+    else.
+    """
     return ThreadPoolExecutor(_LOOKUP_THREADS, thread_name_prefix="egress-dns")
 
 

@@ -71,5 +71,5 @@ class AdminKeyService:
 
 
 def expiry(lifetime_s: int | None) -> int | None:
-    """Unix seconds at which a key made now ends."""
+    """Returns the Unix seconds at which a key made now ends."""
     return None if lifetime_s is None else int(time.time()) + lifetime_s

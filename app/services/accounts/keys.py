@@ -117,7 +117,7 @@ class KeyService:
             log.warning("an API key stays under an older key", key_id=row.id, error=str(error))
 
     async def _mark_used(self, row: ApiKeyRow) -> None:
-        """At most once a minute. A note that fails costs no request."""
+        """Notes at most once a minute that a key was used. A note that fails costs no request."""
         if row.last_used_at is not None and row.last_used_at > time.time() - USE_RESOLUTION_S:
             return
         try:

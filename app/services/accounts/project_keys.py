@@ -30,8 +30,8 @@ class ProjectKeyService:
     async def page(
         self, *, after: str | None, limit: int, usable: bool | None
     ) -> tuple[list[OwnedKey], bool]:
-        """Oldest first. `usable` asks for those whose owner may, or may not, use the project now:
-        as a project is archived as a whole, that is all of them or none.
+        """Returns a page, oldest first. `usable` asks for those whose owner may, or may not, use
+        the project now: as a project is archived as a whole, that is all of them or none.
         """
         async with self._database.organization(self._organization_id) as unit:
             project = await unit.projects.get(self._organization_id, self._project_id)
@@ -43,7 +43,7 @@ class ProjectKeyService:
             return await self._owned(unit, rows), more
 
     async def change(self, key_id: str, *, lifetime_s: int | None) -> OwnedKey:
-        """Count the key's end from now; `None` leaves it. Raises `WrongState` for one that has
+        """Counts the key's end from now; `None` leaves it. Raises `WrongState` for one that has
         expired.
         """
         async with self._database.organization(self._organization_id) as unit:

@@ -47,7 +47,9 @@ class EvalRunService:
         name: str | None,
         metadata: dict[str, str] | None,
     ) -> EvalRun:
-        """Insert a run and notify a worker. Raises `InvalidRequest` with the parameter at fault."""
+        """Inserts a run and notifies a worker. Raises `InvalidRequest` with the parameter at
+        fault.
+        """
         of = await self._eval(eval_id)
         if of.job_id is not None:
             raise WrongState(f"The runs of {eval_id} are the validations of job {of.job_id}.")

@@ -123,7 +123,8 @@ def _check_unread(new: NewEval) -> None:
 def _split(
     criteria: list[dict[str, Any]], item_schema: dict[str, Any]
 ) -> tuple[list[dict[str, Any]], SecretValues, dict[str, Any]]:
-    """Redacted criteria, their secrets, and the schema without its own, which nobody needs.
+    """Returns the redacted criteria, their secrets, and the schema without its own, which nobody
+    needs.
 
     Raises `InvalidRequest` for a schema with too many secrets or too long a key.
     """

@@ -57,7 +57,7 @@ class ValidationRunService:
         limit: int,
         descending: bool,
     ) -> tuple[list[EvalRun], bool]:
-        """Oldest first unless `descending`. Each of them is completed."""
+        """Returns a page, oldest first unless `descending`. Each of them is completed."""
         step = None if after is None else step_of(after, _job_id(of))
         if after is not None and step is None:
             raise unknown_cursor(after)

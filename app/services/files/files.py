@@ -33,7 +33,7 @@ class FileService:
         described: Callable[[], NewFile],
         before_insert: Callable[[str], Awaitable[None]] | None = None,
     ) -> FileRow:
-        """Store a file. `purpose` is what is known of it before the bytes; `described` is asked
+        """Stores a file. `purpose` is what is known of it before the bytes; `described` is asked
         once they are all read, because a form may tell the rest only then. `before_insert` is
         called with their SHA-256 before the row is written, and may still refuse.
 

@@ -70,7 +70,7 @@ class UploadService:
         *,
         before_insert: Callable[[str], Awaitable[None]] | None = None,
     ) -> UploadPartRow:
-        """Store a part. Raises `TooLarge` past its own or the upload's limit. `before_insert` is
+        """Stores a part. Raises `TooLarge` past its own or the upload's limit. `before_insert` is
         called with the part's SHA-256 before the row is written, and may still refuse.
         """
         part_id = new_id("part_")
@@ -98,7 +98,7 @@ class UploadService:
     async def complete(
         self, upload_id: str, part_ids: Sequence[str], *, md5: str | None
     ) -> tuple[UploadRow, FileRow]:
-        """Join parts into a file. The same call again answers the same file."""
+        """Joins parts into a file. The same call again answers the same file."""
         async with self._database.tenant(self._tenant) as unit:
             upload = await unit.uploads.get(upload_id)
             if upload.status == "completed":

@@ -74,7 +74,9 @@ class JobCreationService:
         self._jobs = database.jobs(tenant)
 
     async def create(self, request: JobRequest) -> Job:
-        """Insert a job and notify a worker. Raises `InvalidRequest` with the parameter at fault."""
+        """Inserts a job and notifies a worker. Raises `InvalidRequest` with the parameter at
+        fault.
+        """
         async with self._ports.references.resolved(request) as new:
             return await self._create(new)
 
@@ -125,7 +127,9 @@ class JobCreationService:
         self._ports.file_validation.start(self._tenant, job_id)
 
     async def _resolve_model(self, name: str) -> str:
-        """Dated name of a base model, or the name of a tuned one that the project may call."""
+        """Returns the dated name of a base model, or the name of a tuned one that the project may
+        call.
+        """
         base = find_base_model(self._base_models, name)
         if base is not None:
             return base.name

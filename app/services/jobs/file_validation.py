@@ -165,7 +165,7 @@ class FileValidation:
 def _question(
     stored: StoredMethod, training: Path | None, validation: Path | None
 ) -> DatasetQuestion:
-    """Rows, counts and fields; lengths need the tokenizer and fail no job."""
+    """Asks for rows, counts and fields; lengths need the tokenizer and fail no job."""
     job_tools: frozenset[str] | None = None
     fields: tuple[ItemField, ...] = ()
     train_on: TrainOn | None = None

@@ -56,15 +56,15 @@ class JobService:
         return await with_queue_positions(jobs, self._jobs.queue_positions), more
 
     async def cancel(self, job_id: str) -> Job:
-        """Ask for the end of a job; one that nobody runs yet ends at once."""
+        """Asks for the end of a job; one that nobody runs yet ends at once."""
         return await self._stop(job_id, StopRequest.CANCEL)
 
     async def pause(self, job_id: str) -> Job:
-        """Ask a job to stop after its last committed step; `resume` goes on from there."""
+        """Asks a job to stop after its last committed step; `resume` goes on from there."""
         return await self._stop(job_id, StopRequest.PAUSE)
 
     async def resume(self, job_id: str, caps: Caps = NO_CAPS) -> Job:
-        """Queue a paused job again, with the caps that are given in place of its own."""
+        """Queues a paused job again, with the caps that are given in place of its own."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.mark_queued(job_id, caps)
             await unit.events.append(

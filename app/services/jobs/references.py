@@ -70,8 +70,9 @@ class RegisteredReferences:
     async def readable(
         self, body: dict[str, Any], request: JobRequest | None
     ) -> AsyncIterator[tuple[dict[str, Any], InvalidRequest | None]]:
-        """For a block of work that only looks: the JSON of a call with its references resolved, or
-        as sent and the first reference that cannot be. Files that were written for it are deleted.
+        """Yields, for a block of work that only looks, the JSON of a call with its references
+        resolved, or as sent and the first reference that cannot be. Files that were written for it
+        are deleted.
 
         Wrong references stay as they are: reading the call names them. `request` is the call in
         domain words, or `None` where it cannot be read.

@@ -60,8 +60,9 @@ class RolloutService:
             )
 
     async def report(self, job_id: str) -> dict[str, Any]:
-        """Base against tuned on held-out rows. Raises `NotFound` until the job has succeeded, and
-        for good of one that has no held-out rows, lost their rollouts, or ended otherwise.
+        """Returns base against tuned on held-out rows. Raises `NotFound` until the job has
+        succeeded, and for good of one that has no held-out rows, lost their rollouts, or ended
+        otherwise.
         """
         async with self._database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(job_id)

@@ -67,7 +67,9 @@ class ChatCompletionService:
         return {**reply, "model": model.name}
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
-        """Server-sent events. The first chunk is awaited, so that errors still have a status."""
+        """Yields server-sent events. The first chunk is awaited, so that errors still have a
+        status.
+        """
         model, forwarded = await self._prepare(body)
         parser = await _parser_of(model)
         with ExitStack() as stack:

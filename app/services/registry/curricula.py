@@ -92,7 +92,7 @@ class CurriculumService(RegistryService):
     async def test(
         self, curriculum_id: str, *, job_tools: frozenset[str] | None
     ) -> tuple[Registered, CurriculumReport]:
-        """Read every row as a job would; `None` lets rows offer any tool."""
+        """Reads every row as a job would; `None` lets rows offer any tool."""
         registered = await self.get(curriculum_id)
         async with AsyncExitStack() as stack:
             paths: list[SplitPath] = []
@@ -116,14 +116,14 @@ class CurriculumService(RegistryService):
             raise content_gone() from error
 
     async def write(self, rows: list[dict[str, Any]], split: CurriculumPart) -> FileRow:
-        """Rows as a file of the project."""
+        """Stores rows as a file of the project."""
         new = NewFile(f"curriculum-{split}.jsonl", _PURPOSE, None)
         return await self._data.files.upload(
             _jsonl(rows), purpose=_PURPOSE, described=_constantly(new)
         )
 
     async def discard(self, file_ids: list[str]) -> None:
-        """Delete files that were written for nothing; one that a job reads by now stays."""
+        """Deletes files that were written for nothing; one that a job reads by now stays."""
         for file_id in file_ids:
             with suppress(RequestError):
                 await self._data.files.delete(file_id)
@@ -161,7 +161,9 @@ class CurriculumService(RegistryService):
         return row
 
     async def _count(self, row: FileRow, param: str) -> int:
-        """Lines that are not blank. Raises `InvalidRequest` at the first one too many."""
+        """Counts the lines that are not blank. Raises `InvalidRequest` at the first one too
+        many.
+        """
         counter = RowCounter(limit=MAX_ROWS)
         try:
             async for block in self._data.objects.read(row.object_key):

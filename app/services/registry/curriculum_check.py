@@ -64,7 +64,7 @@ def _report(file_id: str, file: ReadFile) -> SplitReport:
 
 
 def _shared(files: dict[CurriculumPart, ReadFile]) -> list[tuple[int, int]]:
-    """Line in the training file and line in the validation file of the same messages."""
+    """Yields the line in the training file and line in the validation file of the same messages."""
     if len(files) < 2:  # noqa: PLR2004 - two files overlap
         return []
     training, validation = files["training"].first_lines, files["validation"].first_lines
@@ -74,7 +74,9 @@ def _shared(files: dict[CurriculumPart, ReadFile]) -> list[tuple[int, int]]:
 def _faults(
     files: dict[CurriculumPart, ReadFile], shared: list[tuple[int, int]]
 ) -> list[PreflightIssue]:
-    """Faults of rows, at most 100 over both files, then what is true of a file as a whole."""
+    """Returns the faults of rows, at most 100 over both files, then what is true of a file as a
+    whole.
+    """
     found = [finding for file in files.values() for finding in file.findings]
     in_rows = [finding for finding in found if finding.line is not None][:MAX_FAULTS]
     of_files = [finding for finding in found if finding.line is None]

@@ -32,7 +32,9 @@ _Read = TypeVar("_Read")
 
 
 def read_definition(models: TypeAdapter[_Read], definition: dict[str, Any], root: str) -> _Read:
-    """Validate a definition at the parameter `root`. Raises `InvalidRequest` at the first fault."""
+    """Validates a definition at the parameter `root`. Raises `InvalidRequest` at the first
+    fault.
+    """
     try:
         return models.validate_python(definition)
     except ValidationError as error:

@@ -117,7 +117,9 @@ class ContractTest:
         return max(0.0, self._ends_at - time.monotonic())
 
     def endpoint(self) -> Endpoint:
-        """With a breaker of its own, so that no check is spoilt by the one before it."""
+        """Returns the endpoint with a breaker of its own, so that no check is spoilt by the one
+        before it.
+        """
         pool = EndpointPool(
             self.egress,
             timeout_s=max(0.001, min(self.call_timeout_s, self.remaining_s)),

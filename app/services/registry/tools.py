@@ -64,7 +64,7 @@ class ToolService(RegistryService):
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
     async def update(self, tool_id: str, changes: dict[str, Any]) -> Registered:
-        """Insert a new version: keys that are not sent stay, a null removes an optional one.
+        """Inserts a new version: keys that are not sent stay, a null removes an optional one.
 
         With an URL the redacted definition is the start: a secret moves to no other address.
         So it is when the earlier secrets are lost: what is not sent anew is refused by name.
@@ -90,7 +90,7 @@ class ToolService(RegistryService):
             raise fault
 
     async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
-        """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,
+        """Calls the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,
         `RateLimited` while others of the project run.
         """
         if plan.requests / plan.rate > MAX_PACED_S:

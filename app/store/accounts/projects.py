@@ -45,7 +45,9 @@ class ProjectStore:
         return await self._get(organization_id, project_id)
 
     async def hold(self, organization_id: str, project_id: str) -> Project:
-        """Like `get`, with a shared lock that prevents archiving until the transaction ends."""
+        """Reads like `get`, with a shared lock that prevents archiving until the transaction
+        ends.
+        """
         return await self._get(organization_id, project_id, share=True)
 
     async def seize(self, organization_id: str, project_id: str) -> Project:

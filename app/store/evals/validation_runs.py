@@ -99,5 +99,7 @@ def _of(job_id: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _passes(threshold: float | None) -> ColumnElement[bool]:
-    """Condition: the reward reaches the threshold, or without a threshold is above 0."""
+    """Returns the condition that the reward reaches the threshold, or without a threshold is above
+    0.
+    """
     return Table.reward > 0 if threshold is None else Table.reward >= threshold

@@ -174,5 +174,5 @@ class EndedJobStore:
 
 
 def _removed() -> ColumnElement[bool]:
-    """Condition: the model can be called no longer."""
+    """Returns the condition that the model can be called no longer."""
     return or_(Model.deleted_at.is_not(None), model_dropped())

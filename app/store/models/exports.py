@@ -149,7 +149,7 @@ class LeasedExportStore:
 
 
 def is_kept() -> ColumnElement[bool]:
-    """Condition: the export is neither deleted nor expired."""
+    """Returns the condition that the export is neither deleted nor expired."""
     return and_(
         Table.deleted_at.is_(None), or_(Table.expires_at.is_(None), Table.expires_at > func.now())
     )

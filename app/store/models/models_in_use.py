@@ -29,9 +29,9 @@ _CRITERIA: Final = "$[*]"
 
 
 def checkpoint_in_use() -> ColumnElement[bool]:
-    """Condition on a row of checkpoints: the model is shared with another project, an unfinished
-    job trains from it or is graded by it, a running eval samples it or is graded by it, or an
-    unfinished export has it.
+    """Returns the condition on a row of checkpoints that the model is shared with another project,
+    an unfinished job trains from it or is graded by it, a running eval samples it or is graded by
+    it, or an unfinished export has it.
     """
     name = Checkpoint.model_name
     shared = exists().where(
@@ -73,8 +73,8 @@ async def users_of_model(session: AsyncSession, project_id: str, name: str) -> l
 
 
 def open_job_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[bool]:
-    """Condition on a row of jobs: it has not ended, and trains from the model or is graded by
-    it.
+    """Returns the condition on a row of jobs that it has not ended, and trains from the model or is
+    graded by it.
     """
     return and_(
         Jobs.status.not_in(_ENDED), or_(Jobs.model == name, _names(Jobs.method, _GRADER, name))
@@ -82,8 +82,8 @@ def open_job_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> Colu
 
 
 def open_run_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[bool]:
-    """Condition on a row of eval runs with its eval: it has not ended, and samples the model or is
-    graded by it.
+    """Returns the condition on a row of eval runs with its eval that it has not ended, and samples
+    the model or is graded by it.
     """
     return and_(
         Runs.status.in_(_OPEN),
@@ -96,6 +96,6 @@ def _names(
     path: str,
     model: ColumnElement[str] | InstrumentedAttribute[str],
 ) -> ColumnElement[bool]:
-    """Condition: a grader below `path`, at any depth, uses the model."""
+    """Returns the condition that a grader below `path`, at any depth, uses the model."""
     path_of_model = cast(f"{path}.**.model ? (@ == $model)", JSONPATH)
     return func.jsonb_path_exists(document, path_of_model, func.jsonb_build_object("model", model))

@@ -112,7 +112,9 @@ class LeasedDeliveryStore:
         )
 
     async def _mark_endpoint(self, endpoint_id: str, **values: Any) -> None:
-        """Must run before the delivery changes: a deletion locks the endpoint first, too."""
+        """Marks the endpoint. Must run before the delivery changes: a deletion locks the endpoint
+        first, too.
+        """
         await self._session.execute(
             update(Endpoint).where(Endpoint.id == endpoint_id).values(**values)
         )
