@@ -13,7 +13,7 @@ ROWS = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", PAGE, re.MULTILINE))
 
 
 def test_the_page_is_the_list_of_the_code() -> None:
-    assert ROWS == {**SPLITS, **MEANINGS}
+    assert dict([*SPLITS.items(), *MEANINGS.items()]) == ROWS
 
 
 def test_every_name_of_the_code_has_a_meaning() -> None:
