@@ -10284,28 +10284,53 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ChatFunctionCallDelta
+         * @description The function of a call in a stream.
+         */
+        ChatFunctionCallDelta: {
+            /**
+             * Name
+             * @description Name of the function, in the call's first piece.
+             * @default null
+             */
+            name: string | null;
+            /**
+             * Arguments
+             * @description Text to append to the arguments.
+             * @default null
+             */
+            arguments: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ChatToolCallDelta
-         * @description A tool call in a stream; it comes in one piece.
+         * @description A piece of a tool call in a stream. The CPU engine sends a call in one piece, vLLM its id and
+         *     name first and then its arguments as they are sampled.
          */
         ChatToolCallDelta: {
             /**
-             * Id
-             * @description Id that the `tool` message in reply repeats.
-             */
-            id: string;
-            /**
-             * Type
-             * @description Always `function`.
-             * @constant
-             */
-            type: "function";
-            /** @description The function that is called. */
-            function: components["schemas"]["ChatFunctionCall"];
-            /**
              * Index
-             * @description Number of the call in its message, from 0.
+             * @description Number of the call in its message, from 0; all pieces of a call have the same.
              */
             index: number;
+            /**
+             * Id
+             * @description Id that the `tool` message in reply repeats, in the call's first piece.
+             * @default null
+             */
+            id: string | null;
+            /**
+             * Type
+             * @description Always `function`, in the call's first piece.
+             * @default null
+             */
+            type: "function" | null;
+            /**
+             * @description The function that is called, or more of its arguments.
+             * @default null
+             */
+            function: components["schemas"]["ChatFunctionCallDelta"] | null;
         } & {
             [key: string]: unknown;
         };

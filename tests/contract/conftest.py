@@ -27,6 +27,7 @@ def _engine_is_well(service: Service) -> None:
     engine.models = {BASE}
     engine.refusals.clear()
     engine.bodies.clear()
+    engine.stream.clear()
     engine.hang = engine.break_off = False
     engine.load_takes_s = 0.0
     engine.cancelled.clear()

@@ -5,37 +5,18 @@ from typing import Any
 
 import httpx
 import pytest
-from jsonschema_rs import Draft202012Validator
 
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import FinishedJob
 from tests.support.installation import Installation
 from tests.support.patience import PATIENCE_S
-
-JSON = "application/json"
-
-
-class Specification:
-    """The document that the installation serves."""
-
-    def __init__(self, live: Installation) -> None:
-        self._document = httpx.get(f"{live.base_url}/openapi.json", timeout=PATIENCE_S).json()
-        self._operations = {
-            operation["operationId"]: operation
-            for methods in self._document["paths"].values()
-            for operation in methods.values()
-        }
-
-    def check(self, operation: str, reply: Any, *, kind: str = JSON) -> None:
-        """Raises `ValidationError` unless the reply fits the operation's schema."""
-        schema = self._operations[operation]["responses"]["200"]["content"][kind]["schema"]
-        Draft202012Validator({**schema, **self._document}).validate(reply)
+from tests.support.specification import EVENTS, Specification
 
 
 @pytest.fixture(scope="module")
 def specification(live: Installation) -> Specification:
-    return Specification(live)
+    return Specification(live.base_url)
 
 
 def test_the_replies_about_a_job_fit(
@@ -101,4 +82,4 @@ def test_the_chunks_of_a_stream_fit(
     assert chunks[-1]["choices"] == []
     assert any(c["choices"][0]["delta"].get("tool_calls") for c in chunks[:-1])
     for chunk in chunks:
-        specification.check("createChatCompletion", chunk, kind="text/event-stream")
+        specification.check("createChatCompletion", chunk, kind=EVENTS)

@@ -25,6 +25,8 @@ class ChatEngine:
     hang: bool = False
     break_off: bool = False
     answer: str = "hello"
+    stream: list[dict[str, Any]] = field(default_factory=list)
+    """Chunks to stream instead of the answer, as another engine sent them."""
     load_takes_s: float = 0.0
     forgets: int = 0
     """Loads that are answered well and serve nothing, as by an engine that restarts after them."""
@@ -65,6 +67,13 @@ class ChatEngine:
     async def _stream(self, request: web.Request, model: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        for chunk in self.stream:
+            # In vLLM's own form of JSON: without spaces, with letters of all scripts as they are.
+            text = json.dumps({**chunk, "model": model}, separators=(",", ":"), ensure_ascii=False)
+            await response.write(f"data: {text}\n\n".encode())
+        if self.stream:
+            await response.write(b"data: [DONE]\n\n")
+            return response
         half = (len(self.answer) + 1) // 2
         deltas: list[tuple[dict[str, Any], str | None]] = [
             ({"content": self.answer[:half]}, None),

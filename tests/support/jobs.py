@@ -38,9 +38,16 @@ def records_method(endpoint: str, **hyperparameters: Any) -> Any:
     }
 
 
-def create_job(client: OpenAI, endpoint: str, files: tuple[str, str], **settings: Any) -> Any:
+def create_job(
+    client: OpenAI,
+    endpoint: str,
+    files: tuple[str, str],
+    *,
+    model: str = "tiny-agent",
+    **settings: Any,
+) -> Any:
     return client.fine_tuning.jobs.create(
-        model="tiny-agent",
+        model=model,
         training_file=files[0],
         validation_file=files[1],
         seed=3,

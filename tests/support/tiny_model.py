@@ -121,9 +121,12 @@ def build_model(vocab_size: int, *, seed: int = 0, hidden: int = 128) -> Qwen3Fo
     return model
 
 
-def save_tiny_model(directory: Path, template: str = KEEPS_THINKING, *, seed: int = 0) -> Path:
+def save_tiny_model(
+    directory: Path, template: str = KEEPS_THINKING, *, seed: int = 0, hidden: int = 128
+) -> Path:
     tokenizer = build_tokenizer(template)
-    build_model(VOCAB_SIZE, seed=seed).save_pretrained(directory)  # a padded vocabulary
+    # A padded vocabulary.
+    build_model(VOCAB_SIZE, seed=seed, hidden=hidden).save_pretrained(directory)
     tokenizer.save_pretrained(directory)
     return directory
 

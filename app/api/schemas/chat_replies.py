@@ -37,11 +37,28 @@ class ChatToolCall(_Sent):
     """The function that is called."""
 
 
-class ChatToolCallDelta(ChatToolCall):
-    """A tool call in a stream; it comes in one piece."""
+class ChatFunctionCallDelta(_Sent):
+    """The function of a call in a stream."""
+
+    name: str | None = None
+    """Name of the function, in the call's first piece."""
+    arguments: str | None = None
+    """Text to append to the arguments."""
+
+
+class ChatToolCallDelta(_Sent):
+    """A piece of a tool call in a stream. The CPU engine sends a call in one piece, vLLM its id and
+    name first and then its arguments as they are sampled.
+    """
 
     index: int
-    """Number of the call in its message, from 0."""
+    """Number of the call in its message, from 0; all pieces of a call have the same."""
+    id: str | None = None
+    """Id that the `tool` message in reply repeats, in the call's first piece."""
+    type: Literal["function"] | None = None
+    """Always `function`, in the call's first piece."""
+    function: ChatFunctionCallDelta | None = None
+    """The function that is called, or more of its arguments."""
 
 
 class ToolCallError(_Sent):
@@ -204,6 +221,7 @@ CHUNK_SCHEMA: Final = {"$ref": f"#/components/schemas/{ChatCompletionChunk.__nam
 CHAT_REPLIES: Final[tuple[type[Described], ...]] = (
     ChatFunctionCall,
     ChatToolCall,
+    ChatFunctionCallDelta,
     ChatToolCallDelta,
     ToolCallError,
     TopLogprob,

@@ -2,59 +2,143 @@
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from app.settings.models import ModelSettings
+from examples.first_job import talk
+from examples.records_agent.dataset import make_rows
+from examples.records_agent.records import build_catalogue
+from tests.support.e2e.main_job import BATCH, Endpoints
 from tests.support.installation import Installation, cli, free_port, opened, wait_until_final
-from tests.support.jobs import upload
-from tests.support.supervised.runs import chat_row
-from tests.support.tiny_model import save_tiny_model
+from tests.support.jobs import create_job, upload_dataset
+from tests.support.patience import PATIENCE_S
+from tests.support.specification import EVENTS, Specification
 from tests.support.vllm_server import VLLM_PYTHON
 
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(700)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]
+MODEL = "records"
+TRAIN_ROWS = 3 * BATCH
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     if not VLLM_PYTHON.exists():
         pytest.skip("vLLM's environment is absent: make vllm-env")
     place = tmp_path_factory.mktemp("place")
-    save_tiny_model(place / "tiny")
+    shutil.copytree(ModelSettings().base_models[0].path, place / MODEL)
     data = place / "data"
     command = cli("up", "--data-dir", str(data), "--port", str(free_port()), "--detach")
-    command += ["--engine", "vllm", "--cpu", "--model", str(place / "tiny")]
+    command += ["--engine", "vllm", "--cpu", "--model", str(place / MODEL)]
+    command += ["--allow-endpoint", endpoints.good.removeprefix("http://")]
     environment = {**os.environ, "AGENT_RFT_VLLM_PYTHON": str(VLLM_PYTHON)}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    answer = json.loads(done.stdout)
     try:
-        with opened(data, answer) as live:
+        with opened(data, json.loads(done.stdout)) as live:
             yield live
     finally:
         subprocess.run(cli("down", "--data-dir", str(data)), check=True)
 
 
-def test_a_job_trains_beside_vllm_and_its_result_is_served_by_it(
-    live: Installation, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def files(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    directory = tmp_path_factory.mktemp("rows")
+    return upload_dataset(live.client(), directory, train=TRAIN_ROWS, valid=2 * BATCH)
+
+
+@pytest.fixture(scope="module")
+def job(live: Installation, endpoints: Endpoints, files: tuple[str, str]) -> Any:
+    client = live.client()
+    settings = {"learning_rate_multiplier": 3}
+    created = create_job(client, endpoints.good, files, model=MODEL, **settings)
+    done = wait_until_final(client, created.id, timeout_s=600)
+    assert done.status == "succeeded", done.error
+    return done
+
+
+def test_a_job_trains_beside_vllm_on_what_vllm_sampled(live: Installation, job: Any) -> None:
     command = Path(f"/proc/{live.pids()['engine']}/cmdline").read_text().split("\0")
     assert "vllm.entrypoints.openai.api_server" in command
-    client, rows = live.client(), tmp_path / "rows.jsonl"
-    rows.write_text("".join(json.dumps(chat_row(n)) + "\n" for n in range(12)))
-    file = upload(client, rows)
-    hyper = {"n_epochs": 1, "batch_size": 6, "learning_rate_multiplier": 10}
-    method: Any = {"type": "supervised", "supervised": {"hyperparameters": hyper}}
-    created = client.fine_tuning.jobs.create(
-        model="tiny", training_file=file, validation_file=file, method=method
+    for name in ("publish/probe_max_abs_logprob_diff", "train/sampler_max_abs_log_ratio"):
+        points = live.curve(job.id, name)
+        assert len(points) == TRAIN_ROWS // BATCH
+        assert max(points.values()) < 1e-3, name
+    assert live.curve(job.id, "tool_calls/mean")
+
+
+@pytest.mark.parametrize("tuned", [False, True])
+def test_replies_fit_the_specification(live: Installation, job: Any, tuned: bool) -> None:
+    specification = Specification(live.base_url)
+    row = make_rows(build_catalogue(), "validation", 1, seed=7)[0]
+    body = {
+        "model": job.fine_tuned_model if tuned else MODEL,
+        "messages": row["messages"],
+        "tools": row["tools"],
+        "temperature": 0,
+        "logprobs": True,
+        "top_logprobs": 2,
+    }
+    whole = _ask(live, body).json()
+    assert whole["model"] == body["model"]
+    specification.check("createChatCompletion", whole)
+    streamed = _ask(live, {**body, "stream": True, "stream_options": {"include_usage": True}})
+    *events, done = [line for line in streamed.text.split("\n\n") if line]
+    assert done == "data: [DONE]"
+    chunks = [json.loads(event.removeprefix("data: ")) for event in events]
+    assert {chunk["model"] for chunk in chunks} == {body["model"]}
+    for chunk in chunks:
+        specification.check("createChatCompletion", chunk, kind=EVENTS)
+    text = "".join(c["choices"][0]["delta"].get("content") or "" for c in chunks[:-1])
+    assert text == (whole["choices"][0]["message"]["content"] or "")
+
+
+def _ask(live: Installation, body: dict[str, Any]) -> httpx.Response:
+    reply = httpx.post(
+        f"{live.base_url}/chat/completions",
+        json=body,
+        headers={"Authorization": f"Bearer {live.api_key}"},
+        timeout=PATIENCE_S,
     )
-    job = wait_until_final(client, created.id, timeout_s=600)
-    assert job.status == "succeeded", job.error
-    assert job.fine_tuned_model is not None
-    asked: Any = [{"role": "user", "content": "What is 3 + 4?"}]
-    for model in ("tiny", job.fine_tuned_model):
-        reply = client.chat.completions.create(model=model, messages=asked, max_completion_tokens=8)
-        assert reply.usage is not None
-        assert reply.usage.completion_tokens > 0
+    assert reply.status_code == httpx.codes.OK, reply.text
+    return reply
+
+
+def test_a_job_goes_on_after_its_engine_was_killed(
+    live: Installation, endpoints: Endpoints, files: tuple[str, str]
+) -> None:
+    """Kills the process that computes, not the server in front of it, in the second step."""
+    client = live.client()
+    created = create_job(client, endpoints.good, files, model=MODEL)
+    live.wait_for_step(created.id, 1)
+    before = live.pids()["engine"]
+    os.kill(_computing(before), signal.SIGKILL)
+    done = wait_until_final(client, created.id, timeout_s=600)
+    assert done.status == "succeeded", done.error
+    assert live.pids()["engine"] != before
+    assert len(live.curve(created.id, "reward/mean")) == TRAIN_ROWS // BATCH
+
+
+def _computing(server: int) -> int:
+    """Returns the child of vLLM's server that holds the model."""
+    found = subprocess.run(
+        ["pgrep", "-P", str(server), "-f", "EngineCore"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return int(found.stdout.split()[0])
+
+
+def test_the_tuned_model_answers_in_a_tool_loop(
+    live: Installation, endpoints: Endpoints, job: Any
+) -> None:
+    """Last, so that the restarted engine loads the adapter anew."""
+    (row,) = make_rows(build_catalogue(), "validation", 1, seed=99)
+    assert talk(live.client(), job.fine_tuned_model, endpoints.good, row)

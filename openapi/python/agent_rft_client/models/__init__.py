@@ -35,6 +35,7 @@ from .chat_completion_request_verbosity_type_0 import ChatCompletionRequestVerbo
 from .chat_delta import ChatDelta
 from .chat_function import ChatFunction
 from .chat_function_call import ChatFunctionCall
+from .chat_function_call_delta import ChatFunctionCallDelta
 from .chat_function_name import ChatFunctionName
 from .chat_function_parameters_type_0 import ChatFunctionParametersType0
 from .chat_json_schema import ChatJsonSchema
@@ -464,6 +465,7 @@ __all__ = (
     "ChatDelta",
     "ChatFunction",
     "ChatFunctionCall",
+    "ChatFunctionCallDelta",
     "ChatFunctionName",
     "ChatFunctionParametersType0",
     "ChatJsonSchema",

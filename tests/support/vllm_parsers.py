@@ -1,0 +1,144 @@
+"""Readings of the turns of the tables by vLLM's own parsers, recorded or asked of its environment.
+
+`tests/workers/engines/test_vllm_parsers.py` holds the recording to vLLM; it writes the file instead
+with RECORD_VLLM_READINGS=1.
+"""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from tokenizers import AddedToken
+
+from app.domain.models.tool_parsers import ToolParser
+from app.rendering.formats.build import build_tool_format
+from app.rendering.formats.reasoning import HARMONY
+from tests.support.format_cases import ANSWERS, BROKEN, READ, TOOLS
+from tests.support.tiny_model import build_tokenizer
+from tests.support.vllm_server import VLLM_PYTHON
+
+RECORDED: Final = Path(__file__).with_name("vllm_readings.json")
+_PROGRAM: Final = Path(__file__).with_name("vllm_turn_reader.py")
+_LONGEST: Final = 500
+"""Turns beyond it are about the depth of our own parser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    parser: ToolParser
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The findings of one way of reading a turn."""
+
+    content: str
+    calls: tuple[tuple[str, str], ...]
+    """Names and arguments, as JSON with sorted keys where it is JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    whole: Read
+    streamed: Read
+
+
+def _turns() -> tuple[Turn, ...]:
+    rows = [row[:2] for row in READ] + [row[:2] for row in BROKEN] + ANSWERS
+    return tuple(Turn(name, _as_sampled(name, text)) for name, text in rows if len(text) < _LONGEST)
+
+
+def _as_sampled(name: ToolParser, text: str) -> str:
+    """Returns a whole turn: the table of harmony has what is left of one when reasoning is cut."""
+    if name != "openai":
+        return text
+    before, _, call = text.partition("<|start|>")
+    final = f"<|channel|>final<|message|>{before}<|end|><|start|>" if before else "<|start|>"
+    return (final + call).removeprefix("<|start|>assistant")
+
+
+TURNS: Final = _turns()
+
+
+def read_by_us(turn: Turn) -> Read:
+    answer = turn.text
+    if turn.parser == "openai":
+        answer = HARMONY.split(answer, opened=False).answer
+    parsed = build_tool_format(turn.parser).parse(answer, TOOLS)
+    calls = tuple((call.name, _sorted(call.arguments_json)) for call in parsed.tool_calls)
+    return Read(parsed.content, calls)
+
+
+def recorded() -> dict[Turn, Reading]:
+    rows = json.loads(RECORDED.read_text())
+    return {
+        Turn(row["parser"], row["text"]): Reading(_read(row["whole"]), _read(row["streamed"]))
+        for row in rows
+    }
+
+
+def write_recorded(readings: dict[Turn, Reading]) -> None:
+    """Writes a line for each turn."""
+    rows = [
+        json.dumps({**asdict(turn), **asdict(reading)}, ensure_ascii=False)
+        for turn, reading in readings.items()
+    ]
+    RECORDED.write_text("[\n" + ",\n".join(rows) + "\n]\n")
+
+
+def read_by_vllm(turns: Sequence[Turn], directory: Path) -> dict[Turn, Reading]:
+    """Returns what vLLM reads in each turn. `directory` takes tokenizers with a format's marks."""
+    if not VLLM_PYTHON.exists():
+        pytest.skip("vLLM's environment is absent: make vllm-env")
+    asked = [{**asdict(turn), "tokenizer": str(_tokenizer(turn, directory))} for turn in turns]
+    done = subprocess.run(
+        (VLLM_PYTHON, _PROGRAM),
+        input=json.dumps({"tools": TOOLS, "turns": asked}),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=directory,
+    )
+    # vLLM writes lines of its own to standard output before the answer.
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {turn: _reading(turn, each) for turn, each in zip(turns, found, strict=True)}
+
+
+def _tokenizer(turn: Turn, directory: Path) -> Path:
+    """Returns a tokenizer with the marks of the turn's format; vLLM takes a Mistral that has no
+    `[ARGS]` for an old one.
+    """
+    marks = set(build_tool_format(turn.parser).marks)
+    if "[TOOL_CALLS] [" in turn.text:
+        marks.remove("[ARGS]")
+    place = directory / f"{turn.parser}-{len(marks)}"
+    if not place.exists():
+        tokenizer = build_tokenizer()
+        tokenizer.add_tokens([AddedToken(mark) for mark in sorted(marks)])
+        tokenizer.save_pretrained(place)
+    return place
+
+
+def _reading(turn: Turn, found: dict[str, Any]) -> Reading:
+    assert "fault" not in found, (turn, found)
+    for way in ("whole", "streamed"):
+        assert "fault" not in found[way], (turn, found)
+    return Reading(_read(found["whole"]), _read(found["streamed"]))
+
+
+def _read(found: dict[str, Any]) -> Read:
+    calls = tuple((name, _sorted(arguments)) for name, arguments in found["calls"])
+    return Read(found["content"].strip(), calls)
+
+
+def _sorted(arguments: str) -> str:
+    """Returns the JSON text of arguments with sorted keys; other text as it is."""
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except ValueError:
+        return arguments
