@@ -1,4 +1,4 @@
-"""One installation, one example agent and one finished job for every end-to-end test."""
+"""One installation, one example agent and one finished job for the end-to-end tests of a folder."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +17,7 @@ from tests.support.installation import (
     example_agent,
     free_port,
     installation,
+    processes_below,
     wait_until_final,
 )
 from tests.support.jobs import create_job, upload_dataset
@@ -44,8 +45,9 @@ def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iter
             endpoints.silent,
         )
     ]
+    directory = tmp_path_factory.mktemp("installation") / "data"
     with installation(
-        tmp_path_factory.mktemp("installation") / "data",
+        directory,
         allow=allowed,
         LEASE__LEASE_S="6",
         LEASE__SWEEP_INTERVAL_S="1",
@@ -53,6 +55,8 @@ def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iter
         RUNS__WAITING_LIMIT_S="3",
     ) as running:
         yield running
+    assert processes_below(directory) == []
+    assert not (directory / "services.json").exists()
 
 
 @pytest.fixture(scope="session")

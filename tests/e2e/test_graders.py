@@ -65,7 +65,7 @@ def test_a_job_with_four_kinds_of_graders(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
-    method = records_method(endpoints.good, eval_interval=3)
+    method = records_method(endpoints.good, eval_interval=3, compute_multiplier=0.5)
     method["reinforcement"]["grader"] = grader(endpoints.good)
     created = client.fine_tuning.jobs.create(
         model="tiny-agent",

@@ -39,7 +39,7 @@ def test_a_job_learns_by_its_options(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
-    method = records_method(endpoints.good, eval_interval=100)
+    method = records_method(endpoints.good, eval_interval=100, compute_multiplier=0.5)
     method["reinforcement"].update(PULLED)
     created = client.fine_tuning.jobs.create(
         model="tiny-agent",

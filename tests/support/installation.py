@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 from openai import DefaultHttpxClient, OpenAI
 
+from app.embedded.leftovers import command_line
 from app.embedded.postgres import SUPERUSER
 from app.embedded.provision import DATABASE
 from tests.support.patience import PATIENCE_S, wait_for
@@ -54,6 +55,22 @@ def example_agent(*options: str, port: int = 0) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """A call of `agent-rft up`."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(repr=False)
+
+    def __call__(self) -> dict[str, Any]:
+        """Returns what the installation announces when it is ready."""
+        done = subprocess.run(
+            self.command, env=self.environment, stdout=subprocess.PIPE, text=True, check=True
+        )
+        announced: dict[str, Any] = json.loads(done.stdout)
+        return announced
+
+
+@dataclass(frozen=True, slots=True)
 class Installation:
     data_dir: Path
     base_url: str
@@ -61,6 +78,7 @@ class Installation:
     admin_key: str
     _http: httpx.Client = field(repr=False)
     _clients_http: DefaultHttpxClient = field(repr=False)
+    _start: Start | None = None
 
     def client(self) -> OpenAI:
         return OpenAI(
@@ -78,6 +96,11 @@ class Installation:
         )
         reply.raise_for_status()
         return reply.json()
+
+    def start_again(self) -> dict[str, Any]:
+        """Starts an installation whose supervisor was killed, with its own options and settings."""
+        assert self._start is not None
+        return self._start()
 
     def pids(self) -> dict[str, int]:
         """Process ids of the supervisor's children, by name."""
@@ -122,6 +145,14 @@ class Installation:
             for path in (self.data_dir / "objects").glob(pattern)
         }
 
+    def kept_adapters(self, job_id: str, steps: Collection[int]) -> dict[int, str]:
+        """Waits until these steps alone are stored: the others are removed after a job's end."""
+        wait_for(
+            lambda: self.adapters(job_id).keys() == set(steps),
+            what=f"the removal of other steps than {sorted(steps)} of {job_id}",
+        )
+        return self.adapters(job_id)
+
     def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = PATIENCE_S) -> None:
         """Also while the API itself is away for a moment."""
         self._wait_for_job(job_id, lambda job: bool(job["step"] >= step), timeout_s, f"step {step}")
@@ -144,7 +175,9 @@ class Installation:
 
 
 @contextmanager
-def opened(data_dir: Path, answer: Mapping[str, str]) -> Iterator[Installation]:
+def opened(
+    data_dir: Path, answer: Mapping[str, str], start: Start | None = None
+) -> Iterator[Installation]:
     """Yields an installation by what `agent-rft up --detach` printed, with its clients until the
     end.
     """
@@ -157,6 +190,7 @@ def opened(data_dir: Path, answer: Mapping[str, str]) -> Iterator[Installation]:
             answer["admin_key"],
             http,
             clients_http,
+            start,
         )
 
 
@@ -169,12 +203,31 @@ def installation(
     for address in allow:
         command += ["--allow-endpoint", address]
     environment = {**os.environ, **{f"AGENT_RFT_{key}": value for key, value in settings.items()}}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    start = Start(command, environment)
+    answer = start()
     try:
-        with opened(data_dir, json.loads(done.stdout)) as live:
+        with opened(data_dir, answer, start) as live:
             yield live
     finally:
         subprocess.run(cli("down", "--data-dir", str(data_dir)), check=True)
+
+
+def processes_below(directory: Path) -> list[str]:
+    """Command lines that name the directory, or that were started in it."""
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    lines = {pid: command_line(pid) for pid in pids}
+    return [
+        line
+        for pid, line in lines.items()
+        if str(directory) in line or _working_directory(pid) == str(directory)
+    ]
+
+
+def _working_directory(pid: int) -> str | None:
+    try:
+        return str(Path(f"/proc/{pid}/cwd").readlink())
+    except OSError:
+        return None
 
 
 def child_pid(job_id: str) -> int | None:

@@ -13,7 +13,7 @@ def test_failing_tools_are_discarded_and_never_a_reward(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
-    created = create_job(client, endpoints.faulty, small_files)
+    created = create_job(client, endpoints.faulty, small_files, compute_multiplier=0.5)
     job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     rows = live.rollouts(job.id, split="train")

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,11 @@ import openai
 import pytest
 
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation, installation, wait_until_final
-from tests.support.jobs import create_job, upload, upload_dataset
+from tests.support.e2e.quiet_job import TRAIN_ROWS, VALID_ROWS, QuietJob, create, outcome
+from tests.support.installation import Installation, installation
+from tests.support.jobs import upload, upload_dataset
 from tests.support.patience import PATIENCE_S, wait_for
 
-TRAIN_ROWS, VALID_ROWS, GROUP = 32, 10, 8
 MINIMUM_BYTES = 24_000_000
 
 
@@ -72,11 +71,6 @@ def _fill(filler: Path) -> None:
                     break
 
 
-def _wait_for_one_adapter(live: Installation, job_id: str) -> None:
-    """A job's other steps are removed after its end is committed."""
-    wait_for(lambda: len(live.adapters(job_id)) == 1, what=f"the removal of steps of {job_id}")
-
-
 def _kill(pid: int, line: str, logs: Path) -> None:
     """Kills a process. One that the full disk has ended is told of, with the ends of the logs."""
     try:
@@ -87,7 +81,7 @@ def _kill(pid: int, line: str, logs: Path) -> None:
 
 
 def test_a_full_disk_ends_nothing_for_good(
-    small_disk: Path, tmp_path: Path, endpoints: Endpoints
+    small_disk: Path, tmp_path: Path, endpoints: Endpoints, quiet: QuietJob
 ) -> None:
     address = endpoints.good.removeprefix("http://")
     with installation(
@@ -99,11 +93,7 @@ def test_a_full_disk_ends_nothing_for_good(
     ) as live:
         client = live.client()
         files = upload_dataset(client, tmp_path, train=TRAIN_ROWS, valid=VALID_ROWS)
-        quiet = create_job(client, endpoints.good, files, eval_interval=100).id
-        assert wait_until_final(client, quiet).status == "succeeded"
-        _wait_for_one_adapter(live, quiet)
-
-        job_id = create_job(client, endpoints.good, files, eval_interval=100).id
+        job_id = create(client, endpoints.good, files)
         live.wait_for_step(job_id, 1)
         supervisor = live.supervisor()
         before = _children(supervisor)
@@ -133,12 +123,5 @@ def test_a_full_disk_ends_nothing_for_good(
             lambda: (_readiness(live) or {}).get("status") in {"ok", "degraded"},
             what="a ready service",
         )
-        job = wait_until_final(client, job_id)
-        assert job.status == "succeeded", job.error
+        assert outcome(live, job_id) == quiet.outcome
         assert live.supervisor() == supervisor
-        _wait_for_one_adapter(live, job_id)
-        assert live.adapters(job_id) == live.adapters(quiet)
-        rows = live.rollouts(job_id)
-        keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
-        assert set(keys.values()) == {1}
-        assert len(rows) == TRAIN_ROWS * GROUP + (2 * 2 + 2) * VALID_ROWS

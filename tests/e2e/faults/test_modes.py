@@ -7,14 +7,11 @@ import signal
 from collections import Counter
 from typing import Any
 
-import pytest
-
-from tests.support.e2e.main_job import BATCH, GROUP, Endpoints
+from tests.support.e2e.main_job import BATCH, Endpoints
+from tests.support.e2e.quiet_job import GROUP, STEPS, VALID_ROWS
 from tests.support.installation import Installation, child_pid, wait_until_final
-from tests.support.jobs import records_method, upload_dataset
+from tests.support.jobs import records_method
 
-TRAIN_ROWS, VALID_ROWS = 64, 10
-STEPS = TRAIN_ROWS // BATCH
 STALE: dict[str, Any] = {
     "mode": {"type": "async", "max_staleness": 2},
     "loss": {"type": "importance_sampling"},
@@ -23,16 +20,12 @@ STALE: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def rows(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    directory = tmp_path_factory.mktemp("rows")
-    return upload_dataset(live.client(), directory, train=TRAIN_ROWS, valid=VALID_ROWS)
-
-
 def start_job(
     live: Installation, endpoint: str, files: tuple[str, str], choices: dict[str, Any]
 ) -> str:
-    method = records_method(endpoint, eval_interval=100)
+    method = records_method(
+        endpoint, eval_interval=100, compute_multiplier=GROUP / 8, learning_rate_multiplier=2
+    )
     method["reinforcement"].update(choices)
     job = live.client().fine_tuning.jobs.create(
         model="tiny-agent",
@@ -84,9 +77,9 @@ def pause_and_resume(live: Installation, job_id: str) -> int:
 
 
 def test_an_async_job_that_is_killed_and_paused_loses_and_doubles_nothing(
-    live: Installation, endpoints: Endpoints, rows: tuple[str, str]
+    live: Installation, endpoints: Endpoints, quiet_files: tuple[str, str]
 ) -> None:
-    job_id = start_job(live, endpoints.good, rows, STALE)
+    job_id = start_job(live, endpoints.good, quiet_files, STALE)
     for step, victim in ((1, "child"), (2, "engine")):
         live.wait_for_step(job_id, step)
         kill(live, job_id, victim)
@@ -120,10 +113,10 @@ def test_an_async_job_that_is_killed_and_paused_loses_and_doubles_nothing(
 
 
 def test_a_streaming_job_that_is_killed_stays_on_policy(
-    live: Installation, endpoints: Endpoints, rows: tuple[str, str]
+    live: Installation, endpoints: Endpoints, quiet_files: tuple[str, str]
 ) -> None:
     mode = {"type": "streaming", "minibatches": 4}
-    job_id = start_job(live, endpoints.good, rows, {"mode": mode})
+    job_id = start_job(live, endpoints.good, quiet_files, {"mode": mode})
     for step, victim in ((2, "child"), (5, "engine")):
         live.wait_for_step(job_id, step)
         kill(live, job_id, victim)

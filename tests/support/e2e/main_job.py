@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 96, 40, 8, 8
+TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 64, 40, 8, 8
 STEPS = TRAIN_ROWS // BATCH
 EVAL_INTERVAL = STEPS // 2
 

@@ -1,0 +1,179 @@
+"""The processes of an installation: announcement, restarts, logs, readiness, second start.
+
+The fixture `live` checks at its end that the stop leaves no process.
+"""
+
+import io
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.embedded.log_files import LOG_BYTES
+from app.embedded.ports import free_port
+from app.settings.models import DEFAULT_MODEL
+from tests.support.installation import Installation, cli, processes_below
+from tests.support.patience import PATIENCE_S, wait_for
+
+_HEALED = ("postgres", "api")
+"""Children that one test each kills; `test_kills` kills all of them during a job."""
+
+
+def _times_ready(live: Installation, child: str) -> int:
+    lines = (live.data_dir / "logs" / "supervisor.log").read_text().splitlines()
+    return sum("child_ready" in line and f"child={child}" in line.split() for line in lines)
+
+
+def _answers(live: Installation) -> bool:
+    url = live.base_url.removesuffix("/v1") + "/readyz"
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:  # noqa: S310 - our own address
+            return int(reply.status) == 200
+    except OSError:
+        return False
+
+
+def _upload(live: Installation) -> str:
+    row = json.dumps({"messages": [{"role": "user", "content": "What is 2 + 2?"}]}) + "\n"
+    content = io.BytesIO(row.encode() * 12)
+    return live.client().files.create(file=("rows.jsonl", content), purpose="fine-tune").id
+
+
+def test_the_announcement_leads_to_a_working_service(live: Installation) -> None:
+    announced = json.loads((live.data_dir / "services.json").read_text())
+    assert announced["base_url"] == live.base_url
+    assert live.base_url.endswith("/v1")
+    assert announced["models"] == [DEFAULT_MODEL]
+    assert len({live.api_key, live.admin_key, ""}) == 3
+    assert DEFAULT_MODEL in {model.id for model in live.client().models.list()}
+
+
+def test_the_announced_link_signs_in_to_the_dashboard_once(live: Installation) -> None:
+    announced = json.loads((live.data_dir / "services.json").read_text())
+    page, _, link = announced["sign_in_url"].partition("#link=")
+    assert page == f"{announced['dashboard_url']}sign-in"
+    headers = {"origin": live.base_url.removesuffix("/v1")}
+    with httpx.Client(headers=headers, timeout=PATIENCE_S) as browser:
+        assert browser.get(announced["dashboard_url"]).status_code == 303
+        assert browser.post(page, data={"link": link}).status_code == 303
+        home = browser.get(announced["dashboard_url"])
+        assert (home.status_code, "<h1>Jobs</h1>" in home.text) == (200, True)
+        assert browser.post(page, data={"link": link}).status_code == 401
+
+
+def test_files_with_secrets_are_for_their_owner_only(live: Installation) -> None:
+    _upload(live)
+    modes = {}
+    for path in live.data_dir.rglob("*"):
+        with suppress(FileNotFoundError):  # an earlier job's scratch that is removed right now
+            modes[str(path.relative_to(live.data_dir))] = path.lstat().st_mode
+    assert {"state.json", "models.json", "supervisor.lock", "reserve", "objects"} <= modes.keys()
+    open_to_others = [
+        name for name, mode in modes.items() if mode & 0o077 and not stat.S_ISLNK(mode)
+    ]
+    assert open_to_others == []
+
+
+def test_no_child_is_handed_the_superusers_or_owners_password(live: Installation) -> None:
+    state = json.loads((live.data_dir / "state.json").read_text())
+    for child, pid in live.pids().items():
+        environment = Path(f"/proc/{pid}/environ").read_text()
+        assert state["superuser_password"] not in environment, child
+        assert state["owner_password"] not in environment, child
+        if child in {"postgres", "valkey", "engine", "sandbox"}:
+            assert state["app_password"] not in environment, child
+            assert state["secret_key"] not in environment, child
+        assert (state["worker_password"] in environment) == (child in {"runs", "control"}), child
+
+
+def test_a_second_up_on_the_directory_is_refused(live: Installation) -> None:
+    command = cli("up", "--data-dir", str(live.data_dir), "--port", str(free_port()), "--detach")
+    second = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert second.returncode == 5
+    assert "belongs to a running supervisor" in second.stderr
+    assert _answers(live)
+
+
+@pytest.mark.parametrize("child", _HEALED)
+def test_a_killed_child_heals(live: Installation, child: str) -> None:
+    file_id = _upload(live)
+    ready_before, killed = _times_ready(live, child), live.pids()[child]
+    live.kill(child)
+    wait_for(lambda: _times_ready(live, child) > ready_before, what=child)
+    assert live.pids()[child] != killed
+    wait_for(lambda: _answers(live), what="the API")
+    assert live.client().files.retrieve(file_id).filename == "rows.jsonl"
+
+
+def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everything(
+    live: Installation,
+) -> None:
+    file_id, children = _upload(live), live.pids()
+    os.kill(live.supervisor(), signal.SIGKILL)
+    announced = live.start_again()
+    assert (announced["api_key"], announced["admin_key"]) == (live.api_key, live.admin_key)
+    assert live.pids().keys() == children.keys()
+    assert not set(live.pids().values()) & set(children.values())
+    workers = [line for line in processes_below(live.data_dir) if "-Q control" in line]
+    assert 1 <= len(workers) <= 3  # with its pool and its clock
+    assert live.client().files.retrieve(file_id).filename == "rows.jsonl"
+
+
+def test_the_clock_needs_no_file_and_writes_no_line_per_tick(live: Installation) -> None:
+    assert list(live.data_dir.glob("beat*")) == []
+    log = (live.data_dir / "logs" / "control.log").read_text()
+    assert " ready." in log
+    assert "Scheduler: Sending due task" not in log
+    assert re.findall(r"Task \S+ (?:received|succeeded)", log) == []
+
+
+def test_a_log_stays_bounded_while_its_child_writes(live: Installation) -> None:
+    log, before = live.data_dir / "logs" / "api.log", live.pids()["api"]
+    with log.open("a") as file:
+        file.write("x" * LOG_BYTES)
+
+    def bounded() -> bool:
+        return log.stat().st_size < LOG_BYTES
+
+    wait_for(bounded, what="the bound of the log")
+    assert log.with_name("api.log.1").stat().st_size >= LOG_BYTES
+    urllib.request.urlopen(live.base_url.removesuffix("/v1") + "/healthz?api_key=canary").close()  # noqa: S310 - our own address
+    wait_for(lambda: "/healthz " in log.read_text(), what="the next line")
+    assert "\0" not in log.read_text()
+    assert "canary" not in log.read_text()
+    assert live.pids()["api"] == before
+
+
+def test_readiness_has_a_part_for_each_server(live: Installation) -> None:
+    url = live.base_url.removesuffix("/v1") + "/readyz"
+
+    def parts() -> dict[str, str]:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:  # noqa: S310 - our own address
+            body = json.load(reply)
+        return {name: part["status"] for name, part in body["parts"].items()}
+
+    names = ["database", "disk", "broker", "worker", "engine"]
+    if "sandbox" in live.pids():
+        names.append("sandbox")
+    wait_for(lambda: parts() == dict.fromkeys(names, "ok"), what="all parts")
+    os.kill(live.pids()["control"], signal.SIGSTOP)
+    os.kill(live.pids()["engine"], signal.SIGSTOP)
+    try:
+        wait_for(
+            lambda: (
+                [name for name, state in parts().items() if state != "ok"] == ["worker", "engine"]
+            ),
+            what="the two that do not answer",
+        )
+    finally:
+        os.kill(live.pids()["control"], signal.SIGCONT)
+        os.kill(live.pids()["engine"], signal.SIGCONT)
+    wait_for(lambda: parts() == dict.fromkeys(names, "ok"), what="all parts again")

@@ -1,0 +1,76 @@
+"""The small job that runs quietly once. The same job, disturbed on this installation or on another,
+must end with the same bytes and have counted the same samples.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from openai import OpenAI
+
+from tests.support.e2e.main_job import BATCH
+from tests.support.installation import Installation, wait_until_final
+from tests.support.jobs import create_job
+
+TRAIN_ROWS, VALID_ROWS, GROUP = 64, 10, 4
+STEPS = TRAIN_ROWS // BATCH
+EVAL_INTERVAL = STEPS // 2
+_CHECKPOINTS = {EVAL_INTERVAL, STEPS}
+_SAMPLES = STEPS * BATCH * GROUP + (3 * 2 + 2) * VALID_ROWS
+"""Three validations, each of them sampled and greedy, and the report's two."""
+
+Sample = tuple[str, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    adapters: dict[int, str]
+    """SHA-256 of the weights by step."""
+    samples: frozenset[Sample]
+
+
+@dataclass(frozen=True, slots=True)
+class QuietJob:
+    id: str
+    model: str
+    """The tuned model."""
+    outcome: Outcome
+
+
+def create(client: OpenAI, endpoint: str, files: tuple[str, str]) -> str:
+    job: Any = create_job(
+        client,
+        endpoint,
+        files,
+        eval_interval=EVAL_INTERVAL,
+        compute_multiplier=GROUP / 8,
+    )
+    return str(job.id)
+
+
+def quiet_job(live: Installation, endpoint: str, files: tuple[str, str]) -> QuietJob:
+    job_id = create(live.client(), endpoint, files)
+    ended = outcome(live, job_id)
+    job = live.client().fine_tuning.jobs.retrieve(job_id)
+    return QuietJob(job_id, str(job.fine_tuned_model), ended)
+
+
+def outcome(live: Installation, job_id: str) -> Outcome:
+    """Waits until the job has succeeded. Each of its samples was counted once."""
+    job = wait_until_final(live.client(), job_id)
+    assert job.status == "succeeded", job.error
+    rows = live.rollouts(job_id)
+    counted = Counter(
+        (row["split"], row["step"], row["prompt_index"], row["sample_index"]) for row in rows
+    )
+    assert set(counted.values()) == {1}
+    assert len(rows) == _SAMPLES
+    usage = live.get(f"/fine_tuning/jobs/{job_id}")["usage_metrics"]
+    assert usage["rollouts"] == len(rows)
+    for name in ("prompt_tokens", "completion_tokens", "tool_calls"):
+        assert usage[name] == sum(row[name] for row in rows), name
+    assert all(row["reward"] is not None for row in rows)
+    assert sorted(live.curve(job_id, "reward/mean")) == list(range(1, STEPS + 1))
+    adapters = live.kept_adapters(job_id, _CHECKPOINTS)
+    assert len(set(adapters.values())) == len(_CHECKPOINTS), "each step has other weights"
+    return Outcome(adapters, frozenset(counted))
