@@ -10,6 +10,7 @@ import pytest
 from typing_extensions import override
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
+from tests.support.compiled_statements import share_compiled_statements
 from tests.support.s3_server import S3Server, s3_server, weed
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from tests.support.stack import Database, Services, running_services
@@ -20,6 +21,8 @@ END_TO_END = "tests/e2e/"
 # spins while it waits for a core. A test that is about threads sets their number.
 for _name, _value in (("OMP_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "PASSIVE")):
     os.environ.setdefault(_name, _value)
+
+share_compiled_statements()
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
