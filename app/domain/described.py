@@ -19,6 +19,8 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from app.domain.python_syntax import module_of
+
 LEFT_OUT: Final = "x-left-out"
 """Marks a field that a reply may lack; the specification takes the mark out when it is complete."""
 COMMON_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
@@ -87,7 +89,7 @@ def _text_of(owner: type, field: str) -> str | None:
 @cache
 def _texts(module: str) -> Mapping[tuple[str, str], str]:
     """Returns the texts of a module by class and field."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    tree = module_of(inspect.getsource(sys.modules[module]))
     return {
         (node.name, field): text
         for node in tree.body

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from app.domain.python_syntax import module_of
+
 FUNCTION: Final = "grade"
 MAX_SOURCE: Final = 256_000
 """Bytes; the hosted limit."""
@@ -80,7 +82,7 @@ def check_source(source: str) -> None:
 
 def _parsed(source: str) -> ast.Module:
     try:
-        return ast.parse(source)
+        return module_of(source)
     except SyntaxError as error:
         place = "" if error.lineno is None else f"line {error.lineno}: "
         raise SourceFault(f"{place}{error.msg}") from None

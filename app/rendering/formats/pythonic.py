@@ -15,6 +15,7 @@ from typing import Any, Final
 from typing_extensions import override
 
 from app.domain.models.tool_parsers import ToolParser
+from app.domain.python_syntax import expression_of
 from app.rendering.formats.tool_format import (
     BrokenCall,
     MarkedCalls,
@@ -66,7 +67,7 @@ class Olmo3(MarkedCalls):
 
 def _calls_of(text: str) -> list[ParsedToolCall]:
     try:
-        body = ast.parse(text, mode="eval").body
+        body = expression_of(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BrokenCall("it is not a list of Python calls") from None
     if not isinstance(body, ast.List) or not body.elts:
