@@ -71,10 +71,13 @@ class Ending:
     detail: str
     """The end of a program that did not reply, in words for its author."""
     elapsed_s: float
+    """Seconds from its start, without its wait for a slot."""
+    waited_s: float = 0.0
+    """Seconds until it got a slot."""
 
     @classmethod
     def read(cls, sent: Mapping[str, Any]) -> "Ending":
-        return cls(sent["how"], sent["reply"], sent["detail"], sent["elapsed_s"])
+        return cls(**sent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.binaries import find_postgres, find_valkey, runnable_by
 from app.embedded.identity import unprivileged
 from app.embedded.postgres import PostgresServer
-from app.embedded.probes import LogLine, accepts_unix, http_ok
+from app.embedded.probes import LogLine, http_ok, sandbox_answers
 from app.embedded.processes import ChildSpec
 from app.embedded.provision import database_url
 from app.embedded.state import DataDir, State
@@ -154,6 +154,7 @@ def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
     """Returns the spec of the runner of python graders. Its environment has no secret, neither of
     this installation nor of the shell that started it.
     """
+    answers = sandbox_answers(settings.sandbox_socket)
     return ChildSpec(
         name="sandbox",
         command=(sys.executable, "-m", "workers.sandbox"),
@@ -164,7 +165,8 @@ def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
             "AGENT_RFT_SANDBOX": settings.sandbox.model_dump_json(),
         },
         log=data_dir.logs / "sandbox.log",
-        ready=accepts_unix(settings.sandbox_socket),
+        ready=answers,
+        answers=answers,
         directory=data_dir.root,
         required=False,
     )

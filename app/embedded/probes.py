@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.gateways.free_space import free_bytes
-from app.gateways.sandbox.frames import socket_address
+from app.gateways.sandbox.frames import socket_address, to_frame
 
 _HTTP_OK = 200
 _PAGE_BYTES = 4096
@@ -33,8 +33,8 @@ def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
     return ready
 
 
-def accepts_unix(path: Path) -> Callable[[int], bool]:
-    """Returns a probe that is true if a connection to a Unix socket is accepted."""
+def sandbox_answers(path: Path) -> Callable[[int], bool]:
+    """Returns a probe that is true if the sandbox's runner answers on its Unix socket."""
 
     def ready(pid: int) -> bool:
         del pid
@@ -42,9 +42,10 @@ def accepts_unix(path: Path) -> Callable[[int], bool]:
             probe.settimeout(1.0)
             try:
                 probe.connect(address)
+                probe.sendall(to_frame({"op": "ping"}))
+                return bool(probe.recv(1))
             except OSError:
                 return False
-        return True
 
     return ready
 

@@ -32,6 +32,7 @@ _log = structlog.get_logger()
 _PR_SET_PDEATHSIG = 1
 _FIRST_DELAY_S = 0.1
 _LONGEST_DELAY_S = 10.0
+_MISSES = 6  # probes that a ready child fails, one after another, before it is replaced
 _STEADY_S = 10.0  # the backoff of a child that was ready this long is reset
 
 State = Literal["down", "starting", "ready", "stopped"]
@@ -39,7 +40,7 @@ State = Literal["down", "starting", "ready", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """Command and readiness probe of a child. `ready` receives the pid and must return quickly.
+    """Command and probes of a child. `ready` and `answers` receive the pid and must return quickly.
     `ready_timeout_s` counts from the last change of what `progress` returns.
     """
 
@@ -48,6 +49,9 @@ class ChildSpec:
     environment: Mapping[str, str] = field(repr=False)
     log: Path
     ready: Callable[[int], bool]
+    answers: Callable[[int], bool] | None = None
+    """Asks a ready child each `ask_every_s`; one that hangs is killed and started again."""
+    ask_every_s: float = 5.0
     prepare: Callable[[], None] = lambda: None
     ready_timeout_s: float = 60.0
     progress: Callable[[], object] = lambda: None
@@ -74,6 +78,8 @@ class Child:
         self._started_at = 0.0
         self._moved_at = 0.0
         self._progress: object = None
+        self._asked_at = 0.0
+        self._misses = 0
         self._retry_at = 0.0
         self._stop_signalled_at = 0.0
         self._not_started = ""
@@ -96,6 +102,8 @@ class Child:
             self._ended(now)
         elif self.state == "starting":
             self._probe(now)
+        elif self.spec.answers is not None and now >= self._asked_at + self.spec.ask_every_s:
+            self._ask(self._process.pid, self.spec.answers)
 
     def signal_stop(self) -> None:
         """Sends the stop signal; the child is not restarted."""
@@ -182,6 +190,17 @@ class Child:
         elif self._process is not None and now - self._moved_at > self.spec.ready_timeout_s:
             _log.warning("child_not_ready", child=self.spec.name, after_s=self.spec.ready_timeout_s)
             kill_group(self._process.pid)
+
+    def _ask(self, pid: int, answers: Callable[[int], bool]) -> None:
+        """Counts what a ready child does not answer. A count and no time: after a sleep of the
+        machine the time is long, and the child answers.
+        """
+        self._misses = 0 if answers(pid) else self._misses + 1
+        self._asked_at = time.monotonic()
+        if self._misses >= _MISSES:
+            _log.warning("child_hangs", child=self.spec.name, probes=self._misses)
+            self._misses = 0
+            kill_group(pid)
 
     def _delay_s(self) -> float:
         doublings = min(self.failures - 1, 16)

@@ -15,7 +15,7 @@ from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.gateways.objects import Objects, build_objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.sandbox.client import build_sandbox
-from app.gateways.sandbox.sandbox import Sandbox
+from app.gateways.sandbox.sandbox import SharedSandbox
 from app.gateways.secrets import SecretBox, build_secret_box
 from app.services.accounts.dashboard_sessions import DashboardSessionService
 from app.services.accounts.keys import KeyService
@@ -31,6 +31,8 @@ from app.store.database import Database
 
 _SANDBOX_PATIENCE_S: Final = 5.0
 """A caller waits for a trial: long enough for a runner that restarts."""
+_SANDBOX_WAIT_S: Final = 60.0
+"""A caller's program waits so long for its start, half of what a trial may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class ProcessContext:
     judge_egress: Egress
     """Egress to the operator's own judges; never used for customers' addresses."""
     inference: Inference
-    sandbox: Sandbox
+    sandbox: SharedSandbox
     secret_box: SecretBox
     keys: KeyService
     rate_limits: RateLimits
@@ -71,7 +73,7 @@ class ProcessContext:
         inference = HttpInference(
             settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
         )
-        sandbox = build_sandbox(settings, patience_s=_SANDBOX_PATIENCE_S)
+        sandbox = build_sandbox(settings, patience_s=_SANDBOX_PATIENCE_S, wait_s=_SANDBOX_WAIT_S)
         return cls(
             settings=settings,
             database=database,

@@ -188,7 +188,7 @@ class Factory:
             judge_egress=context.judge_egress,
             engine=EngineModels(self._engine(), context.adapters, models.find),
             signer=CallSigner(*context.settings.secret_keys, project_id=self._tenant.project_id),
-            sandbox=context.sandbox,
+            sandbox=context.sandbox.for_project(self._tenant.project_id),
         )
         settings = context.settings
         return TrialService(ports, models, limits=settings.egress, judges=settings.judges)

@@ -26,6 +26,8 @@ MAX_CODE: Final = 262_144
 """Characters of the code."""
 MOST_TIME_OUTS: Final = 3
 """Tests that may reach their time limit; the later ones then fail without a run."""
+MOST_SECONDS: Final = 60.0
+"""Run time of all tests of one answer; once it is spent, the later ones fail without a run."""
 _LANGUAGES: Final = frozenset({"", "py", "python", "python3"})
 _TOLERANCE: Final = 1e-9
 
@@ -76,6 +78,8 @@ class CodeExecutionScorer:
             fault: str | None
             if time_outs == MOST_TIME_OUTS:
                 fault = f"not run after {time_outs} time-outs"
+            elif elapsed_s >= MOST_SECONDS:
+                fault = f"not run, because those before it took {MOST_SECONDS:g} s"
             else:
                 try:
                     result = await run_program(

@@ -17,7 +17,7 @@ from app.domain.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
 from app.gateways.free_space import FreeSpace
 from app.gateways.inference.inference import Inference
 from app.gateways.job_queue import JobQueue
-from app.gateways.sandbox.sandbox import Sandbox, SandboxUnavailable
+from app.gateways.sandbox.sandbox import SandboxUnavailable, SharedSandbox
 from app.store.database import Database
 
 FRESH_S: Final = 5.0
@@ -31,7 +31,7 @@ class HealthPorts:
     queue: JobQueue
     inference: Inference
     space: FreeSpace
-    sandbox: Sandbox
+    sandbox: SharedSandbox
 
 
 class HealthService:

@@ -23,6 +23,12 @@ class SandboxSettings(SettingsGroup):
     """Memory that a program may take beyond that of the warm interpreter."""
     parallel: int | None = Field(None, ge=1, le=256)
     """Programs that run at once; `None`: two for each core, and four at least."""
+    per_project: int | None = Field(None, ge=1, le=256)
+    """Programs of one project that run at once; `None`: three quarters of `parallel`."""
+    max_waiting: int = Field(512, ge=1)
+    """Programs of one project that wait; one more is refused."""
+    wait_limit_s: float = Field(300.0, gt=0)
+    """Seconds that a program waits for its start; then it is refused."""
     modules: tuple[str, ...] = ()
     """Modules that programs may import beside the usual ones; they must be installed."""
     first_uid: int = Field(60_800, ge=1_000, le=4_294_000_000)

@@ -97,7 +97,8 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
         endpoints=customers,
         signer=signer,
     )
-    grading = GradingPorts(customers, signer, judges, build_sandbox(settings))
+    sandbox = build_sandbox(settings).for_project(lease.project_id)
+    grading = GradingPorts(customers, signer, judges, sandbox)
     return [build_scorer(criterion, grading) for criterion in criteria]
 
 

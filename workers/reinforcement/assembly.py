@@ -114,7 +114,7 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
                 endpoints,
                 signer,
                 run_judges(context, endpoints, signer),
-                build_sandbox(context.settings),
+                build_sandbox(context.settings).for_project(context.job.project_id),
             ),
         ),
         limits=EpisodeLimits(

@@ -6,10 +6,13 @@ slot.
 """
 
 import asyncio
+import json
+import math
 import signal
 import socket
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
 from app.domain.sandbox import MAX_REPLY, End, Ending
@@ -18,13 +21,15 @@ from workers.sandbox.zygote import READY
 from workers.sandbox.zygotes import Forked, Zygote
 
 _CHUNK: Final = 65_536
-_PREPARED_S: Final = 30.0
+PREPARED_S: Final = 30.0
 """A process applies its layers in milliseconds, unless the machine has no processor time left."""
 _ENDED_S: Final = 30.0
+_LEAVES_S: Final = 1.0
+"""A process that closes its channel because it ends is gone at once."""
 _SIGNALS: Final = {
-    signal.SIGKILL: "it was killed, by its limit of processor time or for want of memory",
     signal.SIGSEGV: "it crashed (SIGSEGV), as too deep a recursion does",
-    signal.SIGABRT: "it aborted (SIGABRT)",
+    signal.SIGABRT: "it aborted (SIGABRT), as a library does that gets no more memory",
+    signal.SIGSYS: "it called the kernel by another architecture's numbers (SIGSYS)",
 }
 
 
@@ -32,46 +37,69 @@ class ExecutionFailed(Exception):
     """The sandbox failed, and no program is to blame. The text is for operators and callers."""
 
 
-async def execute(zygote: Zygote, slot: int, program: bytes, *, limit_s: float) -> Ending:
+class ZygoteHangs(ExecutionFailed):
+    """The zygote lives and forks nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Exit:
+    """The end of a program's process, as its keeper tells it."""
+
+    code: int
+    """Negative: the number of the signal that ended it."""
+    processor_s: float
+    memory_bytes: int
+    """The most that it held."""
+
+
+async def execute(
+    zygote: Zygote, slot: int, program: bytes, *, limit_s: float, prepared_s: float
+) -> Ending:
     """Raises `ExecutionFailed`."""
     try:
-        async with asyncio.timeout(_PREPARED_S):
+        async with asyncio.timeout(prepared_s):
             forked = await zygote.fork(slot)
-    except (OSError, EOFError, TimeoutError) as error:
+    except TimeoutError as error:
+        raise ZygoteHangs(f"started no process within {prepared_s:g} s") from error
+    except (OSError, EOFError) as error:
         raise ExecutionFailed("could not start a process") from error
     try:
-        return await _attended(forked, program, limit_s)
+        return await _attended(forked, program, limit_s=limit_s, prepared_s=prepared_s)
     finally:
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(forked.handle, signal.SIGKILL)
+        forked.kill()
         forked.close()
 
 
-async def _attended(forked: Forked, program: bytes, limit_s: float) -> Ending:
+async def _attended(forked: Forked, program: bytes, *, limit_s: float, prepared_s: float) -> Ending:
     loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(_PREPARED_S):
+        async with asyncio.timeout(prepared_s):
             ready = await loop.sock_recv(forked.channel, len(READY))
     except (OSError, TimeoutError):
         ready = b""
     if ready != READY:
         raise ExecutionFailed("could not confine a process; its log has the layer")
     started = time.monotonic()
-    reply, in_time = b"", True
+    reply, in_time, left = b"", True, True
     try:
         async with asyncio.timeout(limit_s):
             reply = await _exchange(forked.channel, program)
     except TimeoutError:
         in_time = False
     elapsed_s = time.monotonic() - started
-    with suppress(ProcessLookupError):
-        signal.pidfd_send_signal(forked.handle, signal.SIGKILL)
-    code = await _exit_code(forked.status)
+    if in_time and not reply:
+        left = await _leaves(forked)
+    forked.kill()
+    ended = await _exit_of(forked.status)
     if not in_time:
         return _failed("time_limit", f"no result within {limit_s:g} s", elapsed_s)
-    if code is None:
+    if ended is None:
         raise ExecutionFailed("lost a process, because its parent died")
-    return _ending(reply, code, elapsed_s)
+    if len(reply) > MAX_REPLY:
+        return _failed("output_limit", f"a result of more than {MAX_REPLY} bytes", elapsed_s)
+    if reply:
+        return Ending("replied", reply.decode(errors="replace"), "", elapsed_s)
+    return _without_reply(ended, limit_s=limit_s, left=left, elapsed_s=elapsed_s)
 
 
 async def _exchange(channel: socket.socket, program: bytes) -> bytes:
@@ -94,20 +122,37 @@ async def _exchange(channel: socket.socket, program: bytes) -> bytes:
     return b"".join(parts)
 
 
-async def _exit_code(status: socket.socket) -> int | None:
-    """Returns the code that the keeper tells, `None` if the keeper died."""
+async def _leaves(forked: Forked) -> bool:
+    """Returns whether a process that has closed its channel ends by itself."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LEAVES_S):
+            await forked.end()
+            return True
+    return False
+
+
+async def _exit_of(status: socket.socket) -> _Exit | None:
+    """Returns what the keeper tells, `None` if the keeper died."""
     with suppress(OSError, ValueError, TimeoutError):
         async with asyncio.timeout(_ENDED_S):
-            return int(await asyncio.get_running_loop().sock_recv(status, 16))
+            return _Exit(**json.loads(await asyncio.get_running_loop().sock_recv(status, 256)))
     return None
 
 
-def _ending(reply: bytes, code: int, elapsed_s: float) -> Ending:
-    if len(reply) > MAX_REPLY:
-        return _failed("output_limit", f"a result of more than {MAX_REPLY} bytes", elapsed_s)
-    if not reply:
-        return _failed("crashed", _crash(code), elapsed_s)
-    return Ending("replied", reply.decode(errors="replace"), "", elapsed_s)
+def _without_reply(ended: _Exit, *, limit_s: float, left: bool, elapsed_s: float) -> Ending:
+    """Names the limit that ended a program, as far as the kernel tells it."""
+    if ended.code != -signal.SIGKILL:
+        return _failed("crashed", _crash(ended.code), elapsed_s)
+    if not left:
+        text = "it closed the channel of its result and ran on"
+        return _failed("crashed", text, elapsed_s)
+    processor_limit_s = math.ceil(limit_s)
+    if ended.processor_s >= processor_limit_s:
+        text = f"no result within {processor_limit_s} s of processor time"
+        return _failed("time_limit", text, elapsed_s)
+    held = ended.memory_bytes // 1024**2
+    text = f"it was killed (SIGKILL) with {held} MiB of memory: this machine has no more to give"
+    return _failed("crashed", text, elapsed_s)
 
 
 def _failed(how: End, detail: str, elapsed_s: float) -> Ending:
@@ -119,5 +164,5 @@ def _crash(code: int) -> str:
         return f"it ended without a result, with the exit code {code}"
     with suppress(ValueError):
         number = signal.Signals(-code)
-        return _SIGNALS.get(number, f"it ended by {number.name}")
-    return f"it ended by the signal {-code}"
+        return _SIGNALS.get(number, f"it ended without a result, by {number.name}")
+    return f"it ended without a result, by the signal {-code}"

@@ -14,23 +14,32 @@ from types import ModuleType
 from typing import Final
 
 _STANDARD: Final = (
-    "_strptime", "abc", "array", "ast", "base64", "binascii", "bisect", "bz2", "calendar",
-    "cmath", "codecs", "collections", "collections.abc", "colorsys", "contextlib", "copy", "csv",
-    "ctypes", "dataclasses", "datetime", "decimal", "difflib", "enum", "fnmatch", "fractions",
-    "functools", "gc", "graphlib", "gzip", "hashlib", "heapq", "hmac", "html", "html.parser",
-    "inspect", "io", "ipaddress", "itertools", "json", "keyword", "locale", "logging", "lzma",
-    "math", "mmap", "numbers", "operator", "os", "os.path", "pathlib", "pickle", "pprint",
-    "queue", "random", "re", "reprlib", "resource", "secrets", "select", "shlex", "shutil",
-    "signal", "socket", "statistics", "string", "stringprep", "struct", "subprocess", "sys",
-    "tempfile", "textwrap", "threading", "time", "timeit", "token", "tokenize", "traceback",
-    "types", "typing", "unicodedata", "unittest", "urllib.parse", "uuid", "warnings", "weakref",
-    "xml.etree.ElementTree", "zipfile", "zlib",
+    "_strptime", "abc", "argparse", "array", "ast", "base64", "binascii", "bisect", "bz2",
+    "calendar", "cmath", "codecs", "collections", "collections.abc", "colorsys", "configparser",
+    "contextlib", "contextvars", "copy", "copyreg", "csv", "ctypes", "dataclasses", "datetime",
+    "decimal", "difflib", "doctest", "enum", "errno", "fnmatch", "fractions", "functools", "gc",
+    "glob", "graphlib", "gzip", "hashlib", "heapq", "hmac", "html", "html.parser", "importlib",
+    "inspect", "io", "ipaddress", "itertools", "json", "keyword", "linecache", "locale", "logging",
+    "lzma", "math", "mmap", "numbers", "operator", "optparse", "os", "os.path", "pathlib", "pickle",
+    "platform", "plistlib", "pprint", "queue", "quopri", "random", "re", "reprlib", "resource",
+    "sched", "secrets", "select", "shlex", "shutil", "signal", "socket", "stat", "statistics",
+    "string", "stringprep", "struct", "subprocess", "symtable", "sys", "tempfile", "textwrap",
+    "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "types", "typing",
+    "unicodedata", "unittest", "urllib.parse", "uuid", "warnings", "weakref", "xml.dom.minidom",
+    "xml.etree.ElementTree", "xml.sax", "xml.sax.expatreader", "zipfile", "zlib",
 )  # fmt: skip
 """Modules of the standard library. Some need files, sockets or processes for some functions: the
 others work, and a call that the sandbox refuses says so.
 """
-_USUAL: Final = ("numpy", "rapidfuzz", "rapidfuzz.distance", "rapidfuzz.fuzz", "rapidfuzz.process")
-"""Modules of other packages, loaded where these are installed."""
+_USUAL: Final = (
+    "numpy", "numpy.char", "numpy.dtypes", "numpy.exceptions", "numpy.fft",
+    "numpy.lib.stride_tricks", "numpy.linalg", "numpy.ma", "numpy.polynomial", "numpy.random",
+    "numpy.rec", "numpy.strings", "numpy.testing", "numpy.typing", "rapidfuzz",
+    "rapidfuzz.distance", "rapidfuzz.fuzz", "rapidfuzz.process",
+)  # fmt: skip
+"""Modules of other packages, loaded where these are installed. A package loads some of its own
+modules at their first use only, when it is too late.
+"""
 
 
 def preload(extra: Sequence[str]) -> tuple[str, ...]:
@@ -48,6 +57,13 @@ def preload(extra: Sequence[str]) -> tuple[str, ...]:
     sys.path_importer_cache.clear()
     sys.path.clear()
     return names
+
+
+def reseed() -> None:
+    """Gives a fork numbers of chance that no other has; for `random` the interpreter does it."""
+    loaded = sys.modules.get("numpy.random")
+    if loaded is not None:
+        loaded.seed()
 
 
 def _is_there(name: str) -> bool:

@@ -16,6 +16,9 @@ from typing import Any, Final
 from typing_extensions import override
 
 FILE: Final = "<source>"
+_NO_MEMORY: Final = "MemoryError: it takes more memory than a program may"
+OUT_OF_MEMORY: Final = json.dumps({"error": {"text": _NO_MEMORY}}).encode()
+"""The reply of a program that left no memory to describe its error."""
 _MAX_TEXT: Final = 600
 """Characters of an error's message."""
 _MAX_PRINTED: Final = 786_432
@@ -88,6 +91,8 @@ def _described(error: BaseException, source: str) -> dict[str, Any]:
         text = f"{type(error).__name__}: {error}"
     except BaseException:  # noqa: BLE001 - a message that cannot be made is none
         text = type(error).__name__
+    if isinstance(error, MemoryError):
+        text = _NO_MEMORY
     line, function = _place(error)
     lines = source.splitlines()
     shown = lines[line - 1].strip()[:120] if line is not None and 0 < line <= len(lines) else None

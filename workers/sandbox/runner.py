@@ -1,14 +1,15 @@
 """The runner: answers on a Unix socket, gives each program a slot, keeps the zygote alive.
 
-Promises: at most `parallel` programs run at once, the others wait unread; the level that it tells
-holds for every program; a zygote that dies is started again and must reach the floor again.
+Promises: at most `parallel` programs run at once, the others wait unread, and projects share the
+slots; the level that it tells holds for every program; a zygote that dies or hangs is started again
+and must reach the floor again. Trusts its callers, who are API and workers, to name the project.
 """
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,19 +18,24 @@ import structlog
 from app.domain.sandbox import MAX_PROGRAM, Layer, Level
 from app.gateways.sandbox.frames import (
     MAX_HEADER,
+    SIGN_OF_LIFE,
+    SIGN_S,
     BadFrame,
     read_frame,
     read_object,
+    skip_frame,
     socket_address,
     to_frame,
 )
 from app.settings.sandbox import SandboxSettings
-from workers.sandbox.execution import ExecutionFailed, execute
+from workers.sandbox.execution import PREPARED_S, ExecutionFailed, ZygoteHangs, execute
+from workers.sandbox.slots import NoSlot, slots_of
 from workers.sandbox.zygotes import Zygote, ZygoteFailed, ZygoteOptions
 
 _log = structlog.get_logger()
 _HEADER_S: Final = 30.0
 _PROGRAM_S: Final = 10.0
+_ANSWER_S: Final = 30.0
 _MODE: Final = 0o600
 
 
@@ -46,9 +52,18 @@ class BelowFloor(Exception):
 class Runner:
     """`start` before `serve`."""
 
-    def __init__(self, settings: SandboxSettings, *, without: tuple[Layer, ...] = ()) -> None:
-        """`without`: layers that are left out, as a kernel without them would."""
+    def __init__(
+        self,
+        settings: SandboxSettings,
+        *,
+        without: tuple[Layer, ...] = (),
+        prepared_s: float = PREPARED_S,
+    ) -> None:
+        """`without`: layers that are left out, as a kernel without them would. `prepared_s`: limit
+        of a process's start.
+        """
         self._settings = settings
+        self._prepared_s = prepared_s
         self._options = ZygoteOptions(
             modules=settings.modules,
             without=without,
@@ -58,9 +73,7 @@ class Runner:
         )
         self._zygote: Zygote | None = None
         self._starting = asyncio.Lock()
-        self._slots: asyncio.Queue[int] = asyncio.Queue()
-        for slot in range(settings.parallel or max(4, 2 * (os.cpu_count() or 1))):
-            self._slots.put_nowait(slot)
+        self._slots = slots_of(settings)
 
     async def start(self) -> Level:
         """Raises `BelowFloor` and `ZygoteFailed`."""
@@ -76,44 +89,62 @@ class Runner:
         try:
             async with asyncio.timeout(_HEADER_S):
                 header = await read_object(reader, limit=MAX_HEADER)
-            answer = await self._answer(header.get("op"), reader)
-            if answer is not None:
-                writer.write(to_frame(answer))
-                await writer.drain()
-        except (BadFrame, OSError, TimeoutError) as error:
-            _log.warning("sandbox_connection_ended", reason=str(error))
+            answering = asyncio.create_task(self._answer(header, reader))
+            try:
+                await _show_life(writer, until=answering)
+            finally:
+                answering.cancel()  # the caller went away
+            writer.write(to_frame(answering.result()))
+            async with asyncio.timeout(_ANSWER_S):
+                writer.close()
+                await writer.wait_closed()  # until all is sent
+        except (BadFrame, OSError) as error:
+            _log.warning("sandbox_connection_ended", reason=str(error) or type(error).__name__)
         finally:
-            writer.close()
+            writer.transport.abort()
 
-    async def _answer(self, asked: Any, reader: asyncio.StreamReader) -> dict[str, Any] | None:
+    async def _answer(self, header: dict[str, Any], reader: asyncio.StreamReader) -> dict[str, Any]:
         try:
-            if asked == "level":
-                return asdict((await self._running()).level)
-            if asked == "run":
-                return await self._run(reader)
+            match header:
+                case {"op": "ping"}:
+                    return {}
+                case {"op": "level"}:
+                    return asdict((await self._running()).level)
+                case {"op": "run", "project": str(project)}:
+                    return await self._run(reader, project, self._wait_s(header.get("wait_s")))
+        except NoSlot as error:
+            await skip_frame(reader, limit=MAX_PROGRAM)  # its caller reads when it has sent all
+            return {"failure": str(error)}
         except (BelowFloor, ZygoteFailed, ExecutionFailed) as error:
             _log.error("sandbox_failed", reason=str(error))
             return {"failure": str(error)}
         raise BadFrame("a header without a known 'op'")
 
-    async def _run(self, reader: asyncio.StreamReader) -> dict[str, Any] | None:
-        """Returns `None` where the caller went away while it waited."""
-        async with self._slot() as slot:
+    def _wait_s(self, asked: Any) -> float:
+        limit_s = self._settings.wait_limit_s
+        return min(asked, limit_s) if isinstance(asked, int | float) else limit_s
+
+    async def _run(
+        self, reader: asyncio.StreamReader, project: str, wait_s: float
+    ) -> dict[str, Any]:
+        async with self._slots.turn(project, within_s=wait_s) as turn:
             async with asyncio.timeout(_PROGRAM_S):  # a frozen caller gives its slot back
                 program = await read_frame(reader, limit=MAX_PROGRAM)
             if reader.at_eof():
-                return None
+                raise BadFrame("the caller went away while it waited")
             zygote = await self._running()
-            ending = await execute(zygote, slot, program, limit_s=self._settings.time_limit_s)
-        return asdict(ending)
-
-    @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[int]:
-        slot = await self._slots.get()
-        try:
-            yield slot
-        finally:
-            self._slots.put_nowait(slot)
+            try:
+                ending = await execute(
+                    zygote,
+                    turn.slot,
+                    program,
+                    limit_s=self._settings.time_limit_s,
+                    prepared_s=self._prepared_s,
+                )
+            except ZygoteHangs:
+                zygote.kill()  # the next program starts another
+                raise
+        return asdict(replace(ending, waited_s=turn.waited_s))
 
     async def _running(self) -> Zygote:
         async with self._starting:
@@ -132,6 +163,14 @@ class Runner:
             zygote.close()
             raise BelowFloor(missing, zygote.level)
         return zygote
+
+
+async def _show_life(writer: asyncio.StreamWriter, *, until: asyncio.Task[Any]) -> None:
+    """Sends signs of life to a caller until a task is done. Raises `OSError` if the caller goes."""
+    while not (await asyncio.wait({until}, timeout=SIGN_S))[0]:
+        writer.write(to_frame(SIGN_OF_LIFE))
+        if writer.is_closing():
+            raise ConnectionResetError("the caller went away")
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from app.domain.sandbox import LAYERS, MAX_PROGRAM
 from workers.sandbox import namespaces, program
 from workers.sandbox.kernel import set_parent_death_signal
 from workers.sandbox.layers import Protection, available
-from workers.sandbox.modules import preload
+from workers.sandbox.modules import preload, reseed
 
 CHANNEL: Final = 3
 """The one descriptor that a program's process has."""
@@ -102,9 +102,18 @@ def _keep(slot: int, protection: Protection, channel: int, status: int) -> None:
     os.close(channel)
     with socket.socket(fileno=status) as report:
         socket.send_fds(report, [b"forked"], [os.pidfd_open(pid)])
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        report.send(str(code).encode())
+        report.send(json.dumps(_end_of(pid)).encode())
     os._exit(0)
+
+
+def _end_of(pid: int) -> dict[str, float]:
+    """Waits for a process, and returns how it ended and what it used."""
+    _, status, used = os.wait4(pid, 0)
+    return {
+        "code": os.waitstatus_to_exitcode(status),
+        "processor_s": used.ru_utime + used.ru_stime,
+        "memory_bytes": 1024 * used.ru_maxrss,
+    }
 
 
 def _become_program(slot: int, protection: Protection, channel: int) -> None:
@@ -117,9 +126,13 @@ def _become_program(slot: int, protection: Protection, channel: int) -> None:
         raise
     os.close(2)
     os.write(CHANNEL, READY)
-    asked = _read_program()
-    if asked is not None:
-        _write(program.answer(asked))
+    try:
+        reseed()
+        asked = _read_program()
+        reply = b"" if asked is None else program.answer(asked)
+    except MemoryError:  # what is left does not suffice to describe it
+        reply = program.OUT_OF_MEMORY
+    _write(reply)
     os._exit(0)
 
 

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
@@ -43,6 +45,14 @@ class Forked:
     """A pidfd, which never means another process."""
     channel: socket.socket
     status: socket.socket
+
+    async def end(self) -> None:
+        """Waits until the process is gone."""
+        await _ready(self.handle)
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.handle, signal.SIGKILL)
 
     def close(self) -> None:
         os.close(self.handle)
@@ -110,10 +120,13 @@ class Zygote:
             await _ready(self._line, to_write=True)
             socket.send_fds(self._line, [str(slot).encode()], descriptors)
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """Ends the zygote, and with it all that it forked."""
-        self._line.close()
         self._process.kill()
+
+    def close(self) -> None:
+        self._line.close()
+        self.kill()
         self._process.wait()
 
 
@@ -140,8 +153,8 @@ def _handle(status: socket.socket) -> int:
     return handles[0]
 
 
-async def _ready(end: socket.socket, *, to_write: bool = False) -> None:
-    """Waits until a socket can be read, or written. `sock_recv` could not take descriptors."""
+async def _ready(end: socket.socket | int, *, to_write: bool = False) -> None:
+    """Waits until a descriptor can be read, or written. `sock_recv` could not take descriptors."""
     loop = asyncio.get_running_loop()
     woken: asyncio.Future[None] = loop.create_future()
 

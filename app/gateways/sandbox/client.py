@@ -1,22 +1,25 @@
 """Asks the sandbox's runner over its Unix socket, a connection for each program.
 
 Promises: a runner that restarts is waited for, up to `patience_s`; a program whose runner died is
-asked for again, because it left nothing behind. Must not know what programs are for.
+asked for again, because it left nothing behind; a runner that gives no sign of life is given up
+after `SILENCE_S`. Must not know what programs are for.
 """
 
 import asyncio
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from app.domain.sandbox import MAX_PROGRAM, MAX_REPLY, Ending, Level, Program
 from app.gateways.sandbox.frames import (
+    SIGN_OF_LIFE,
+    SILENCE_S,
     BadFrame,
     read_object,
     socket_address,
     to_frame,
 )
-from app.gateways.sandbox.sandbox import ProgramTooLarge, SandboxUnavailable
+from app.gateways.sandbox.sandbox import ProgramTooLarge, SandboxUnavailable, SharedSandbox
 from app.settings.settings import Settings
 
 PATIENCE_S: Final = 30.0
@@ -27,20 +30,42 @@ _MAX_ANSWER: Final = 7 * MAX_REPLY
 
 
 class UnixSandbox:
-    """Implements `Sandbox`."""
+    """Implements `Sandbox` and `SharedSandbox`."""
 
-    def __init__(self, socket: Path, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        socket: Path,
+        *,
+        project_id: str = "",
+        patience_s: float = PATIENCE_S,
+        silence_s: float = SILENCE_S,
+        wait_s: float | None = None,
+    ) -> None:
+        """`wait_s` limits a program's wait for its start; `None`: as long as the runner allows."""
         self._socket = socket
+        self._project_id = project_id
         self._patience_s = patience_s
+        self._silence_s = silence_s
+        self._wait_s = wait_s
+
+    def for_project(self, project_id: str) -> Self:
+        return type(self)(
+            self._socket,
+            project_id=project_id,
+            patience_s=self._patience_s,
+            silence_s=self._silence_s,
+            wait_s=self._wait_s,
+        )
 
     async def run(self, program: Program) -> Ending:
         body = to_frame(program.to_json())
         if len(body) > MAX_PROGRAM:
             raise ProgramTooLarge(f"{len(body)} bytes of JSON, above {MAX_PROGRAM}")
+        header = to_frame({"op": "run", "project": self._project_id, "wait_s": self._wait_s})
         until, delay_s = time.monotonic() + self._patience_s, _FIRST_DELAY_S
         while True:
             try:
-                return Ending.read(await self._ask(to_frame({"op": "run"}) + body))
+                return Ending.read(await self._ask(header + body))
             except SandboxUnavailable:
                 if time.monotonic() + delay_s > until:
                     raise
@@ -53,20 +78,32 @@ class UnixSandbox:
 
     async def _ask(self, question: bytes) -> dict[str, Any]:
         try:
-            with socket_address(self._socket) as address:
-                reader, writer = await asyncio.open_unix_connection(address)
-            try:
-                writer.write(question)
-                await writer.drain()
-                answer = await read_object(reader, limit=_MAX_ANSWER)
-            finally:
-                writer.close()
+            answer = await self._answer(question)
+        except TimeoutError:
+            problem = f"has given no sign of life for {self._silence_s:g} s"
+            raise SandboxUnavailable(problem) from None
         except (OSError, BadFrame):
             raise SandboxUnavailable("does not answer") from None
         if "failure" in answer:
             raise SandboxUnavailable(str(answer["failure"]))
         return answer
 
+    async def _answer(self, question: bytes) -> dict[str, Any]:
+        with socket_address(self._socket) as address:
+            async with asyncio.timeout(self._silence_s):
+                reader, writer = await asyncio.open_unix_connection(address)
+        try:
+            writer.write(question)  # no `drain`: the runner reads a program when it has a slot
+            while True:
+                async with asyncio.timeout(self._silence_s):
+                    answer = await read_object(reader, limit=_MAX_ANSWER)
+                if answer != SIGN_OF_LIFE:
+                    return answer
+        finally:
+            writer.transport.abort()  # `close` would wait for a runner that reads no more
 
-def build_sandbox(settings: Settings, *, patience_s: float = PATIENCE_S) -> UnixSandbox:
-    return UnixSandbox(settings.sandbox_socket, patience_s=patience_s)
+
+def build_sandbox(
+    settings: Settings, *, patience_s: float = PATIENCE_S, wait_s: float | None = None
+) -> SharedSandbox:
+    return UnixSandbox(settings.sandbox_socket, patience_s=patience_s, wait_s=wait_s)

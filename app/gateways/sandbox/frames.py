@@ -2,7 +2,8 @@
 
 A connection has one question: a header that names it, for `run` a second frame with the program,
 and one frame of answer. The header comes first, so that a runner reads programs only when it has a
-place for them. Must not know what is asked.
+place for them. Before the answer the runner sends a sign of life each `SIGN_S` seconds: a caller
+that gets none for `SILENCE_S` has a runner that hangs. Must not know what is asked.
 """
 
 import asyncio
@@ -15,7 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 MAX_HEADER: Final = 4096
+SIGN_OF_LIFE: Final = {"alive": True}
+SIGN_S: Final = 2.0
+SILENCE_S: Final = 30.0
 _LENGTH: Final = struct.Struct(">I")
+_CHUNK: Final = 65_536
 _LONGEST_ADDRESS: Final = 100
 """Bytes; the kernel takes 107."""
 
@@ -40,6 +45,18 @@ async def read_frame(reader: asyncio.StreamReader, *, limit: int) -> bytes:
         if length > limit:
             raise BadFrame(f"a frame of {length} bytes, above {limit}")
         return await reader.readexactly(length)
+    except asyncio.IncompleteReadError:
+        raise BadFrame("the connection ended within a frame") from None
+
+
+async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
+    """Reads one frame of at most `limit` bytes and keeps nothing of it. Raises `BadFrame`."""
+    try:
+        (left,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+        if left > limit:
+            raise BadFrame(f"a frame of {left} bytes, above {limit}")
+        while left:
+            left -= len(await reader.readexactly(min(left, _CHUNK)))
     except asyncio.IncompleteReadError:
         raise BadFrame("the connection ended within a frame") from None
 

@@ -19,6 +19,8 @@ class ProgramTooLarge(Exception):
 
 
 class Sandbox(Protocol):
+    """The sandbox as one project has it: its programs share the slots of that project."""
+
     async def run(self, program: Program) -> Ending:
         """Runs a program in a process of its own, to its end or to its limit.
 
@@ -26,13 +28,19 @@ class Sandbox(Protocol):
         """
         ...
 
+
+class SharedSandbox(Protocol):
+    """The sandbox of a machine, which all projects share."""
+
+    def for_project(self, project_id: str) -> Sandbox: ...
+
     async def level(self) -> Level:
         """Returns the layers that hold. Raises `SandboxUnavailable`."""
         ...
 
 
 class InMemorySandbox:
-    """Answers by a function and runs nothing. Implements `Sandbox`."""
+    """Answers by a function and runs nothing. Implements `Sandbox` and `SharedSandbox`."""
 
     def __init__(self, answer: Callable[[Program], Ending] | None = None) -> None:
         """Without `answer` it is a sandbox that is away."""
@@ -42,6 +50,10 @@ class InMemorySandbox:
         if self._answer is None:
             raise SandboxUnavailable("does not answer")
         return self._answer(program)
+
+    def for_project(self, project_id: str) -> Sandbox:
+        del project_id
+        return self
 
     async def level(self) -> Level:
         if self._answer is None:

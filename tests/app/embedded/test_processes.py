@@ -83,6 +83,27 @@ def test_a_child_that_hangs_at_its_start_is_killed_and_tried_again(
         wait_ready([child])
 
 
+def test_a_ready_child_that_hangs_is_replaced(start: Start) -> None:
+    """Six probes in a row decide: five that fail, and one that succeeds, change nothing."""
+    replies = iter([*[False] * 5, True, *[False] * 6])
+    asked = list[int]()
+
+    def answers(pid: int) -> bool:
+        asked.append(pid)
+        return next(replies, True)
+
+    child = start("echo up; exec sleep 300", answers=answers, ask_every_s=0.0)
+    wait_ready([child])
+    first = child.pid
+
+    def replaced() -> bool:
+        child.tick()
+        return child.starts == 2
+
+    wait_for(replaced, what="another child")
+    assert asked.count(first) >= 12  # it may be asked once more before it is gone
+
+
 def test_a_child_that_makes_progress_is_waited_for(start: Start, tmp_path: Path) -> None:
     """With a deadline of no time at all, a child lives as long as its sign changes."""
     log, signs = tmp_path / "0.log", iter(range(50))

@@ -108,6 +108,21 @@ async def test_code_that_never_ends_costs_three_time_outs() -> None:
     assert result.reason == "0 of 20 tests passed; test 0: no result within 5 s"
 
 
+async def test_slow_code_costs_a_minute_of_run_time_and_no_time_of_waiting() -> None:
+    ran = list[Program]()
+
+    def slowly(program: Program) -> Ending:
+        ran.append(program)
+        return Ending("replied", '{"output": "x"}', "", 4.0, waited_s=100.0)
+
+    tests = {"tests": [{"stdout": "x"} for _ in range(20)]}
+    result = await scored(PROGRAM, "print('x')", item=tests, sandbox=InMemorySandbox(slowly))
+    assert (result.score, len(ran), result.execution_time_s) == (0.75, 15, 60.0)
+    assert result.reason == (
+        "15 of 20 tests passed; test 15: not run, because those before it took 60 s"
+    )
+
+
 @pytest.mark.parametrize(
     ("tests", "message"),
     [

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,9 @@ class RunningSandbox:
     @property
     def client(self) -> UnixSandbox:
         return UnixSandbox(self.socket)
+
+    def of(self, project_id: str) -> UnixSandbox:
+        return self.client.for_project(project_id)
 
     def zygote(self) -> int:
         """Process id of the warm interpreter."""
@@ -68,11 +71,13 @@ def running_sandbox(
     floor: tuple[Layer, ...] = tuple(ALWAYS),
     time_limit_s: float = 60.0,
     parallel: int = 8,
+    settings: Mapping[str, object] | None = None,
     ordinary_user: bool = False,
 ) -> Iterator[RunningSandbox]:
     """Starts a runner and ends it. Skips the test where this system has no sandbox.
 
-    Tests of programs that end give them a minute, which no machine needs.
+    Tests of programs that end give them a minute, which no machine needs. `settings` are further
+    ones of the runner, by their names in lower case.
     """
     if sys.platform != "linux":
         pytest.skip("THE SANDBOX IS NOT TESTED: it needs Linux")
@@ -84,7 +89,13 @@ def running_sandbox(
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [*(_ORDINARY if ordinary_user else ()), *command(without)],
-                env=environment(directory, floor, time_limit_s, parallel),
+                env={
+                    **environment(directory, floor, time_limit_s, parallel),
+                    **{
+                        f"AGENT_RFT_SANDBOX__{name.upper()}": json.dumps(value)
+                        for name, value in (settings or {}).items()
+                    },
+                },
                 stdout=output,
                 stderr=output,
             )

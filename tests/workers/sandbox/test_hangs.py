@@ -1,0 +1,97 @@
+"""A runner and a zygote that hang: nobody waits for ever, and the next program runs."""
+
+import asyncio
+import json
+import os
+import signal
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from app.domain.sandbox import ALWAYS, FunctionCall
+from app.embedded.probes import sandbox_answers
+from app.gateways.sandbox.client import UnixSandbox
+from app.gateways.sandbox.frames import SIGN_OF_LIFE, read_object, to_frame
+from app.gateways.sandbox.sandbox import SandboxUnavailable
+from app.settings.sandbox import SandboxSettings
+from tests.support.patience import until
+from tests.support.sandbox.running import children, running_sandbox
+from workers.sandbox.runner import Runner, serve
+
+ONE = FunctionCall("def grade(sample, item):\n    return 1.0", "grade", ({}, {}))
+ENDLESS = FunctionCall("import time\ndef f():\n    time.sleep(3600)\n", "f", ())
+LARGE = FunctionCall("x = " + repr("x" * 8_000_000), "f", ())
+
+
+async def test_a_frozen_runner_is_a_failure_of_the_sandbox_and_no_wait_for_ever() -> None:
+    with running_sandbox(parallel=1) as sandbox:
+        alive = sandbox_answers(sandbox.socket)
+        once = UnixSandbox(sandbox.socket, patience_s=0, silence_s=1.0)
+        assert alive(0)
+        asked = [asyncio.create_task(once.run(ENDLESS)) for _ in range(2)]
+        await until(lambda: len(sandbox.processes()) == 2, what="a program that runs")
+        sandbox.process.send_signal(signal.SIGSTOP)
+        asked += [asyncio.create_task(once.run(program)) for program in (ONE, LARGE)]
+        try:
+            ended = await asyncio.gather(*asked, return_exceptions=True)
+            assert [str(error) for error in ended] == [
+                "the sandbox has given no sign of life for 1 s"
+            ] * 4
+            assert {type(error) for error in ended} == {SandboxUnavailable}
+            with pytest.raises(SandboxUnavailable, match="no sign of life"):
+                await once.level()
+            assert not alive(0)
+        finally:
+            sandbox.process.send_signal(signal.SIGCONT)
+        await until(lambda: alive(0), what="a runner that answers")
+
+
+async def test_a_runner_shows_that_it_lives_while_a_program_runs() -> None:
+    with running_sandbox(parallel=1) as sandbox:
+        reader, writer = await asyncio.open_unix_connection(sandbox.socket)
+        writer.write(to_frame({"op": "run", "project": "p"}) + to_frame(ENDLESS.to_json()))
+        signs = [await read_object(reader, limit=100) for _ in range(2)]
+        writer.close()
+        assert signs == [SIGN_OF_LIFE] * 2
+        await until(lambda: sandbox.processes() == [], what="the end of a program without caller")
+
+
+async def test_a_zygote_that_hangs_is_replaced() -> None:
+    runner = Runner(SandboxSettings(parallel=1, floor=tuple(ALWAYS)), prepared_s=1.0)
+    with tempfile.TemporaryDirectory(prefix="sandbox") as name:  # its path is short
+        socket = Path(name) / "sandbox.sock"
+        await runner.start()
+        (frozen,) = zygotes()
+        serving = asyncio.create_task(serve(runner, socket))
+        client = UnixSandbox(socket)
+        try:
+            assert json.loads((await client.run(ONE)).reply) == {"value": 1.0}
+            os.kill(frozen, signal.SIGSTOP)
+            once = UnixSandbox(socket, patience_s=0)
+            with pytest.raises(SandboxUnavailable, match="started no process within 1 s"):
+                while frozen in zygotes():
+                    await once.run(ONE)
+
+            async def replied() -> bool:
+                with suppress(SandboxUnavailable):
+                    return (await client.run(ONE)).how == "replied"
+                return False
+
+            await until(replied, what="a program of another zygote")
+            assert frozen not in zygotes()
+        finally:
+            serving.cancel()
+            await asyncio.wait([serving])
+            runner.close()
+
+
+def zygotes() -> list[int]:
+    """Process ids of the zygotes that this process has started."""
+    found = []
+    for pid in children(os.getpid()):
+        with suppress(OSError):
+            if b"workers.sandbox.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
