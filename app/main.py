@@ -45,6 +45,7 @@ from app.api.middleware.idempotency import Idempotency
 from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
 from app.api.support.specification import SpecifiedApp, sent_events
+from app.dashboard.error_pages import ErrorPages
 from app.dashboard.routes import FORMS
 from app.dashboard.routes import router as pages
 from app.factory.process import ProcessContext
@@ -121,4 +122,5 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(EmptyQueryValues)
     app.add_middleware(Head)
     app.add_middleware(RequestContext)
+    app.add_middleware(ErrorPages)
     return app

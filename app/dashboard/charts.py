@@ -12,7 +12,6 @@ from app.domain.ids import Split
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.findings import Curve, Curves
 from app.domain.rollouts import metrics as names
-from app.domain.rollouts.metrics import MetricPoint
 from app.domain.thinning import thin
 
 Mark = Literal["line", "points", "rule"]
@@ -61,15 +60,6 @@ def _in_words(line: Line) -> str:
     if line.mark == "rule" or len(line.values) == 1:
         return f"{line.label} {last:.4g}"
     return f"{line.label} from {first:.4g} to {last:.4g}"
-
-
-def by_name(
-    curves: Sequence[Sequence[MetricPoint]],
-) -> dict[tuple[str, Split], dict[int, float]]:
-    return {
-        (points[0].name, points[0].split): {point.step: point.value for point in points}
-        for points in curves
-    }
 
 
 def charts(curves: Curves, watched: Watched) -> list[Chart]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.dashboard.charts import by_name, chart_of, charts
+from app.dashboard.charts import chart_of, charts
 from app.dashboard.pages import HEADERS, page, wants_part
 from app.dashboard.refusals import PageRoute
 from app.dashboard.visitors import Guest, OwnForm, SignedIn
@@ -17,12 +17,11 @@ from app.domain.jobs.findings import findings, watched_by
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.jobs.stop_rules import LOSSES, REWARD
 from app.domain.rollouts import metrics as names
-from app.domain.rollouts.metrics import MetricPoint
+from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _PAGE: Final = 20
 _EVENTS: Final = 30
-_MAX_POINTS: Final = 10_000
 _LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
 """Curves of which the list shows the ends."""
 After = Annotated[str | None, Query(max_length=128)]
@@ -79,14 +78,16 @@ async def home(
 ) -> Response:
     jobs, more = await guest.services.jobs().page(after=after, limit=_PAGE, status=status)
     ends = await guest.services.metrics().ends([job.id for job in jobs], _LISTED)
-    return page(
-        "jobs_part.html" if wants_part(request) else "jobs.html",
-        form_token=guest.form_token,
-        listed=[(job, standing(job, ends.get(job.id, []))) for job in jobs],
-        more=more,
-        status=status,
-        statuses=list(JobStatus),
-        after=after,
+    return await guest.on_thread(
+        lambda: page(
+            "jobs_part.html" if wants_part(request) else "jobs.html",
+            form_token=guest.form_token,
+            listed=[(job, standing(job, ends.get(job.id, []))) for job in jobs],
+            more=more,
+            status=status,
+            statuses=list(JobStatus),
+            after=after,
+        )
     )
 
 
@@ -105,34 +106,32 @@ async def job_page(
     state = f"{job.status}.{job.step}.{newest}.{place}.{job.estimated_finish or ''}"
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
-    values = await _shown(guest, job)
-    return page(
-        "job_part.html" if wants_part(request) else "job.html",
-        form_token=guest.form_token,
-        job=job,
-        state=state,
-        events=events,
-        more_events=more_events,
-        **values,
-    )
-
-
-async def _shown(guest: Guest, job: Job) -> dict[str, Any]:
-    curves = by_name(
-        await guest.services.metrics().curves(
-            job.id, names=None, split=None, after_step=None, max_points=_MAX_POINTS
+    curves = await guest.services.metrics().packed(job_id)
+    ends = await guest.services.metrics().ends([job_id], _LISTED)
+    has_report = await _has_report(guest, job)
+    return await guest.on_thread(
+        lambda: page(
+            "job_part.html" if wants_part(request) else "job.html",
+            form_token=guest.form_token,
+            job=job,
+            state=state,
+            events=events,
+            more_events=more_events,
+            has_report=has_report,
+            standing=standing(job, ends.get(job_id, [])),
+            **_shown(job, curves),
         )
     )
-    watched = watched_by(job.method)
-    made = charts(curves, watched)
-    ends = await guest.services.metrics().ends([job.id], _LISTED)
+
+
+def _shown(job: Job, packed: Sequence[PackedCurve]) -> dict[str, Any]:
+    curves = {(curve.name, curve.split): curve.read() for curve in packed}
+    made = charts(curves, watched_by(job.method))
     return {
         "charts": made,
         "findings": [
             (found, chart_of(found.curve, made)) for found in findings(job.method, curves)
         ],
-        "standing": standing(job, ends.get(job.id, [])),
-        "has_report": await _has_report(guest, job),
         "ended": job.status in TERMINAL,
         "may_pause": job.status not in TERMINAL
         and job.status not in (JobStatus.PAUSING, JobStatus.PAUSED),
@@ -154,8 +153,10 @@ async def _has_report(guest: Guest, job: Job) -> bool:
 async def events_page(job_id: str, guest: SignedIn, after: After = None) -> Response:
     job = await guest.services.jobs().get(job_id)
     events, more = await guest.services.events().messages(job_id, after=after, limit=100)
-    return page(
-        "events.html", form_token=guest.form_token, job=job, events=events, more_events=more
+    return await guest.on_thread(
+        lambda: page(
+            "events.html", form_token=guest.form_token, job=job, events=events, more_events=more
+        )
     )
 
 

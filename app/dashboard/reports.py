@@ -59,14 +59,16 @@ async def report_page(job_id: str, guest: SignedIn) -> Response:
     if not means:
         split = _FALLBACK
         means = await guest.services.rollouts().row_means(job_id, split, steps=steps)
-    return page(
-        "report.html",
-        form_token=guest.form_token,
-        job=job,
-        report=report,
-        comparisons=list(_comparisons(report)),
-        pairs=_pairs(means, report["step"]),
-        split=split,
+    return await guest.on_thread(
+        lambda: page(
+            "report.html",
+            form_token=guest.form_token,
+            job=job,
+            report=report,
+            comparisons=list(_comparisons(report)),
+            pairs=_pairs(means, report["step"]),
+            split=split,
+        )
     )
 
 

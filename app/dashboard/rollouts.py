@@ -72,16 +72,18 @@ async def rollouts_page(job_id: str, guest: SignedIn, sent: Annotated[Filter, Qu
         order_by=sent.order_by,
         descending=sent.newest,
     )
-    return page(
-        "rollouts.html",
-        form_token=guest.form_token,
-        job=job,
-        listed=[(row, answer(row)) for row in rows],
-        more=more,
-        filter=sent,
-        splits=list(SPLITS),
-        stop_reasons=list(StopReason),
-        failure_classes=list(FailureClass),
+    return await guest.on_thread(
+        lambda: page(
+            "rollouts.html",
+            form_token=guest.form_token,
+            job=job,
+            listed=[(row, answer(row)) for row in rows],
+            more=more,
+            filter=sent,
+            splits=list(SPLITS),
+            stop_reasons=list(StopReason),
+            failure_classes=list(FailureClass),
+        )
     )
 
 
@@ -92,24 +94,31 @@ async def rollout_page(job_id: str, rollout_id: str, guest: SignedIn) -> Respons
     siblings = await _group(guest, job_id, split=row.split, step=row.step, row=row.prompt_index)
     order = [one["row"].id for one in siblings]
     place = order.index(row.id) if row.id in order else -1
-    return page(
-        "rollout.html",
-        form_token=guest.form_token,
-        job=job,
-        row=row,
-        transcript=transcript(row),
-        notes=grader_notes(row),
-        siblings=siblings,
-        previous=order[place - 1] if place > 0 else None,
-        following=order[place + 1] if 0 <= place < len(order) - 1 else None,
+    return await guest.on_thread(
+        lambda: page(
+            "rollout.html",
+            form_token=guest.form_token,
+            job=job,
+            row=row,
+            transcript=transcript(row),
+            notes=grader_notes(row),
+            siblings=siblings,
+            previous=order[place - 1] if place > 0 else None,
+            following=order[place + 1] if 0 <= place < len(order) - 1 else None,
+        )
     )
 
 
 @router.get("/rollouts/{rollout_id}/raw.json")
 async def raw(job_id: str, rollout_id: str, guest: SignedIn) -> Response:
-    row = asdict(await guest.services.rollouts().get(job_id, rollout_id))
-    del row["project_id"]
-    return JSONResponse(row, headers={**HEADERS, "cache-control": "no-store"})
+    row = await guest.services.rollouts().get(job_id, rollout_id)
+    return await guest.on_thread(lambda: _raw(row))
+
+
+def _raw(row: RolloutRow) -> Response:
+    shown = asdict(row)
+    del shown["project_id"]
+    return JSONResponse(shown, headers={**HEADERS, "cache-control": "no-store"})
 
 
 @router.get("/rows/{split}/{index}")
@@ -128,21 +137,26 @@ async def row_page(
         raise NotFound(f"Job {job_id} has no {split} rollouts of row {index}.")
     steps = [mean.step for mean in means]
     chosen = (steps[0] if before is None else before, steps[-1] if now is None else now)
-    sides = []
-    for step in chosen:
-        group = await _group(guest, job_id, split=split, step=step, row=index)
-        first = min((one["row"] for one in group), key=_sample, default=None)
-        shown = None if first is None else (first, transcript(first))
-        sides.append({"step": step, "group": group, "shown": shown})
-    return page(
-        "row.html",
-        form_token=guest.form_token,
-        job=job,
-        split=split,
-        index=index,
-        means=means,
-        sides=sides,
+    groups = [
+        (step, await _group(guest, job_id, split=split, step=step, row=index)) for step in chosen
+    ]
+    return await guest.on_thread(
+        lambda: page(
+            "row.html",
+            form_token=guest.form_token,
+            job=job,
+            split=split,
+            index=index,
+            means=means,
+            sides=[_side(step, group) for step, group in groups],
+        )
     )
+
+
+def _side(step: int, group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first = min((one["row"] for one in group), key=_sample, default=None)
+    shown = None if first is None else (first, transcript(first))
+    return {"step": step, "group": group, "shown": shown}
 
 
 def _sample(row: RolloutRow) -> int:

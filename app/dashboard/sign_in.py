@@ -1,5 +1,7 @@
 """Routes of signing in and out."""
 
+from hashlib import sha256
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
@@ -15,12 +17,16 @@ from app.dashboard.visitors import (
     sent_form,
     set_cookie,
 )
-from app.domain.errors import AuthenticationFailed, PermissionDenied
+from app.domain.errors import AuthenticationFailed, PermissionDenied, RateLimited
 from app.factory.process import context_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _HOME: Final = "/"
 _LONGEST: Final = 2000
+SIGN_INS_PER_MINUTE: Final = 60
+"""Attempts from one address, and with one key, successful ones included."""
+_CLIENT_NETWORK: Final = 64
+"""Bits of an IPv6 address that name a client's network."""
 
 
 @router.get("/sign-in")
@@ -31,16 +37,18 @@ async def form(to: Annotated[str, Query(alias="next")] = _HOME) -> Response:
 @router.post("/sign-in")
 async def sign_in(request: Request) -> Response:
     """Begins a session by an API key, or by the one-time link that `agent-rft up` printed."""
+    await _count_attempt(request, _address_of(request))
     fields = await sent_form(request)
     to = _own_path(fields.get("next", _HOME))
     sessions = context_of(request.app).dashboard_sessions()
+    link, key = fields.get("link", ""), fields.get("api_key", "").strip()
+    await _count_attempt(request, sha256(f"{link}\n{key}".encode(errors="replace")).hexdigest())
     try:
-        if link := fields.get("link", ""):
-            session = await sessions.redeem(link)
-        else:
-            session = await sessions.begin(fields.get("api_key", "").strip())
+        session = await (sessions.redeem(link) if link else sessions.begin(key))
     except (AuthenticationFailed, PermissionDenied) as refused:
         return page("sign_in.html", refused.status_code, to=to, message=refused.message)
+    if former := request.cookies.get(COOKIE):
+        await sessions.end(former)
     reply = RedirectResponse(to, status_code=303, headers=dict(HEADERS))
     set_cookie(reply, request, session)
     return reply
@@ -52,6 +60,30 @@ async def sign_out(request: Request, _guest: SignedIn, _form: OwnForm) -> Respon
     reply = RedirectResponse("/sign-in", status_code=303, headers=dict(HEADERS))
     clear_cookie(reply, request)
     return reply
+
+
+async def _count_attempt(request: Request, owner: str) -> None:
+    """Raises `RateLimited` for an owner that signs in too often, with success or without."""
+    limits = context_of(request.app).rate_limits
+    quota = await limits.take(f"sign-in:{owner}", limit=SIGN_INS_PER_MINUTE)
+    if quota is not None and not quota.allowed:
+        raise RateLimited(
+            f"More than {quota.limit} sign-ins came from this address, or with this key, within a "
+            "minute. Try again in a minute.",
+            retry_after_s=quota.reset_s,
+        )
+
+
+def _address_of(request: Request) -> str:
+    """Returns the client's address, for IPv6 its network, of which one client has all addresses."""
+    host = "" if request.client is None else request.client.host
+    try:
+        address = ip_address(host)
+    except ValueError:  # a socket without an address
+        return host
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(address.ipv4_mapped or ip_network((int(address), _CLIENT_NETWORK), strict=False))
 
 
 def _own_path(sent: str) -> str:

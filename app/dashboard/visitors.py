@@ -6,7 +6,7 @@ that this site sent it and it has the session's own token. The cookie is `HttpOn
 """
 
 import hmac
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ import structlog
 from fastapi import Depends, Request, Response
 from starlette.datastructures import FormData, UploadFile
 
+from app.dashboard.threads import made_on_thread
 from app.domain.accounts.dashboard_sessions import SESSION_S, Visitor
 from app.domain.errors import (
     AuthenticationFailed,
@@ -42,6 +43,10 @@ class Guest:
         self.visitor = visitor
         self.services = services
         self.form_token = visitor.form_token
+
+    async def on_thread(self, make: Callable[[], Response]) -> Response:
+        """Makes a reply on a thread, so that no other request waits for it."""
+        return await made_on_thread(self.visitor.tenant.project_id, make)
 
 
 async def _guest(request: Request) -> AsyncIterator[Guest]:

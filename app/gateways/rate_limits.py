@@ -48,8 +48,10 @@ class Quota:
 
 
 class RateLimits(Protocol):
-    async def take(self, owner: str) -> Quota | None:
-        """Counts one request of a project or organization. `None`: nothing is limited now."""
+    async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
+        """Counts one request of a project, an organization or another owner with a `limit` of its
+        own. `None`: nothing is limited now.
+        """
         ...
 
     async def aclose(self) -> None: ...
@@ -67,7 +69,7 @@ class RedisRateLimits:
         self._waiting: dict[str, list[asyncio.Future[int | None]]] = {}
         self._counting: set[asyncio.Task[None]] = set()
 
-    async def take(self, owner: str) -> Quota | None:
+    async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
         if not self._limit or time.monotonic() < self._asked_again_at:
             return None
         now = time.time()
@@ -75,7 +77,7 @@ class RedisRateLimits:
         used = await self._number(f"rate:{owner}:{window}")
         if used is None:
             return None
-        return Quota(self._limit, used, (window + 1) * WINDOW_S - now)
+        return Quota(limit or self._limit, used, (window + 1) * WINDOW_S - now)
 
     def _number(self, key: str) -> "asyncio.Future[int | None]":
         """Returns the request's number within its window; `None` while Redis is away."""
@@ -124,9 +126,11 @@ class InMemoryRateLimits:
         self._reset_s = reset_s
         self.used: dict[str, int] = {}
 
-    async def take(self, owner: str) -> Quota | None:
+    async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
         self.used[owner] = self.used.get(owner, 0) + 1
-        return Quota(self._limit, self.used[owner], self._reset_s) if self._limit else None
+        if not self._limit:
+            return None
+        return Quota(limit or self._limit, self.used[owner], self._reset_s)
 
     async def aclose(self) -> None:
         return None

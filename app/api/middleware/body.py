@@ -28,6 +28,8 @@ UPLOAD_PATHS: Final = (
 """Paths of forms with a file, and the largest body of each in bytes."""
 IDLE_S: Final = 60.0
 JSON_DEADLINE_S: Final = 120.0
+FORM_DEADLINE_S: Final = 20.0
+"""Deadline of a whole form of a page. Nobody has signed in yet when a sign-in form arrives."""
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 25_000
 """Limit of values in a body. Each later reader takes time for each value: 90,000 block the event
@@ -54,11 +56,13 @@ class BodyGuard:
         forms: re.Pattern[str] | None = None,
         idle_s: float = IDLE_S,
         json_deadline_s: float = JSON_DEADLINE_S,
+        form_deadline_s: float = FORM_DEADLINE_S,
     ) -> None:
         self._app = app
         self._forms = forms
         self._idle_s = idle_s
         self._json_deadline_s = json_deadline_s
+        self._form_deadline_s = form_deadline_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -67,8 +71,9 @@ class BodyGuard:
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             await envelope(400, "NUL is not allowed in a URL.")(scope, receive, send)
             return
-        form_limit = self._form_limit(scope["path"])
-        limit = form_limit or MAX_JSON_BYTES
+        is_form = self._forms is not None and self._forms.fullmatch(scope["path"]) is not None
+        upload_limit = _upload_limit(scope["path"])
+        limit = MAX_FORM_BYTES if is_form else upload_limit or MAX_JSON_BYTES
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal():
@@ -77,33 +82,27 @@ class BodyGuard:
             await _too_large(limit)(scope, receive, send)
         elif headers.get("content-encoding", "identity") != "identity":
             await envelope(400, "A request body must not be compressed.")(scope, receive, send)
-        elif form_limit is not None:
+        elif upload_limit is not None:
             await self._app(scope, _counted(receive, limit, self._idle_s), send)
         else:
-            await self._json(scope, receive, send)
+            await self._whole(scope, receive, send, limit=limit, is_form=is_form)
 
-    def _form_limit(self, path: str) -> int | None:
-        """Returns the largest form that a path takes, `None` for a path of JSON."""
-        if self._forms is not None and self._forms.fullmatch(path):
-            return MAX_FORM_BYTES
-        return next((limit for known, limit in UPLOAD_PATHS if known.fullmatch(path)), None)
-
-    async def _json(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _whole(
+        self, scope: Scope, receive: Receive, send: Send, *, limit: int, is_form: bool
+    ) -> None:
+        """Reads the whole body in time, and passes on what is no JSON only for a form."""
         try:
-            async with asyncio.timeout(self._json_deadline_s):
-                content = await _read_body(receive)
+            async with asyncio.timeout(self._form_deadline_s if is_form else self._json_deadline_s):
+                content = await _read_body(receive, limit)
         except TimeoutError:
             await _too_slow()(scope, receive, send)
             return
         except TooLarge:
-            await _too_large(MAX_JSON_BYTES)(scope, receive, send)
+            await _too_large(limit)(scope, receive, send)
             return
         if content is None:
             return
-        if len(content) > _SMALL_BODY_BYTES:
-            problem = await asyncio.to_thread(json_problem, content)
-        else:
-            problem = json_problem(content) if content else None
+        problem = None if is_form else await _problem(content)
         if problem is not None:
             reply = envelope(400, f"The request body is not usable JSON: {problem}.")
             await reply(scope, receive, send)
@@ -111,7 +110,19 @@ class BodyGuard:
         await self._app(scope, _replayed(content, receive), send)
 
 
-async def _read_body(receive: Receive) -> bytes | None:
+def _upload_limit(path: str) -> int | None:
+    """Returns the largest upload that a path takes, `None` for a path of another body."""
+    return next((limit for known, limit in UPLOAD_PATHS if known.fullmatch(path)), None)
+
+
+async def _problem(content: bytes) -> str | None:
+    """Returns the reason why a body cannot be served as JSON, or `None`."""
+    if len(content) > _SMALL_BODY_BYTES:
+        return await asyncio.to_thread(json_problem, content)
+    return json_problem(content) if content else None
+
+
+async def _read_body(receive: Receive, limit: int) -> bytes | None:
     """Returns the body, or `None` when the client hung up. Raises `TooLarge`."""
     body, more = bytearray(), True
     while more:
@@ -120,8 +131,8 @@ async def _read_body(receive: Receive) -> bytes | None:
             return None
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > MAX_JSON_BYTES:
-            raise TooLarge(f"The body is larger than {MAX_JSON_BYTES} bytes.")
+        if len(body) > limit:
+            raise TooLarge(f"The body is larger than {limit} bytes.")
     return bytes(body)
 
 

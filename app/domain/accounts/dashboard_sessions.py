@@ -8,6 +8,8 @@ from app.domain.accounts.tenants import Tenant
 
 SESSION_S: Final = 12 * 3600
 LINK_S: Final = 3600
+MAX_TICKETS: Final = 20
+"""Sessions of one API key that live at once, and links; one more ends the oldest."""
 
 
 class TicketKind(StrEnum):

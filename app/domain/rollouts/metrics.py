@@ -4,6 +4,7 @@ One vocabulary for reporter, API, events and dashboard. Points are idempotent by
 (job, name, split, step): a replayed step overwrites its own.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -194,6 +195,19 @@ def component_metric(name: str) -> str:
     rollouts.
     """
     return f"reward/component/{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class PackedCurve:
+    """A curve as texts of JSON: cheap to fetch, and to be read where nobody waits."""
+
+    name: str
+    split: Split
+    steps: str
+    values: str
+
+    def read(self) -> dict[int, float]:
+        return dict(zip(json.loads(self.steps), json.loads(self.values), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

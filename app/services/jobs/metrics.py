@@ -5,7 +5,7 @@ from itertools import groupby
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import Split
-from app.domain.rollouts.metrics import MetricPoint
+from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 from app.domain.thinning import thin
 from app.store.database import Database
 
@@ -32,6 +32,12 @@ class MetricService:
             )
         grouped = groupby(points, key=lambda point: (point.name, point.split))
         return [thin(list(curve), max_points) for _, curve in grouped]
+
+    async def packed(self, job_id: str) -> list[PackedCurve]:
+        """Returns every curve with all its points."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.metrics.packed(job_id)
 
     async def ends(
         self, job_ids: Sequence[str], names: Sequence[str]

@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.accounts.dashboard_sessions import Ticket, TicketKind
+from app.domain.accounts.dashboard_sessions import MAX_TICKETS, Ticket, TicketKind
 from app.store.schema.dashboard_sessions import DashboardSessionTable as Table
 from app.store.statements import PreparedStatement, Statements
 from app.store.times import moment, unix
@@ -17,6 +17,8 @@ _FIND: Final = PreparedStatement(
     ),
     setting=TICKET,
 )
+
+_ONE_AT_A_TIME: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
 class TicketLookup:
@@ -37,15 +39,25 @@ class TicketStore:
         self._session = session
 
     async def insert(self, ticket: Ticket) -> None:
+        """Stores a ticket, and ends the oldest of its kind and key beyond `MAX_TICKETS`."""
+        await self._session.execute(_ONE_AT_A_TIME, {"name": f"tickets/{ticket.key_id}"})
         await self._session.execute(
             insert(Table).values(
                 id=ticket.id,
                 kind=ticket.kind.value,
                 project_id=ticket.project_id,
                 key_id=ticket.key_id,
+                created_at=func.clock_timestamp(),
                 expires_at=moment(ticket.expires_at),
             )
         )
+        too_many = (
+            select(Table.id)
+            .where(Table.key_id == ticket.key_id, Table.kind == ticket.kind.value)
+            .order_by(Table.created_at.desc(), Table.id)
+            .offset(MAX_TICKETS)
+        )
+        await self._session.execute(delete(Table).where(Table.id.in_(too_many)))
 
     async def remove(self, ticket_id: str) -> bool:
         """Returns False when it was gone already: of several callers one gets True."""

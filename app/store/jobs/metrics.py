@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import cast
 
-from sqlalchemy import and_, func, or_, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Text, and_, func, or_, select
+from sqlalchemy import cast as cast_to
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.ids import Split
-from app.domain.rollouts.metrics import MetricPoint
+from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 from app.store.schema.metrics import JobMetricTable as Table
 
 
@@ -59,6 +60,21 @@ class MetricStore:
             query = query.where(Table.step > after_step)
         rows = await self._session.scalars(query.order_by(Table.name, Table.split, Table.step))
         return [_to_point(row) for row in rows]
+
+    async def packed(self, job_id: str) -> list[PackedCurve]:
+        """Returns all curves whole: a long job has hundreds of thousands of points."""
+        query = (
+            select(
+                Table.name,
+                Table.split,
+                cast_to(func.json_agg(aggregate_order_by(Table.step, Table.step)), Text),
+                cast_to(func.json_agg(aggregate_order_by(Table.value, Table.step)), Text),
+            )
+            .where(Table.job_id == job_id)
+            .group_by(Table.name, Table.split)
+            .order_by(Table.name, Table.split)
+        )
+        return [PackedCurve(*row) for row in await self._session.execute(query)]
 
     async def ends(
         self, job_ids: Sequence[str], names: Sequence[str]

@@ -23,8 +23,10 @@ USES = {
         [[1, 2], [2, 3]],
     ),
     "numpy": (
-        "[numpy.einsum('i,i', [1, 2], [3, 4]), numpy.median([3, 1, 2]), "
-        "numpy.loadtxt(['1 2']).tolist(), repr(numpy.array([1.5]))]",
+        (
+            "[numpy.einsum('i,i', [1, 2], [3, 4]), numpy.median([3, 1, 2]), "
+            "numpy.loadtxt(['1 2']).tolist(), repr(numpy.array([1.5]))]"
+        ),
         [11, 2.0, [1.0, 2.0], "array([1.5])"],
     ),
     "rapidfuzz": ("rapidfuzz.fuzz.ratio('ab', 'ab')", 100.0),
