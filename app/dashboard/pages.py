@@ -24,7 +24,7 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 _PRIVATE: Final = {"cache-control": "no-store"}
 _HTMX: Final = "hx-request"
-_TEMPLATES: Final = Environment(
+TEMPLATES: Final = Environment(
     autoescape=True,
     loader=FileSystemLoader(_ROOM / "templates"),
     undefined=StrictUndefined,
@@ -32,7 +32,7 @@ _TEMPLATES: Final = Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
-_TEMPLATES.filters.update(
+TEMPLATES.filters.update(
     number=formats.number,
     share=formats.share,
     change=formats.change,
@@ -47,7 +47,7 @@ _TEMPLATES.filters.update(
 
 def page(name: str, status_code: int = 200, **values: Any) -> HTMLResponse:
     """Renders a template with the values that it names; a missing one is an error."""
-    content = _TEMPLATES.get_template(name).render(**values)
+    content = TEMPLATES.get_template(name).render(**values)
     return HTMLResponse(content, status_code=status_code, headers={**HEADERS, **_PRIVATE})
 
 

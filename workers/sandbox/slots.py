@@ -34,7 +34,7 @@ class Turn:
 
 @dataclass(slots=True)
 class _Share:
-    """What one project holds and waits for."""
+    """The slots and the queue of one project."""
 
     held: int = 0
     waiting: deque[asyncio.Future[int]] = field(default_factory=deque)

@@ -130,7 +130,7 @@ def _become_program(slot: int, protection: Protection, channel: int) -> None:
         reseed()
         asked = _read_program()
         reply = b"" if asked is None else program.answer(asked)
-    except MemoryError:  # what is left does not suffice to describe it
+    except MemoryError:  # too little is left to describe it
         reply = program.OUT_OF_MEMORY
     _write(reply)
     os._exit(0)

@@ -14,9 +14,11 @@ from app.domain.python_syntax import module_of
 FUNCTION: Final = "grade"
 MAX_SOURCE: Final = 256_000
 """Bytes; the hosted limit."""
+MAX_SOURCES: Final = 512_000
+"""Bytes of all sources of a request."""
 MAX_READ: Final = 64_000
-"""Bytes; the parser holds the interpreter for a whole source, which delays other requests, so that
-the sandbox alone reads longer ones.
+"""Bytes of the sources of a request that are parsed; the sandbox alone reads those beyond. The
+parser holds the interpreter for a whole source, up to 0.2 s for so many bytes.
 """
 _LONG_NAME: Final = re.compile(r"\b(?:\w++[\s\\]*+\.[\s\\]*+){16}")
 """A dotted name, for which the parser takes memory that grows with the square of its length."""

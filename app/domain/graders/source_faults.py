@@ -1,10 +1,11 @@
-"""Faults of the python graders in a definition.
+"""Faults of the python graders of a request.
 
 They are reported when a definition is made or checked, never when a stored one is read. Parsing is
-slow enough to belong on a thread.
+slow enough to belong on a thread, and holds the interpreter even there: sources of a request have
+a bound together, and those beyond another one are left to the sandbox.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,18 +13,46 @@ from pydantic import BaseModel
 from app.domain.documents.pointers import Path, parameter
 from app.domain.errors import InvalidRequest
 from app.domain.graders.kinds.python import PythonGrader
-from app.domain.graders.python_source import SourceFault, check_source
+from app.domain.graders.python_source import MAX_READ, MAX_SOURCES, SourceFault, check_source
 
 
-def source_faults(definition: BaseModel, root: str) -> Iterator[InvalidRequest]:
-    """Yields the first fault of each python grader at or below `definition`."""
-    for path, grader in _python_graders(definition, ()):
+def source_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[InvalidRequest]:
+    """Yields the first fault of each python grader at or below the definitions, each of which has
+    the parameter that it was sent as. Yields one fault alone for too many bytes of sources.
+    """
+    sources = [
+        (parameter(root, (*path, "source")), grader.source)
+        for root, definition in definitions
+        for path, grader in _python_graders(definition, ())
+    ]
+    too_many = _too_many(sources)
+    if too_many is not None:
+        yield too_many
+        return
+    left = MAX_READ
+    for param, source in sources:
+        left -= len(source.encode())
+        if left < 0:
+            return
         try:
-            check_source(grader.source)
+            check_source(source)
         except SourceFault as fault:
-            param = parameter(root, (*path, "source"))
             message = f"Invalid value for '{param}': {fault}."
             yield InvalidRequest(message, param=param, code="invalid_value")
+
+
+def _too_many(sources: Sequence[tuple[str, str]]) -> InvalidRequest | None:
+    """Returns the error of the source with which all together are too long."""
+    together = 0
+    for param, source in sources:
+        together += len(source.encode())
+        if together > MAX_SOURCES:
+            message = (
+                f"Invalid value for '{param}': the sources of all python graders of a request have "
+                f"at most {MAX_SOURCES} bytes together."
+            )
+            return InvalidRequest(message, param=param, code="invalid_value")
+    return None
 
 
 def _python_graders(value: Any, path: Path) -> Iterator[tuple[Path, PythonGrader]]:

@@ -86,8 +86,8 @@ def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, Wal
             raise wrong
     for path, definition in definitions:
         refuse_placeholders(definition, root=path)
-        for fault in source_faults(definition, path):
-            raise fault
+    for fault in source_faults(definitions):
+        raise fault
     return walked
 
 

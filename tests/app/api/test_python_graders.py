@@ -1,11 +1,14 @@
 """Python graders over HTTP, before a real sandbox."""
 
+import asyncio
+import signal
 from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.support.api.trials import FLAGS, VALIDATE, Trials, serving
-from tests.support.sandbox.running import RunningSandbox
+from tests.support.patience import until
+from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from tests.support.stack import Database
 
 LENGTH = {
@@ -51,3 +54,29 @@ async def test_readiness_tells_the_layers(trials: Trials, sandbox: RunningSandbo
     level = await sandbox.client.level()
     detail = f"layers: {', '.join(level.layers)}"
     assert part == {"status": "ok", "problem": None, "detail": detail}
+
+
+async def test_a_flood_of_one_project_takes_no_slot_of_another(database: Database) -> None:
+    """A request's project is the one whose share of the sandbox its programs take."""
+    endless = {**LENGTH, "source": "def grade(sample, item):\n    while True:\n        pass\n"}
+    with running_sandbox(parallel=2) as sandbox:
+        async with (
+            serving(database, sandbox=sandbox.socket) as trials,
+            trials.of_another_project(database) as other,
+        ):
+            flood = [asyncio.create_task(trials.run(endless, "a", item={})) for _ in range(5)]
+            await until(lambda: len(sandbox.processes()) == 2, what="a program of the flood")
+            answer = await other.run(LENGTH, "abc", item={"most": 4})
+            assert (answer["reward"], answer["metadata"]["errors"]) == (0.75, FLAGS)
+            for task in flood:
+                task.cancel()
+            await asyncio.wait(flood)
+
+
+async def test_readiness_names_a_sandbox_that_hangs(database: Database) -> None:
+    with running_sandbox(parallel=1) as sandbox:
+        async with serving(database, sandbox=sandbox.socket) as trials:
+            sandbox.process.send_signal(signal.SIGSTOP)
+            part = (await trials.get("/readyz"))["parts"]["sandbox"]
+            sandbox.process.send_signal(signal.SIGCONT)
+    assert part == {"status": "failing", "problem": "No answer in time."}

@@ -28,7 +28,9 @@ async def _echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 @asynccontextmanager
 async def served() -> AsyncIterator[int]:
-    guard = BodyGuard(_echo, json_deadline_s=0.3)
+    guard = BodyGuard(
+        _echo, forms=re.compile("/form"), json_deadline_s=0.3, form_deadline_s=0.3, idle_s=3600.0
+    )
     config = uvicorn.Config(guard, http=Impatient, port=0, lifespan="off", log_level="critical")
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
@@ -73,11 +75,12 @@ async def test_headers_that_never_end_are_given_up() -> None:
 
 
 async def test_a_body_that_drips_is_given_up_at_its_deadline() -> None:
-    start = b"POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"
     async with served() as port:
-        status, body = await answer(port, start, *([b" "] * 6))
-        assert status == 408
-        assert "in time" in json.loads(body)["error"]["message"]
+        for path in (b"/v1/x", b"/form"):
+            start = b"POST " + path + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"
+            status, body = await answer(port, start, *([b" "] * 6))
+            assert status == 408
+            assert "in time" in json.loads(body)["error"]["message"]
 
 
 async def test_a_slow_upload_goes_on_while_bytes_come_and_ends_when_they_stop() -> None:

@@ -2,8 +2,14 @@
 
 import re
 from html import unescape
+from threading import current_thread
 from typing import Any
 
+import pytest
+
+from app.dashboard import formats, pages
+from app.dashboard.charts import SHOWN_STEPS
+from app.domain.rollouts.metrics import PackedCurve
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import STEPS, create_job, execute, put_points, train
 from tests.support.dashboard.visits import Visit, rows_of, texts_of
@@ -196,3 +202,42 @@ async def test_events_are_a_log_with_severity_and_pages(
     older = re.search(r'rel="next" href="([^"]+)"', first)
     assert older is not None
     assert "Created fine-tuning job" in (await visit.get(older[1])).text
+
+
+async def test_pages_are_rendered_where_no_other_request_waits(
+    api: Api, visit: Visit, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event loop renders none of a long job's values; it only fetches texts of its curves."""
+    job = await create_job(api)
+    train(database, job)
+    threads = set[str]()
+
+    def noting(value: float | None) -> str:
+        threads.add(current_thread().name)
+        return formats.number(value)
+
+    monkeypatch.setitem(pages.TEMPLATES.filters, "number", noting)
+    read = PackedCurve.read
+
+    def noting_read(curve: PackedCurve) -> dict[int, float]:
+        threads.add(current_thread().name)
+        return read(curve)
+
+    monkeypatch.setattr(PackedCurve, "read", noting_read)
+    paths = ("", "/report", "/rollouts", "/rollouts/ro_0_1_0", "/rows/report/1")
+    for path in ("/", *(f"/jobs/{job}{path}" for path in paths)):
+        threads.clear()
+        assert (await visit.get(path)).status_code == 200
+        assert threads, path
+        assert all(name.startswith("pages") for name in threads), path
+
+
+async def test_a_long_jobs_page_has_a_bounded_number_of_values(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api)
+    put_points(database, job, {("reward/mean", "train"): [0.001 * n for n in range(1000)]})
+    page = (await visit.get(f"/jobs/{job}")).text
+    [_, *rows] = rows_of(page, "Reward, table")
+    assert len(rows) == SHOWN_STEPS
+    assert (rows[0], rows[-1]) == (["1", "0"], ["1000", "0.999"])

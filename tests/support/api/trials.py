@@ -39,6 +39,23 @@ class Trials:
         more.setdefault("item", {"answer": "42"})
         return await self.post(RUN, {"grader": grader, "model_sample": answer, **more})
 
+    @asynccontextmanager
+    async def of_another_project(self, database: Database) -> AsyncIterator["Trials"]:
+        """Yields calls of the same application with a key of a project of its own."""
+        store = Store(database.settings.database_url)
+        created = await provisioning_service(database.settings, store).provision(
+            slug="second", title="Second", project_name="p"
+        )
+        await store.dispose()
+        headers = {"Authorization": f"Bearer {created.api_key}"}
+        async with httpx.AsyncClient(
+            transport=self._http._transport,
+            base_url="http://test",
+            headers=headers,
+            timeout=PATIENCE_S,
+        ) as http:
+            yield Trials(http)
+
     async def get(self, path: str) -> dict[str, Any]:
         answer: dict[str, Any] = (await self._http.get(path)).json()
         return answer

@@ -70,7 +70,7 @@ async def test_memory_is_named(sandbox: RunningSandbox, body: str) -> None:
     assert json.loads(ending.reply)["error"]["text"] == NO_MEMORY
 
 
-async def test_processor_time_and_time_by_the_clock_are_told_apart() -> None:
+async def test_processor_time_and_time_by_the_clock_differ() -> None:
     with running_sandbox(time_limit_s=1.0) as sandbox:
         slept = await run(sandbox, "    time.sleep(3600)")
         assert (slept.how, slept.detail) == ("time_limit", "no result within 1 s")
@@ -80,7 +80,7 @@ async def test_processor_time_and_time_by_the_clock_are_told_apart() -> None:
     assert computed.detail in {"no result within 1 s", "no result within 1 s of processor time"}
 
 
-async def test_a_kill_from_outside_is_told_with_the_memory_that_was_held() -> None:
+async def test_a_kill_from_outside_names_the_memory_that_was_held() -> None:
     """As the kernel kills, where the machine has no memory left."""
     with running_sandbox(parallel=1) as sandbox:
         ending = asyncio.create_task(run(sandbox, "    time.sleep(3600)"))
