@@ -25,7 +25,8 @@ _STANDARD: Final = (
     "sched", "secrets", "select", "shlex", "shutil", "signal", "socket", "stat", "statistics",
     "string", "stringprep", "struct", "subprocess", "symtable", "sys", "tempfile", "textwrap",
     "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "types", "typing",
-    "unicodedata", "unittest", "urllib.parse", "uuid", "warnings", "weakref", "xml.dom.minidom",
+    "unicodedata", "unittest", "urllib.parse", "uuid", "warnings", "weakref",
+    "xml.dom.expatbuilder", "xml.dom.minidom",
     "xml.etree.ElementTree", "xml.sax", "xml.sax.expatreader", "zipfile", "zlib",
 )  # fmt: skip
 """Modules of the standard library. Some need files, sockets or processes for some functions: the

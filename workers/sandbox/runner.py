@@ -112,13 +112,14 @@ class Runner:
                     return asdict((await self._running()).level)
                 case {"op": "run", "project": str(project)}:
                     return await self._run(reader, project, self._wait_s(header.get("wait_s")))
+                case _:
+                    raise BadFrame("a header without a known 'op'")
         except NoSlot as error:
             await skip_frame(reader, limit=MAX_PROGRAM)  # its caller reads when it has sent all
             return {"failure": str(error)}
         except (BelowFloor, ZygoteFailed, ExecutionFailed) as error:
             _log.error("sandbox_failed", reason=str(error))
             return {"failure": str(error)}
-        raise BadFrame("a header without a known 'op'")
 
     def _wait_s(self, asked: Any) -> float:
         limit_s = self._settings.wait_limit_s

@@ -1,8 +1,8 @@
 """The slots of the runner: which waiting program is the next to run.
 
 Promises: a project holds at most its cap of the slots; a slot that is free goes to the project that
-holds the fewest, among equals to the one that was served longest ago, and within a project to its
-oldest program. A queue has a bound in length and in time, so nobody waits for ever.
+holds the fewest, among equals to the one whose last program ended longest ago, and within a project
+to its oldest program. A queue has a bound in length and in time, so nobody waits for ever.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class Slots:
         self._per_project = per_project
         self._max_waiting = max_waiting
         self._shares = dict[str, _Share]()
-        """The projects that hold or wait, the one served longest ago first."""
+        """The projects that hold or wait, the one first whose turn it is among equals."""
 
     @asynccontextmanager
     async def turn(self, project: str, *, within_s: float) -> AsyncIterator[Turn]:
@@ -63,7 +63,7 @@ class Slots:
         share = self._shares.setdefault(project, _Share())
         if len(share.waiting) >= self._max_waiting:
             raise NoSlot(f"is full: {len(share.waiting)} programs of this project wait already")
-        turn = asyncio.get_running_loop().create_future()
+        turn: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         share.waiting.append(turn)
         self._grant()
         try:
@@ -85,7 +85,9 @@ class Slots:
             self._forget_idle(project)
 
     def _give_back(self, project: str, slot: int) -> None:
-        self._shares[project].held -= 1
+        share = self._shares.pop(project)
+        share.held -= 1
+        self._shares[project] = share  # behind all that wait
         self._free.append(slot)
         self._forget_idle(project)
         self._grant()
@@ -97,8 +99,7 @@ class Slots:
 
     def _grant(self) -> None:
         while self._free and (project := self._next()) is not None:
-            share = self._shares.pop(project)
-            self._shares[project] = share  # to the end: it was served last
+            share = self._shares[project]
             turn = share.waiting.popleft()
             if not turn.done():
                 share.held += 1

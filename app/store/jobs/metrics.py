@@ -74,7 +74,10 @@ class MetricStore:
             .group_by(Table.name, Table.split)
             .order_by(Table.name, Table.split)
         )
-        return [PackedCurve(*row) for row in await self._session.execute(query)]
+        return [
+            PackedCurve(name, cast("Split", split), steps, values)
+            for name, split, steps, values in await self._session.execute(query)
+        ]
 
     async def ends(
         self, job_ids: Sequence[str], names: Sequence[str]

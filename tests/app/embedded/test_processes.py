@@ -95,6 +95,7 @@ def test_a_ready_child_that_hangs_is_replaced(start: Start) -> None:
     child = start("echo up; exec sleep 300", answers=answers, ask_every_s=0.0)
     wait_ready([child])
     first = child.pid
+    assert first is not None
 
     def replaced() -> bool:
         child.tick()
