@@ -47,7 +47,7 @@ class Slots:
         self._per_project = per_project
         self._max_waiting = max_waiting
         self._shares = dict[str, _Share]()
-        """The projects that hold or wait, the one first whose turn it is among equals."""
+        """The projects that hold or wait; among equals the first is the next."""
 
     @asynccontextmanager
     async def turn(self, project: str, *, within_s: float) -> AsyncIterator[Turn]:
