@@ -114,7 +114,7 @@ class Unavailable(RequestError):
 
 
 class NoFreeSpace(Unavailable):
-    """A disk has less free space than the floor; only an operator can help."""
+    """A disk has less free space than the service demands; only an operator can help."""
 
     default_code = "insufficient_storage"
 

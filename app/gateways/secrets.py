@@ -19,12 +19,12 @@ from app.domain.errors import SecretsLost
 from app.settings.settings import Settings
 
 _VERSION: Final = b"\x01"
-_KEY_ID_BYTES: Final = 8
+_FINGERPRINT_BYTES: Final = 8
 _KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 _TAG_BYTES: Final = 16
 _WRAPPED_BYTES: Final = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
-_HEAD_BYTES: Final = len(_VERSION) + _KEY_ID_BYTES
+_HEAD_BYTES: Final = len(_VERSION) + _FINGERPRINT_BYTES
 _SMALLEST: Final = _HEAD_BYTES + _WRAPPED_BYTES + _NONCE_BYTES + _TAG_BYTES
 
 
@@ -33,15 +33,15 @@ class SecretsUnreadable(SecretsLost):
 
 
 class SecretBox:
-    """Seals and opens blobs. Layout in bytes: version (1), key id (8), wrapped data key (60),
-    nonce (12), ciphertext with tag.
+    """Seals and opens blobs. Layout in bytes: version (1), fingerprint of the secret key (8),
+    wrapped data key (60), nonce (12), ciphertext with tag.
     """
 
     def __init__(self, secret_key: str, *, older_keys: tuple[str, ...] = ()) -> None:
         """`secret_key` seals; blobs sealed under `older_keys` can still be opened."""
         wrapping = [_wrapping_key(key) for key in (secret_key, *older_keys)]
-        self._current_id = _key_id(wrapping[0])
-        self._keys = {_key_id(key): AESGCM(key) for key in reversed(wrapping)}
+        self._current = _fingerprint(wrapping[0])
+        self._keys = {_fingerprint(key): AESGCM(key) for key in reversed(wrapping)}
 
     def seal(self, plain: dict[str, Any], *, project_id: str, row_id: str) -> bytes:
         """Encrypts a JSON object for one row."""
@@ -66,7 +66,7 @@ class SecretBox:
     @property
     def head(self) -> bytes:
         """Returns the beginning of every blob that the newest key wraps."""
-        return _VERSION + self._current_id
+        return _VERSION + self._current
 
     def rewrap(self, blob: bytes, *, project_id: str, row_id: str) -> bytes:
         """Returns the blob with its data key wrapped by the newest key; the data is unchanged."""
@@ -75,7 +75,7 @@ class SecretBox:
 
     def _wrap(self, data_key: bytes, row: bytes) -> bytes:
         head, nonce = self.head, os.urandom(_NONCE_BYTES)
-        return head + nonce + self._keys[self._current_id].encrypt(nonce, data_key, head + row)
+        return head + nonce + self._keys[self._current].encrypt(nonce, data_key, head + row)
 
     def _unwrap(self, blob: bytes, row: bytes) -> bytes:
         head, wrapped = blob[:_HEAD_BYTES], blob[_HEAD_BYTES : _HEAD_BYTES + _WRAPPED_BYTES]
@@ -105,5 +105,5 @@ def _wrapping_key(secret_key: str) -> bytes:
     return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(secret_key.encode())
 
 
-def _key_id(wrapping_key: bytes) -> bytes:
-    return hashlib.sha256(b"key-id" + wrapping_key).digest()[:_KEY_ID_BYTES]
+def _fingerprint(wrapping_key: bytes) -> bytes:
+    return hashlib.sha256(b"key-id" + wrapping_key).digest()[:_FINGERPRINT_BYTES]

@@ -1,6 +1,6 @@
 """Finds pairs of rooms that import each other.
 
-A room is a folder of a floor. Two rooms that need each other are one room, or something in them
+A room is a folder of a tier. Two rooms that need each other are one room, or something in them
 belongs to a third one.
 """
 
@@ -9,24 +9,24 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
-def mutual(floor: str, files: Iterable[tuple[Path, str]]) -> list[tuple[str, str]]:
-    """Returns each pair of rooms below `floor` that import each other, in order of the alphabet.
+def mutual(tier: str, files: Iterable[tuple[Path, str]]) -> list[tuple[str, str]]:
+    """Returns each pair of rooms below `tier` that import each other, in order of the alphabet.
 
     Counts direct imports only. A file that stands beside the rooms belongs to none of them.
     """
-    edges = {edge for path, source in files for edge in _edges(floor, path, source)}
+    edges = {edge for path, source in files for edge in _edges(tier, path, source)}
     return sorted((room, other) for room, other in edges if room < other and (other, room) in edges)
 
 
-def _edges(floor: str, path: Path, source: str) -> Iterator[tuple[str, str]]:
-    depth = len(floor.split("/"))
+def _edges(tier: str, path: Path, source: str) -> Iterator[tuple[str, str]]:
+    depth = len(tier.split("/"))
     if len(path.parts) < depth + 2:
         return
     room = path.parts[depth]
     for node in ast.walk(ast.parse(source)):
         for name in _imported(node):
             parts = name.split(".")
-            is_below = parts[:depth] == floor.split("/") and len(parts) > depth
+            is_below = parts[:depth] == tier.split("/") and len(parts) > depth
             if is_below and parts[depth] != room:
                 yield room, parts[depth]
 

@@ -6,14 +6,14 @@ from tests.house.rooms import mutual
 from tests.house.tree import python_files
 
 STORE = "app/store"
-FLOORS = ("app/api", "app/services", STORE, "app/gateways", "app/domain", "workers")
+TIERS = ("app/api", "app/services", STORE, "app/gateways", "app/domain", "workers")
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-def test_no_two_rooms_import_each_other(floor: str) -> None:
-    files = list(python_files(floor))
+@pytest.mark.parametrize("tier", TIERS)
+def test_no_two_rooms_import_each_other(tier: str) -> None:
+    files = list(python_files(tier))
     assert len(files) > 10
-    assert mutual(floor, files) == []
+    assert mutual(tier, files) == []
 
 
 def test_a_pair_is_found_in_any_form_of_import() -> None:

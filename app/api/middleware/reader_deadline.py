@@ -4,8 +4,8 @@ Promises that a client whose kernel acknowledges some bytes within the deadline,
 its connection, and that the connection of another one ends at most one check (a twelfth of the
 deadline) later, with all that was held for it. A kernel acknowledges in lumps of up to its receive
 buffer: a program that reads 1 kB/s from a buffer of 128 kB shows no sign for 128 s, like one that
-has stopped. The deadline is therefore a floor on the rate: one receive buffer per deadline. Must
-not know HTTP.
+has stopped. The deadline is therefore a lower bound of the rate: one receive buffer per deadline.
+Must not know HTTP.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""Digests of API keys' secrets, as rows store them: the id of the HMAC key (8 bytes), the HMAC.
+"""Digests of API keys' secrets, as rows store them: a fingerprint of the HMAC key (8 bytes) and the
+HMAC.
 
 Rows of earlier versions have the HMAC alone; theirs may be any key.
 """
@@ -7,15 +8,15 @@ import hashlib
 import hmac
 from typing import Final
 
-_ID_BYTES: Final = 8
+_FINGERPRINT_BYTES: Final = 8
 _HMAC_BYTES: Final = 32
 
 
 class KeyDigests:
     def __init__(self, newest: bytes, *older: bytes) -> None:
-        self._keys = {_key_id(key): key for key in (*older, newest)}
+        self._keys = {_fingerprint(key): key for key in (*older, newest)}
         self.rotates = bool(older)
-        self.head = _key_id(newest)
+        self.head = _fingerprint(newest)
         """The beginning of every digest under the newest key."""
 
     def of(self, secret: str) -> bytes:
@@ -30,8 +31,8 @@ class KeyDigests:
         if len(digest) == _HMAC_BYTES:
             keys, stored = list(self._keys.values()), digest
         else:
-            key = self._keys.get(digest[:_ID_BYTES])
-            keys, stored = [key] if key is not None else [], digest[_ID_BYTES:]
+            key = self._keys.get(digest[:_FINGERPRINT_BYTES])
+            keys, stored = [key] if key is not None else [], digest[_FINGERPRINT_BYTES:]
         return any(hmac.compare_digest(stored, _hmac(key, secret)) for key in keys)
 
 
@@ -39,5 +40,5 @@ def _hmac(key: bytes, secret: str) -> bytes:
     return hmac.digest(key, b"api-key:" + secret.encode(), hashlib.sha256)
 
 
-def _key_id(key: bytes) -> bytes:
-    return hashlib.sha256(b"key-id" + key).digest()[:_ID_BYTES]
+def _fingerprint(key: bytes) -> bytes:
+    return hashlib.sha256(b"key-id" + key).digest()[:_FINGERPRINT_BYTES]
