@@ -50,8 +50,8 @@ class Guest:
 
 
 async def _guest(request: Request) -> AsyncIterator[Guest]:
-    """Yields the visitor, whose request is counted until the reply is sent. Pages count apart from
-    API calls, so that an open dashboard takes none of a project's requests.
+    """Yields the visitor, whose request counts among the project's open ones until the reply is
+    sent. Pages have a rate of their own, so that an open dashboard takes none of the rate of calls.
     """
     context = context_of(request.app)
     visitor = await _visitor(context, request.cookies.get(COOKIE, ""))
