@@ -13,6 +13,7 @@ from app.embedded.layout import HOST, PASSIVE_THREADS
 from app.embedded.probes import http_ok, log_size
 from app.embedded.processes import ChildSpec
 from app.embedded.state import DataDir
+from app.embedded.vllm_log import root_cause
 from app.settings.environment import inherited_environment
 from app.settings.models import to_models_json
 from app.settings.settings import Settings
@@ -55,6 +56,7 @@ def engine_child(
         ready=http_ok(HOST, port, "/health"),
         ready_timeout_s=_SILENT_S if on_vllm else _LOADING_S,
         progress=log_size(log),
+        cause=root_cause if on_vllm else lambda _: None,
         stop_timeout_s=_STOPPING_S,
         directory=data_dir.root,
     )

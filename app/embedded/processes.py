@@ -60,6 +60,8 @@ class ChildSpec:
     orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor dies
     run_as: RunAs = AS_OURSELVES
     directory: Path | None = None  # working directory
+    cause: Callable[[str], str | None] = lambda _: None
+    """Finds the reason of a failed start in the log, for a child whose log does not end with it."""
     required: bool = True
     """False for a child without which a start succeeds: it is tried again, ever more slowly."""
 
@@ -128,11 +130,14 @@ class Child:
         _log.info("child_stopped", child=self.spec.name, after_s=duration_s)
 
     def log_tail(self, lines: int = 15) -> str:
+        """Returns the end of the log, and above it the cause of the failure where one is found."""
         try:
             text = self.spec.log.read_text(errors="replace")
         except OSError:
             return ""
-        return "\n".join(text.splitlines()[-lines:])
+        cause = self.spec.cause(text)
+        end = text.splitlines()[-lines:]
+        return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
 
     def is_hopeless(self, tries: int) -> bool:
         """Returns true once a child that was never ready has failed `tries` times."""
