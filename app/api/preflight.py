@@ -1,5 +1,6 @@
 """Route of the preflight check, which checks a create call and makes no job."""
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -45,11 +46,14 @@ async def validate_job(request: Request, services: Services) -> FineTuningJobVal
 
 async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
     new, faults = read_call(body)
-    async with services.references().readable(body, new) as (resolved, fault):
-        refusal = fault
-        if new is not None and fault is None:
-            refusal = await services.job_creation().refusal(new.with_files(resolved))
+    async with services.references().readable(body, new) as call:
+        refusal = call.fault
+        if new is not None:
+            new = new.with_grader(call.grader_choice)
+            if refusal is None:
+                refusal = await services.job_creation().refusal(new.with_files(call.body))
         found = [] if refusal is None else [fault_of(refusal)]
         # The first error is the one that a create call answers with.
         findings = [*faults, *found] if new is None else [*found, *faults]
-        return await services.preflight().check(resolved, new, findings)
+        report = await services.preflight().check(call.body, new, findings)
+        return replace(report, grader_choice=call.grader_choice)

@@ -20,16 +20,17 @@ router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
 @router.post("/graders/run", operation_id="runGrader", responses=responses())
 async def run_grader(body: RunGraderRequest, request: Request, services: Services) -> GraderRun:
     """Grades one answer, without a job."""
-    await services.trials().check_keys(body.grader)
+    grader, choice = body.to_grader()
+    await services.trials().check_keys(grader)
     work = services.trials().run_grader(
-        body.grader,
+        grader,
         model_sample=body.model_sample,
         sample=None if body.sample is None else body.sample.sent(),
         item=body.item or {},
         trace_id=body.trace_id,
     )
     trial = await unless_client_hangs_up(request, work)
-    return GraderRun.of(body.grader, trial.result, trial.elapsed_s)
+    return GraderRun.of(grader, trial.result, trial.elapsed_s, choice=choice)
 
 
 @router.post("/graders/validate", operation_id="validateGrader", responses=responses())

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
+from app.domain.errors import InvalidRequest
 from app.domain.exit_codes import FAILED
+from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport
 from app.domain.preflight_issues import PreflightIssue
 from app.preflight.call import (
@@ -22,6 +24,7 @@ from app.preflight.call import (
 )
 from app.preflight.call_faults import call_faults
 from app.preflight.dataset import inspect
+from app.preflight.grader_choice import auto_of, choose_from_file, reinforcement_of, with_grader
 from app.settings.models import ModelSettings
 
 _SHOWN_LINES: Final = 5
@@ -59,6 +62,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     # A file of the command line replaces a parameter that the call does not have yet.
     body = {**{param: str(path) for param, path in files.items() if path}, **body}
     new, findings = read_call(body)
+    body, choice = _with_grader(body, files["training_file"], findings)
     base = base_model(body, ModelSettings().base_models, findings)
     findings += call_faults(body, reported={finding.param for finding in findings})
     dataset: DatasetReport | None = None
@@ -82,7 +86,24 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
         dataset=dataset,
         estimate=estimate_of(new, base, dataset, pace=None),
         findings=tuple(findings),
+        grader_choice=choice,
     )
+
+
+def _with_grader(
+    body: dict[str, Any], training: Path | None, findings: list[PreflightIssue]
+) -> tuple[dict[str, Any], GraderChoice | None]:
+    """Returns the call with a grader in place of `auto`; a choice that fails is a finding."""
+    auto = auto_of(body)
+    if auto is None or training is None or not training.is_file():
+        return body, None
+    try:
+        choice = choose_from_file(training, auto, reinforcement_of(body).get("response_format"))
+    except InvalidRequest as fault:
+        code = fault.code or "invalid_value"
+        findings.append(PreflightIssue("error", code, fault.message, fault.param))
+        return body, None
+    return with_grader(body, choice), choice
 
 
 def _print_report(report: PreflightReport, out: TextIO) -> None:
@@ -93,6 +114,9 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
         first = alike[0]
         where = f" [{first.param}]" if first.param else ""
         print(f"{first.severity.upper():7}  {first.code}{where}: {_told(alike)}", file=out)
+    if report.grader_choice is not None:
+        choice = report.grader_choice
+        print(f"grader: {choice.kind}. {choice.reason}", file=out)
     if report.estimate is not None:
         plan = report.estimate
         time = "unknown" if plan.training_seconds is None else f"{plan.training_seconds:,.0f} s"

@@ -14,6 +14,7 @@ from app.services.files.uploads import UploadService
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation import CreationPorts, JobCreationService
 from app.services.jobs.events import EventService
+from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
 from app.services.jobs.jobs import JobService
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
@@ -138,8 +139,11 @@ class Factory:
         )
 
     def references(self) -> RegisteredReferences:
+        context = self._context
+        ports = ChoicePorts(context.objects, context.settings.work_dir, context.inspections)
+        choices = GraderChoiceService(context.database, ports, self._tenant)
         return RegisteredReferences(
-            ReferencePorts(self.tools(), self.registered_graders(), self.curricula())
+            ReferencePorts(self.tools(), self.registered_graders(), self.curricula(), choices)
         )
 
     def models(self) -> ModelService:

@@ -72,7 +72,7 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
     result, missing = ReadFile(), MissingFields(rules.fields)
     sampler = _RowSampler()
     with path.open("rb") as file:
-        for number, line in _lines(file):
+        for number, line in lines_of(file):
             if not line.strip():
                 continue
             result.rows += 1
@@ -97,7 +97,7 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
     return result
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yields number and bytes of each line; a line over the limit is cut just above it."""
     number = 0
     while line := file.readline(MAX_ROW_BYTES + 2):

@@ -12,6 +12,7 @@ from app.api.schemas.tuning_methods import other_bodies
 from app.domain.described import Described
 from app.domain.documents.walk import Kind
 from app.domain.errors import InvalidRequest
+from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.preflight import (
     DatasetReport,
     EndpointCheck,
@@ -77,6 +78,8 @@ class FineTuningJobValidation(Described):
     """Tools and graders, each asked once without a call."""
     estimate: Estimate | None
     """Estimated cost; `null` for other methods and where the call cannot be read."""
+    grader_choice: GraderChoice | None
+    """The grader that `auto` stands for; `null` for a call that names its grader."""
 
     @classmethod
     def of(cls, report: PreflightReport) -> "FineTuningJobValidation":
@@ -93,6 +96,7 @@ class FineTuningJobValidation(Described):
             overlap=dataset.overlap,
             endpoints=list(report.endpoints),
             estimate=report.estimate,
+            grader_choice=report.grader_choice,
         )
 
 

@@ -9,9 +9,12 @@ from pydantic import Field, StringConstraints, model_validator
 
 from app.api.schemas.common import ClosedBody, Json, WireModel
 from app.domain.described import Described
-from app.domain.graders.graders import Grader
+from app.domain.graders.auto import AutoGrader
+from app.domain.graders.choice import GraderChoice, choose_by_item
+from app.domain.graders.graders import AnyGrader, Grader
 from app.domain.graders.samples import CALL_KEYS, CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
 from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
+from app.domain.registry.references import TriedGrader
 from app.domain.tools.tools import TOOL_NAME, ToolSpec
 from app.domain.tools.trials import ToolTrial
 from app.domain.value_faults import unknown_key
@@ -85,8 +88,8 @@ def _check_chat_call(
 class RunGraderRequest(ClosedBody):
     """A grader and the sample that it scores in a trial run."""
 
-    grader: Grader
-    """The grader, as in a create call of a job."""
+    grader: TriedGrader
+    """The grader, as in a create call of a job. `auto` chooses one from `item`."""
     model_sample: str
     """The answer that is graded."""
     item: Json | None = None
@@ -95,6 +98,13 @@ class RunGraderRequest(ClosedBody):
     """More of `sample` than the answer (an extension)."""
     trace_id: HeaderSafe | None = None
     """Id of the call, sent to an endpoint."""
+
+    def to_grader(self) -> tuple[AnyGrader, GraderChoice | None]:
+        """Returns the grader, and the choice if it is `auto`. Raises `InvalidRequest`."""
+        if not isinstance(self.grader, AutoGrader):
+            return self.grader, None
+        choice = choose_by_item(self.grader, self.item)
+        return choice.read(), choice
 
 
 class ValidateGraderRequest(ClosedBody):
@@ -180,9 +190,13 @@ class GraderRun(Described):
     """Scores of a multi grader's parts, by name."""
     model_grader_token_usage_per_model: dict[str, Json]
     """Tokens that judges used, by model."""
+    grader_choice: GraderChoice | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The grader that `auto` stood for (an extension)."""
 
     @classmethod
-    def of(cls, grader: Any, result: Any, elapsed_s: float) -> "GraderRun":
+    def of(
+        cls, grader: Any, result: Any, elapsed_s: float, *, choice: GraderChoice | None = None
+    ) -> "GraderRun":
         """`result` is an `app.grading` score."""
         usage = {
             model: {
@@ -207,6 +221,7 @@ class GraderRun(Described):
             ),
             sub_rewards=result.sub_scores,
             model_grader_token_usage_per_model=usage,
+            grader_choice=choice,
         )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, get_args
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from app.domain.graders.auto import AUTO, NEEDS_ROWS
 from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
@@ -83,6 +84,8 @@ def read_of(models: Models, sent: Any) -> Any:
         return model.model_validate(sent)
     if kind == "multi":
         raise fault_at("type", "a multi grader cannot hold another one")
+    if kind == AUTO:
+        raise fault_at("type", NEEDS_ROWS)
     if kind is None:
         raise ValidationError.from_exception_data(
             "Grader", [{"type": "missing", "loc": ("type",), "input": sent}]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
+from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import StoredMethod
@@ -116,6 +117,8 @@ class NewJob:
     """Jobs of the project with a higher one start first."""
     unread: tuple[UnreadKey, ...] = ()
     """Keys outside the method's own object that nothing reads."""
+    grader_choice: GraderChoice | None = None
+    """The choice of a call whose grader is `auto`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.described import DescribedFields
+from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.item_fields import ItemField
 from app.domain.methods.no_effect import NoEffect
 from app.domain.methods.supervised import MethodType, TrainOn
@@ -147,6 +148,8 @@ class PreflightReport:
     estimate: Estimate | None = None
     findings: tuple[PreflightIssue, ...] = field(default=())
     """Issues of the call, the files and the endpoints, in this order."""
+    grader_choice: GraderChoice | None = None
+    """The choice of a call whose grader is `auto`."""
 
     @property
     def valid(self) -> bool:

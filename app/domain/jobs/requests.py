@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from app.domain.errors import InvalidRequest
+from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -58,12 +59,25 @@ class JobRequest:
             validation_file=body.get("validation_file"),
         )
 
+    def with_grader(self, choice: GraderChoice | None) -> "JobRequest":
+        """Returns the call with the chosen grader in place of `auto`."""
+        match self.method:
+            case ReinforcementBody() if choice is not None:
+                update = {"grader": choice.read()}
+                return replace(self, method=self.method.model_copy(update=update))
+            case _:
+                return self
+
     def resolved(
-        self, method: TuningMethod, training: str | None, validation: str | None
+        self,
+        method: TuningMethod,
+        files: tuple[str | None, str | None],
+        grader_choice: GraderChoice | None,
     ) -> NewJob:
-        """Returns the job to make. Raises `InvalidRequest` when a file that the method needs is
-        missing.
+        """Returns the job to make; `files` are those of training and validation. Raises
+        `InvalidRequest` when a file that the method needs is missing.
         """
+        training, validation = files
         return NewJob(
             model=self.model,
             training_file=required_files(method, training, validation),
@@ -76,6 +90,7 @@ class JobRequest:
             caps=self.caps,
             priority=self.priority,
             unread=self.unread,
+            grader_choice=grader_choice,
         )
 
 

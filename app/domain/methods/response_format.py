@@ -33,6 +33,17 @@ def gives_json(sent: Any) -> bool:
     return isinstance(sent, dict) and sent.get("type") in ("json_object", "json_schema")
 
 
+def answer_schema(sent: Any) -> dict[str, Any] | None:
+    """Returns the JSON schema of answers, an empty one where any JSON is asked for, and `None`
+    where text is. The format may be wrong in any way.
+    """
+    if not gives_json(sent):
+        return None
+    inner = sent.get("json_schema")
+    schema = inner.get("schema") if isinstance(inner, dict) else None
+    return schema if isinstance(schema, dict) else {}
+
+
 def response_format_fault(sent: Any, root: str) -> InvalidRequest | None:
     """Returns the first fault; `None` for a right format, an absent one, and one that is no object,
     which is refused where the method is read.

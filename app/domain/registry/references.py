@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
+from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.domain.registry.curricula import CURRICULUM_PARTS
@@ -85,10 +86,10 @@ def read_tool(sent: Any) -> ToolSpec | RegisteredReference:
     return read_tool_reference(sent) or ToolSpec.model_validate(sent)
 
 
-def read_grader_or_reference(sent: Any) -> AnyGrader | RegisteredReference:
+def read_grader_or_reference(sent: Any) -> AnyGrader | AutoGrader | RegisteredReference:
     if isinstance(sent, RegisteredReference):
         return sent
-    return read_grader_reference(sent) or read_grader(sent)
+    return read_grader_reference(sent) or read_grader_or_auto(sent)
 
 
 def read_tool_reference(sent: Any) -> RegisteredReference | None:
@@ -99,6 +100,14 @@ def read_tool_reference(sent: Any) -> RegisteredReference | None:
 def read_grader_reference(sent: Any) -> RegisteredReference | None:
     """Returns the reference of a sent grader; `None` for a definition."""
     return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
+
+
+def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
+    if isinstance(sent, AutoGrader):
+        return sent
+    if isinstance(sent, dict) and sent.get("type") == AUTO:
+        return AutoGrader.model_validate(sent)
+    return read_grader(sent)
 
 
 def read_curriculum(sent: Any) -> CurriculumSource:
@@ -143,15 +152,22 @@ def _grader_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  #
     return read_grader_or_reference(sent)
 
 
+def _grader_or_auto_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
+    return read_grader_or_auto(sent)
+
+
 SentTool = Annotated[ToolSpec | RegisteredReference, WrapValidator(_tool_by_hand)]
-SentGrader = Annotated[Grader | RegisteredReference, WrapValidator(_grader_by_hand)]
+SentGrader = Annotated[Grader | AutoGrader | RegisteredReference, WrapValidator(_grader_by_hand)]
+TriedGrader = Annotated[Grader | AutoGrader, WrapValidator(_grader_or_auto_by_hand)]
+"""A grader of a trial run, whose item is a row."""
 
 
 class ReinforcementBody(ReinforcementMethod):
     """Settings of a reinforcement job: grader, tools and training."""
 
     grader: SentGrader  # type: ignore[assignment]  # wider before it is resolved
-    """The function that scores each rollout: a definition, or a registered one."""
+    """The function that scores each rollout: a definition, a registered one, or `auto`, which is
+    replaced by the grader that the rows of the training file ask for."""
     tools: tuple[SentTool, ...] = Field(  # type: ignore[assignment]  # wider before it is resolved
         default=(), max_length=MAX_TOOLS
     )

@@ -114,6 +114,7 @@ class JobCreationService:
             secrets=sealed,
             job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
+            notices=_notices(new),
             warnings=creation_warnings(new),
             after_commit=lambda: self._notify(job.id),
         )
@@ -197,6 +198,11 @@ class JobCreationService:
             created_at=int(time.time()),
             key_id=self._tenant.key_id,
         )
+
+
+def _notices(new: NewJob) -> list[str]:
+    choice = new.grader_choice
+    return [] if choice is None else [f"Chose a grader of type {choice.kind}. {choice.reason}"]
 
 
 def _eval_of(job: Job) -> Eval | None:

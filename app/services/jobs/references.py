@@ -1,4 +1,4 @@
-"""References in a create call, replaced by the definitions that they name.
+"""References in a create call, replaced by the definitions that they name, and `auto` by a grader.
 
 Owns the resolution of tools, grader and curriculum. A resolved call is whole: it has real secrets,
 so the create path seals them for the job, and no later version or deletion of a registered object
@@ -7,15 +7,17 @@ changes the job. Must not know what else a create call holds.
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from pydantic import ValidationError
 
 from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.graders.auto import AutoGrader
+from app.domain.graders.choice import GraderChoice
 from app.domain.graders.graders import read_grader
-from app.domain.jobs.jobs import NewJob, TuningMethod
-from app.domain.jobs.requests import JobRequest, RequestedMethod, required_files
+from app.domain.jobs.jobs import NewJob
+from app.domain.jobs.requests import JobRequest, required_files
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.registry.curricula import CURRICULUM_PARTS
@@ -30,6 +32,7 @@ from app.domain.registry.references import (
 )
 from app.domain.registry.registered_objects import Noun, Registered
 from app.domain.tools.tools import ToolSpec
+from app.services.jobs.grader_choices import GraderChoiceService
 from app.services.registry.curricula import CurriculumService
 from app.services.registry.registered_graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryService
@@ -43,6 +46,17 @@ class ReferencePorts:
     tools: ToolService
     graders: RegisteredGraderService
     curricula: CurriculumService
+    choices: GraderChoiceService
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableCall:
+    """The JSON of a call with its references resolved, as far as they can be."""
+
+    body: dict[str, Any]
+    grader_choice: GraderChoice | None
+    fault: InvalidRequest | None
+    """The first reference or choice that is refused."""
 
 
 class RegisteredReferences:
@@ -69,7 +83,7 @@ class RegisteredReferences:
     @asynccontextmanager
     async def readable(
         self, body: dict[str, Any], request: JobRequest | None
-    ) -> AsyncIterator[tuple[dict[str, Any], InvalidRequest | None]]:
+    ) -> AsyncIterator[ReadableCall]:
         """Yields, for a block of work that only looks, the JSON of a call with its references
         resolved, or as sent and the first reference that cannot be. Files that were written for it
         are deleted.
@@ -86,27 +100,59 @@ class RegisteredReferences:
                 resolved, fault = body, error
             else:
                 fault = _missing_file(request, resolved)
-            yield resolved, fault
+            yield await self._with_choice(ReadableCall(resolved, None, fault))
         finally:
             await self._ports.curricula.discard(made)
 
     async def _new_job(self, request: JobRequest, made: list[str]) -> NewJob:
-        whole = await self._resolved(request.method)
-        if request.curriculum is None:
-            return request.resolved(whole, request.training_file, request.validation_file)
-        files = await self._files(request.curriculum, made)
-        return request.resolved(whole, files.get("training_file"), files.get("validation_file"))
-
-    async def _resolved(self, method: RequestedMethod) -> TuningMethod:
+        method = request.method
         match method:
             case ReinforcementBody():
                 tools, grader = await self._definitions(method.tools, method.grader)
                 specs = tuple(ToolSpec.model_validate(tool) for tool in tools)
-                return method.with_definitions(specs, read_grader(grader))
+                files = await self._both_files(request, made)
+                choice: GraderChoice | None = None
+                if isinstance(grader, AutoGrader):
+                    choice = await self._ports.choices.choose(
+                        grader,
+                        required_files(method, *files),
+                        response_format=method.response_format,
+                    )
+                chosen = read_grader(grader) if choice is None else choice.read()
+                return request.resolved(method.with_definitions(specs, chosen), files, choice)
             case SupervisedMethod() | DpoMethod():
-                return method
+                return request.resolved(method, await self._both_files(request, made), None)
             case _:
                 assert_never(method)
+
+    async def _with_choice(self, call: ReadableCall) -> ReadableCall:
+        """Returns the call with a grader in place of `auto`, or with the reason for none."""
+        from app.preflight.grader_choice import (  # noqa: PLC0415 - a create call needs none
+            auto_of,
+            reinforcement_of,
+            with_grader,
+        )
+
+        auto, training = auto_of(call.body), call.body.get("training_file")
+        if auto is None or not isinstance(training, str):
+            return call
+        response_format = reinforcement_of(call.body).get("response_format")
+        try:
+            choice = await self._ports.choices.choose(
+                auto, training, response_format=response_format
+            )
+        except InvalidRequest as error:
+            return replace(call, fault=call.fault or error)
+        return replace(call, body=with_grader(call.body, choice), grader_choice=choice)
+
+    async def _both_files(
+        self, request: JobRequest, made: list[str]
+    ) -> tuple[str | None, str | None]:
+        """Returns the files of training and validation."""
+        if request.curriculum is None:
+            return request.training_file, request.validation_file
+        files = await self._files(request.curriculum, made)
+        return files.get("training_file"), files.get("validation_file")
 
     async def _definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
         """Returns the tools and the grader with a definition in place of each reference."""

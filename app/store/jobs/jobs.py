@@ -91,6 +91,7 @@ class JobStore(JobReader):
         secrets: bytes | None,
         job_eval: Eval | None,
         event_message: str,
+        notices: Sequence[str] = (),
         warnings: Sequence[str] = (),
         after_commit: Callback,
     ) -> Job:
@@ -102,7 +103,12 @@ class JobStore(JobReader):
         `QuotaExceeded` if too many jobs of the project wait already.
         """
         rows = new_rows(
-            job, secrets=secrets, job_eval=job_eval, event_message=event_message, warnings=warnings
+            job,
+            secrets=secrets,
+            job_eval=job_eval,
+            event_message=event_message,
+            notices=notices,
+            warnings=warnings,
         )
         values = parameters(rows, job, queued_jobs=self._quotas.queued_jobs)
         returned = await self._statements.rows(statement_of(rows), values)

@@ -34,7 +34,7 @@ from app.domain.jobs.jobs import Job, JobStatus
 from app.store.evals.evals import eval_row
 from app.store.events.log import job_event_row
 from app.store.files.files import UNEXPIRED
-from app.store.jobs.events import event_row
+from app.store.jobs.events import Level, event_row
 from app.store.jobs.rows import COLUMNS, JOBS, job_row, to_job
 from app.store.schema.evals import EvalTable
 from app.store.schema.event_log import EventLogTable
@@ -53,8 +53,8 @@ _TABLES = {
     "event": cast("CoreTable", JobEventTable.__table__),
     "log": cast("CoreTable", EventLogTable.__table__),
 }
-_MAX_WARNINGS: Final = 8
-"""Each number of warnings has a statement of its own, which is built once."""
+_MAX_EVENTS: Final = 8
+"""Each number of events has a statement of its own, which is built once."""
 
 
 def new_rows(
@@ -63,18 +63,21 @@ def new_rows(
     secrets: bytes | None,
     job_eval: Eval | None,
     event_message: str,
+    notices: Sequence[str] = (),
     warnings: Sequence[str] = (),
 ) -> Rows:
-    """Returns the values of all new rows, by table and column. Each warning becomes an event behind
-    the first one.
+    """Returns the values of all new rows, by table and column. Each notice and each warning becomes
+    an event behind the first one.
     """
     rows: Rows = {"job": job_row(job, secrets)}
     if job_eval is not None:
         rows["eval"] = eval_row(job.project_id, job_eval)
     event = event_row(job.project_id, job.id, event_message)
     rows |= {"event": event, "log": job_event_row(event)}
-    for number, warning in enumerate(warnings[:_MAX_WARNINGS], start=1):
-        later = event_row(job.project_id, job.id, warning, level="warn")
+    events: list[tuple[Level, str]] = [("info", notice) for notice in notices]
+    events += [("warn", warning) for warning in warnings]
+    for number, (level, message) in enumerate(events[:_MAX_EVENTS], start=1):
+        later = event_row(job.project_id, job.id, message, level=level)
         rows |= {f"event{number}": later, f"log{number}": job_event_row(later)}
     return rows
 

@@ -1,0 +1,136 @@
+"""The facts of a row that decide about its grader: which keys it has, and the form of each value.
+
+Owns the names of these keys. A null and a blank text count as absent. Pure.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final
+
+from app.domain.graders.calls import ReferenceFault, expected_calls
+from app.domain.graders.code_tests import TestsFault, code_tests
+from app.domain.strict_json import strict_loads
+
+TESTS: Final = "tests"
+FUNCTION_KEYS: Final = ("function", "entry_point")
+CALL_KEYS: Final = ("calls", "expected_calls", "expected_tool_calls", "tool_calls")
+# fmt: off
+REFERENCE_KEYS: Final = (
+    "reference_answer", "answer", "reference", "expected_answer", "expected", "target", "solution",
+    "ground_truth", "label",
+)
+# fmt: on
+_NUMBER: Final = re.compile(
+    r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?", re.ASCII
+)
+_SOLVED: Final = "####"
+"""Stands before the answer of a worked solution, as in the rows of GSM8K."""
+_LABEL_CHARACTERS: Final = 64
+_LABEL_WORDS: Final = 8
+
+
+class Form(Enum):
+    FUNCTION_TESTS = "tests of a function"
+    PROGRAM_TESTS = "tests of a program"
+    NAME = "a name"
+    CALLS = "calls"
+    JSON = "JSON"
+    NUMBER = "a number"
+    LABEL = "a short text"
+    TEXT = "a text"
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    line: int
+    """Line of the file, from 1."""
+    forms: Mapping[str, Form]
+    """Form of each value that can be used, by key."""
+    faults: Mapping[str, str]
+    """The fault of each value that cannot, by key."""
+    offers_tools: bool
+
+
+def row_facts(item: Mapping[str, Any], line: int) -> RowFacts:
+    forms, faults = dict[str, Form](), dict[str, str]()
+    for key, form_of in _READERS.items():
+        value = item.get(key)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            continue
+        try:
+            form = form_of(value)
+        except (TestsFault, ReferenceFault) as fault:
+            faults[key] = str(fault)
+            continue
+        if form is not None:
+            forms[key] = form
+    return RowFacts(line, forms, faults, bool(item.get("tools")))
+
+
+def _as_text(value: Any) -> str:
+    """Returns a value as a template renders it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _tests(value: Any) -> Form:
+    text = _as_text(value)
+    try:
+        code_tests(text, with_function=False)
+    except TestsFault:
+        try:
+            code_tests(text, with_function=True)
+        except TestsFault as fault:
+            raise TestsFault(
+                f'{fault}; a test is {{"arguments", "expected"}} or {{"stdin", "stdout"}}'
+            ) from None
+        return Form.FUNCTION_TESTS
+    return Form.PROGRAM_TESTS
+
+
+def _name(value: Any) -> Form | None:
+    return Form.NAME if isinstance(value, str) and value.isidentifier() else None
+
+
+def _calls(value: Any) -> Form:
+    expected_calls(_as_text(value))
+    return Form.CALLS
+
+
+def _reference(value: Any) -> Form:
+    match value:
+        case bool():
+            return Form.LABEL
+        case int() | float():
+            return Form.NUMBER
+        case str():
+            return _form_of_text(value.strip())
+        case _:
+            return Form.JSON
+
+
+def _form_of_text(text: str) -> Form:
+    solution, mark, answer = text.rpartition(_SOLVED)
+    if _NUMBER.fullmatch(answer.strip() if mark and solution else text):
+        return Form.NUMBER
+    if text[0] in "{[":
+        try:
+            strict_loads(text)
+        except (ValueError, RecursionError):
+            return Form.TEXT
+        return Form.JSON
+    short = len(text) <= _LABEL_CHARACTERS and len(text.split()) <= _LABEL_WORDS
+    return Form.LABEL if short and "\n" not in text else Form.TEXT
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Form | None]]] = MappingProxyType(
+    {
+        TESTS: _tests,
+        **dict.fromkeys(FUNCTION_KEYS, _name),
+        **dict.fromkeys(CALL_KEYS, _calls),
+        **dict.fromkeys(REFERENCE_KEYS, _reference),
+    }
+)

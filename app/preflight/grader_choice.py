@@ -1,0 +1,71 @@
+"""Chooses the grader of a call whose grader is `auto`, from the rows of its training file.
+
+Plain data in and out, so that the API can run it in a process of its own and the command line runs
+the same code. A row that cannot be read is left out here: it is a fault of the file, and reported
+as one.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from app.domain.data.chat_rows import DatasetError, load_line
+from app.domain.graders.auto import AUTO, AutoGrader
+from app.domain.graders.choice import GraderChoice, NoGraderFits, choose_grader
+from app.domain.graders.row_facts import RowFacts, row_facts
+from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
+from app.domain.methods.response_format import answer_schema
+from app.preflight.files import lines_of
+
+GRADER_PARAM: Final = "method.reinforcement.grader"
+
+
+def auto_of(body: dict[str, Any]) -> AutoGrader | None:
+    """Returns the `auto` grader of a call's JSON, `None` for a call without one or a faulty one."""
+    sent = reinforcement_of(body).get("grader")
+    if not isinstance(sent, dict) or sent.get("type") != AUTO:
+        return None
+    try:
+        return AutoGrader.model_validate(sent)
+    except ValidationError:
+        return None
+
+
+def reinforcement_of(body: dict[str, Any]) -> dict[str, Any]:
+    method = body.get("method")
+    inner = method.get("reinforcement") if isinstance(method, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def with_grader(body: dict[str, Any], choice: GraderChoice) -> dict[str, Any]:
+    """Returns the JSON of a call with the chosen grader in place of `auto`."""
+    inner = {**reinforcement_of(body), "grader": choice.grader}
+    return {**body, "method": {**body["method"], "reinforcement": inner}}
+
+
+def choose_from_file(training: Path, auto: AutoGrader, response_format: Any) -> GraderChoice:
+    """Raises `InvalidRequest` with what the rows lack, `OSError` if the file does not exist."""
+    try:
+        return choose_grader(
+            auto, _facts_of(training), answer_schema=answer_schema(response_format)
+        )
+    except NoGraderFits as fault:
+        raise fault.at(GRADER_PARAM) from fault
+
+
+def _facts_of(training: Path) -> Iterator[RowFacts]:
+    rows = 0
+    with training.open("rb") as file:
+        for number, line in lines_of(file):
+            if not line.strip():
+                continue
+            try:
+                item = load_line(line, number)
+            except DatasetError:
+                continue
+            rows += 1
+            if rows > MAX_TRAIN_EXAMPLES:
+                return
+            yield row_facts(item, number)

@@ -1,0 +1,65 @@
+"""Chooses the grader of a call whose grader is `auto`, from its training file, before a job exists.
+
+Owns the way to the file. Must not know the rules of the choice.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.graders.auto import AutoGrader
+from app.domain.graders.choice import GraderChoice
+from app.gateways.objects import Objects, fetched
+from app.services.files.inspections import Inspections, content_gone
+from app.store.database import Database
+
+_PARAM = "training_file"
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicePorts:
+    objects: Objects
+    work_dir: Path
+    inspections: Inspections
+    """Limit on files that are read at once in this process; shared by all tenants."""
+
+
+class GraderChoiceService:
+    def __init__(self, database: Database, ports: ChoicePorts, tenant: Tenant) -> None:
+        self._database = database
+        self._ports = ports
+        self._tenant = tenant
+
+    async def choose(
+        self, auto: AutoGrader, training_file: str, *, response_format: Any
+    ) -> GraderChoice:
+        """Raises `InvalidRequest` with what the rows lack, or for a file that cannot be read."""
+        from app.preflight.grader_choice import (  # noqa: PLC0415 - a call without `auto` needs none
+            choose_from_file,
+        )
+
+        key = await self._object_key(training_file)
+        try:
+            async with fetched(self._ports.objects, key, self._ports.work_dir) as path:
+                return await self._ports.inspections.run(
+                    self._tenant.project_id, choose_from_file, path, auto, response_format
+                )
+        except FileNotFoundError as error:
+            raise content_gone() from error
+
+    async def _object_key(self, file_id: str) -> str:
+        try:
+            async with self._database.tenant(self._tenant) as unit:
+                row = await unit.files.get(file_id)
+        except NotFound as error:
+            message = f"{_PARAM} {file_id} does not exist."
+            raise InvalidRequest(message, param=_PARAM, code="file_not_found") from error
+        if row.purpose != "fine-tune":
+            raise InvalidRequest(
+                f"{_PARAM} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'.",
+                param=_PARAM,
+                code="invalid_value",
+            )
+        return row.object_key

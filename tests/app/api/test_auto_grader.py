@@ -1,0 +1,142 @@
+"""A job, a check and a trial run whose grader is `auto`."""
+
+import json
+from copy import deepcopy
+from typing import Any
+
+from tests.support.api.application import Api
+from tests.support.api.job_calls import JOBS
+
+GRADERS = "/v1/fine_tuning/alpha/graders"
+PARAM = "method.reinforcement.grader"
+CHOSEN = {
+    "type": "exact_match",
+    "name": "town",
+    "input": "{{sample.output_text}}",
+    "reference": "{{item.answer}}",
+    "strip": True,
+    "ignore_case": True,
+    "unicode": "NFC",
+    "numbers": False,
+}
+REASON = "All 12 rows have a reference in 'answer' that is a short text."
+
+
+def lines(*items: dict[str, Any]) -> bytes:
+    question = [{"role": "user", "content": "Which town?"}]
+    return b"".join(json.dumps({"messages": question, **item}).encode() + b"\n" for item in items)
+
+
+async def automatic(
+    api: Api, body: dict[str, Any], *items: dict[str, Any], **grader: Any
+) -> dict[str, Any]:
+    """Returns a create call with `auto` and these rows."""
+    changed = deepcopy(body)
+    changed["training_file"] = (await api.upload(lines(*items))).json()["id"]
+    del changed["method"]["reinforcement"]["tools"]
+    changed["method"]["reinforcement"]["grader"] = {"type": "auto", **grader}
+    return changed
+
+
+async def test_a_job_stores_the_chosen_grader_and_says_why(api: Api, body: dict[str, Any]) -> None:
+    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, name="town")
+    job = (await api.call("POST", JOBS, json=call)).json()
+    grader = job["method"]["reinforcement"]["grader"]
+    assert {key: value for key, value in grader.items() if value is not None} == CHOSEN
+    events = (await api.call("GET", f"{JOBS}/{job['id']}/events")).json()["data"]
+    notice = {"level": "info", "message": f"Chose a grader of type exact_match. {REASON}"}
+    assert any(notice.items() <= event.items() for event in events)
+    by_hand = deepcopy(call)
+    by_hand["method"]["reinforcement"]["grader"] = grader
+    again = (await api.call("POST", JOBS, json=by_hand)).json()
+    assert again["method"]["reinforcement"]["grader"] == grader
+
+
+async def test_a_check_returns_the_choice_and_makes_no_job(api: Api, body: dict[str, Any]) -> None:
+    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, name="town")
+    report = (await api.call("POST", f"{JOBS}/validate", json=call)).json()
+    # The rows of the held-out file are read with the chosen grader too.
+    assert {fault["code"] for fault in report["errors"]} == {"invalid_variable_error"}
+    choice = report["grader_choice"]
+    assert choice["reason"] == REASON
+    assert CHOSEN.items() <= choice["grader"].items()
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+    named = deepcopy(call)
+    named["method"]["reinforcement"]["grader"] = choice["grader"]
+    report = (await api.call("POST", f"{JOBS}/validate", json=named)).json()
+    assert report["grader_choice"] is None
+
+
+async def test_rows_of_a_curriculum_choose_too(api: Api, body: dict[str, Any]) -> None:
+    call = await automatic(api, body, {"answer": "unused"})
+    call = {key: value for key, value in call.items() if not key.endswith("_file")}
+    rows = [json.loads(line) for line in lines(*[{"answer": {"town": "Ulm"}}] * 12).splitlines()]
+    call["curriculum"] = {"training": rows, "validation": rows}
+    report = (await api.call("POST", f"{JOBS}/validate", json=call)).json()
+    assert (report["valid"], report["grader_choice"]["grader"]["type"]) == (True, "python")
+    job = (await api.call("POST", JOBS, json=call)).json()
+    assert job["method"]["reinforcement"]["grader"]["type"] == "python"
+
+
+async def test_a_judge_that_nobody_serves_is_refused_where_it_was_sent(
+    api: Api, body: dict[str, Any]
+) -> None:
+    call = await automatic(api, body, *[{}] * 12, model="nobody")
+    reply = await api.call("POST", JOBS, json=call)
+    assert reply.status_code == 400
+    error = reply.json()["error"]
+    assert (error["param"], error["code"]) == (f"{PARAM}.model", "model_not_found")
+
+
+async def test_rows_that_fit_nothing_make_no_job(api: Api, body: dict[str, Any]) -> None:
+    call = await automatic(api, body, *[{"answer": "Ulm"}] * 11, {"note": "no answer"})
+    reply = await api.call("POST", JOBS, json=call)
+    assert reply.status_code == 400
+    error = reply.json()["error"]
+    assert (error["param"], error["code"]) == (PARAM, "no_grader_fits")
+    assert "11 of 12 rows have 'answer' (line 12 lacks it)" in error["message"]
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+async def test_a_missing_file_and_a_strangers_are_refused_alike(
+    api: Api, body: dict[str, Any]
+) -> None:
+    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12)
+    reply = await api.call("POST", JOBS, json=call, key=api.other_key)
+    missing = await api.call("POST", JOBS, json={**call, "training_file": "file-none"})
+    for refused, file_id in ((reply, call["training_file"]), (missing, "file-none")):
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (400, "file_not_found")
+        assert error["message"] == f"training_file {file_id} does not exist."
+
+
+async def test_a_key_that_nothing_reads_is_refused(api: Api, body: dict[str, Any]) -> None:
+    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, judge="j")
+    error = (await api.call("POST", JOBS, json=call)).json()["error"]
+    assert error["param"] == f"{PARAM}.judge"
+
+
+async def test_a_trial_run_chooses_by_its_item(api: Api) -> None:
+    sent = {"grader": {"type": "auto", "name": "town"}, "model_sample": "ULM"}
+    run = await api.call("POST", f"{GRADERS}/run", json={**sent, "item": {"answer": "Ulm"}})
+    answer = run.json()
+    assert (answer["reward"], answer["metadata"]["type"]) == (1.0, "exact_match")
+    assert CHOSEN.items() <= answer["grader_choice"]["grader"].items()
+    for item, code in ((None, "missing_required_parameter"), ({}, "no_grader_fits")):
+        refused = await api.call("POST", f"{GRADERS}/run", json={**sent, "item": item})
+        error = refused.json()["error"]
+        assert (refused.status_code, error["param"], error["code"]) == (400, "item", code)
+
+
+async def test_places_without_rows_say_where_to_send_it(api: Api) -> None:
+    auto = {"type": "auto"}
+    inner = {"type": "multi", "graders": {"a": auto}, "calculate_output": "a"}
+    for path, body, param in (
+        (f"{GRADERS}/validate", {"grader": auto}, "grader.type"),
+        (f"{GRADERS}/validate", {"grader": inner}, "grader.graders.a.type"),
+        ("/v1/graders", {"name": "g", "grader": auto}, "grader.type"),
+    ):
+        refused = await api.call("POST", path, json=body)
+        error = refused.json()["error"]
+        assert (refused.status_code, error["param"]) == (400, param)
+        assert "'auto' chooses a grader from rows" in error["message"]

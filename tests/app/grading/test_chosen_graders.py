@@ -1,0 +1,66 @@
+"""The python graders that `auto` writes, run in the sandbox."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.graders.auto import AutoGrader
+from app.domain.graders.choice import choose_by_item
+from app.domain.graders.python_source import check_source
+from tests.support.grading import scored
+from tests.support.sandbox.running import RunningSandbox
+
+
+async def reward(sandbox: RunningSandbox, answer: Any, text: str) -> float:
+    item = {"answer": answer}
+    chosen = choose_by_item(AutoGrader(type="auto"), item).grader
+    check_source(chosen["source"])
+    result = await scored(chosen, text, item=item, sandbox=sandbox.client)
+    assert result.errors.raised == ()
+    return result.score
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "expected"),
+    [
+        (42, "12 + 30 = 42", 1),
+        (42, "The answer is 42.", 1),
+        (42, "**42** eggs, not 41", 0),
+        ("1,000", "It costs $1,000.00", 1),
+        (1000, "1e3", 1),
+        (-5, "x = -5", 1),
+        (5, "-5", 0),
+        (4, "a range of 3-4", 1),
+        (2, "H2O", 0),
+        (0.5, "about .5", 1),
+        ("so 40 + 2\n#### 42", "42", 1),
+        (42, "none", 0),
+        (42, "", 0),
+        (10**30, f"{10**30}", 1),
+    ],
+)
+async def test_the_last_number_counts(
+    sandbox: RunningSandbox, answer: Any, text: str, expected: float
+) -> None:
+    assert await reward(sandbox, answer, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "expected"),
+    [
+        ({"town": "Ulm", "people": 2}, '{"people": 2, "town": "Ulm"}', 1),
+        ({"town": "Ulm", "people": 2}, '```json\n{"town": "Ulm", "people": 3}\n```', 0.5),
+        ({"town": "Ulm"}, '{"town": "Ulm", "river": "Danube"}', 0.5),
+        ({"right": True}, '{"right": 1}', 0),
+        ({"a": {"b": [1]}}, '{"a": {"b": [1.0]}}', 1),
+        ('["Ulm", "Bonn"]', '["Ulm"]', 0.5),
+        (["Ulm"], '{"0": "Ulm"}', 0),
+        ({}, "{}", 1),
+        ({"town": "Ulm"}, "Ulm", 0),
+        ({"town": "Ulm"}, "[" * 100_000, 0),
+    ],
+)
+async def test_json_scores_the_share_of_equal_fields(
+    sandbox: RunningSandbox, answer: Any, text: str, expected: float
+) -> None:
+    assert await reward(sandbox, answer, text) == expected
