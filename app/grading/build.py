@@ -25,17 +25,18 @@ from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
-from app.domain.graders.single import LocalGrader, SandboxedGrader, SingleGrader
+from app.domain.graders.single import LocalGrader, RolloutGrader, SandboxedGrader, SingleGrader
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import Judges
 from app.gateways.sandbox.sandbox import Sandbox
-from app.grading.ai_judge import AiJudgeScorer
+from app.grading.ai_judge import AiJudgeScorer, GroupAiJudge
 from app.grading.code_execution import CodeExecutionScorer
 from app.grading.contains import ContainsScorer
 from app.grading.endpoint import EndpointScorer
 from app.grading.exact_match import ExactMatchScorer
 from app.grading.format import FormatScorer
+from app.grading.group_multi import GroupMulti
 from app.grading.json_valid import JsonValidScorer
 from app.grading.label_model import LabelModelScorer
 from app.grading.length_bounds import LengthBoundsScorer
@@ -83,14 +84,35 @@ def build_scorer(spec: AnyGrader, ports: GradingPorts) -> Scorer:
             return _single(spec, ports, source=spec.name)
 
 
+def build_group_multi(spec: MultiGrader, ports: GradingPorts) -> GroupMulti | None:
+    """Builds the judge of whole groups that a `multi` grader is, `None` for one without judges of
+    groups among its children.
+    """
+    judges, others = dict[str, GroupAiJudge](), dict[str, Scorer]()
+    for name, child in spec.graders.items():
+        match child:
+            case AiJudgeGrader():
+                judges[name] = GroupAiJudge(child, ports.judges, source=name)
+            case _:
+                others[name] = _of_rollout(child, ports, source=name)
+    return GroupMulti(spec, others, judges) if judges else None
+
+
 def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
+    match spec:
+        case AiJudgeGrader():
+            return AiJudgeScorer(spec, ports.judges, source=source)
+        case _:
+            return _of_rollout(spec, ports, source=source)
+
+
+def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Scorer:
+    """Builds the scorer of a grader that always looks at one rollout."""
     match spec:
         case ScoreModelGrader():
             return ScoreModelScorer(spec, ports.judges, source=source)
         case LabelModelGrader():
             return LabelModelScorer(spec, ports.judges, source=source)
-        case AiJudgeGrader():
-            return AiJudgeScorer(spec, ports.judges, source=source)
         case PythonGrader() | CodeExecutionGrader():
             return _sandboxed(spec, ports.sandbox, source=source)
         case EndpointGrader():

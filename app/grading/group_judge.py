@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from app.grading.scorer import ScoreResult
+from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class GroupGradeRequest:
     trace_id: str
     call_id: str
     """Stable over retries and replays: the receiver may drop a duplicate by it."""
+    rollouts: tuple[GradeRequest, ...] = ()
+    """The rollouts as graders of one of them see it, in the same order."""
 
     def encode(self) -> bytes:
         """Returns the content as ASCII JSON; equal bytes mean equal requests."""
@@ -32,11 +34,14 @@ class GroupGradeRequest:
             "conversations": self.conversations,
             "tools": self.tools,
             "item": self.item,
+            "samples": [rollout.sample for rollout in self.rollouts],
         }
         return json.dumps(content, separators=(",", ":")).encode()
 
 
 class GroupJudge(Protocol):
-    async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult]:
-        """Returns one finite score for each conversation, in their order. Raises `ScoreFault`."""
+    async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult | ScoreFault]:
+        """Returns one finite score for each conversation, in their order, or the fault for which
+        this one has none. Raises `ScoreFault` for the whole group.
+        """
         ...

@@ -92,5 +92,9 @@ def _charge(fault: ScoreFault, answers: Mapping[str, ScoreResult | ScoreFault]) 
 
 def child_request(request: GradeRequest, name: str) -> GradeRequest:
     """Returns a child's request with its own call id, because two children may share an address."""
-    digest = hashlib.sha256(f"{request.call_id}\x1f{name}".encode()).hexdigest()
-    return replace(request, call_id=f"grade_{digest[:24]}")
+    return replace(request, call_id=child_call_id(request.call_id, name))
+
+
+def child_call_id(call_id: str, name: str) -> str:
+    digest = hashlib.sha256(f"{call_id}\x1f{name}".encode()).hexdigest()
+    return f"grade_{digest[:24]}"

@@ -1934,8 +1934,8 @@ export interface components {
         };
         /**
          * AiJudgeGrader
-         * @description A judge that scores the rollouts of a group against each other, 0…1. In `multi`, in an eval
-         *     and in a trial run it sees one rollout alone.
+         * @description A judge that scores the rollouts of a group against each other, 0…1, also as a part of a
+         *     `multi` grader of a job. In an eval and in a trial run it sees one rollout alone.
          */
         AiJudgeGrader: {
             /**
@@ -2020,6 +2020,33 @@ export interface components {
              * @default 2
              */
             max_requeues: number;
+        };
+        /**
+         * AutoGrader
+         * @description The grader that fits the rows, chosen before the job exists (an extension).
+         */
+        AutoGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * Type
+             * @description Selects the kind of the object.
+             * @constant
+             */
+            type: "auto";
+            /**
+             * Name
+             * @description Name of the chosen grader; absent: its type.
+             */
+            name?: string | null;
+            /**
+             * Model
+             * @description Name of a judge, for rows that have nothing to compare an answer with.
+             */
+            model?: string | null;
         };
         /**
          * BradleyTerryOptions
@@ -5007,6 +5034,8 @@ export interface components {
             endpoints: components["schemas"]["EndpointCheck"][];
             /** @description Estimated cost; `null` for other methods and where the call cannot be read. */
             estimate: components["schemas"]["Estimate"] | null;
+            /** @description The grader that `auto` stands for; `null` for a call that names its grader. */
+            grader_choice: components["schemas"]["GraderChoice"] | null;
         };
         /**
          * FocalOptions
@@ -5177,6 +5206,24 @@ export interface components {
             report: string[];
         };
         /**
+         * GraderChoice
+         * @description The grader that `auto` stands for.
+         */
+        GraderChoice: {
+            /**
+             * Grader
+             * @description The chosen grader with its defaults, as it can be sent by hand.
+             */
+            grader: {
+                [key: string]: unknown;
+            };
+            /**
+             * Reason
+             * @description The facts of the rows that decided, in a sentence.
+             */
+            reason: string;
+        };
+        /**
          * GraderErrorFlags
          * @description Flags of what went wrong in a trial run.
          */
@@ -5310,6 +5357,8 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+            /** @description The grader that `auto` stood for (an extension). */
+            grader_choice?: components["schemas"]["GraderChoice"] | null;
         };
         /**
          * GraderRunMetadata
@@ -7655,9 +7704,9 @@ export interface components {
             mismatch?: components["schemas"]["MismatchOptions"] | null;
             /**
              * Grader
-             * @description The function that scores each rollout: a definition, or a registered one.
+             * @description The function that scores each rollout: a definition, a registered one, or `auto`, which is replaced by the grader that the rows of the training file ask for.
              */
-            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["RegisteredReference"];
+            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"] | components["schemas"]["RegisteredReference"];
             /**
              * Tools
              * @description Tools that the service calls for the model: definitions, or registered ones. Without any, the tools of rows are offered and their calls graded, not run.
@@ -8246,9 +8295,9 @@ export interface components {
         RunGraderRequest: {
             /**
              * Grader
-             * @description The grader, as in a create call of a job.
+             * @description The grader, as in a create call of a job. `auto` chooses one from `item`.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"];
             /**
              * Model Sample
              * @description The answer that is graded.

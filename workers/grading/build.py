@@ -10,7 +10,7 @@ from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.single import RolloutGrader
 from app.grading.ai_judge import GroupAiJudge
-from app.grading.build import GradingPorts, build_scorer
+from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from workers.grading.group_grader import GroupGrader
 from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
 from workers.grading.job_grader import JobGrader
@@ -21,11 +21,16 @@ def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
     match spec:
         case AiJudgeGrader():
             return GroupGrader(spec.name, GroupAiJudge(spec, ports.judges, source=spec.name))
+        case MultiGrader():
+            judge = build_group_multi(spec, ports)
+            if judge is not None:
+                return GroupGrader(spec.name, judge)
+            return PerSampleScorer(build_grader(spec, ports))
         case _:
             return _per_sample(spec, ports)
 
 
-def _per_sample(spec: RolloutGrader | MultiGrader, ports: GradingPorts) -> GroupScorer:
+def _per_sample(spec: RolloutGrader, ports: GradingPorts) -> GroupScorer:
     return PerSampleScorer(build_grader(spec, ports))
 
 

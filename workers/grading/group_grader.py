@@ -2,7 +2,8 @@
 
 Owns the conversion of a judge's scores to verdicts. Promises: the verdicts of a group are durable
 before they are used, under one key of the group, so a replayed step sees the same ones; a judge
-that fails removes the whole group, a score that is out of range or not finite only its own rollout.
+that fails removes the whole group, a score that is out of range or not finite, and a grader that
+failed for one rollout, only this one.
 Must not know how a judge works.
 """
 
@@ -20,9 +21,9 @@ from app.domain.rollouts.trajectory import (
     Verdict,
 )
 from app.grading.group_judge import GroupGradeRequest, GroupJudge
-from app.grading.scorer import ScoreFault
+from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from workers.grading.failure import GraderFailure
-from workers.grading.grader_samples import item_object
+from workers.grading.grader_samples import item_object, sample_object
 from workers.grading.job_grader import to_failure, to_verdict
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
@@ -58,13 +59,22 @@ class GroupGrader:
     ) -> list[Verdict]:
         if not trajectories:
             return []
-        key = trajectories[0].key.group
+        key, item = trajectories[0].key.group, item_object(row)
         request = GroupGradeRequest(
             conversations=tuple(trajectory.messages for trajectory in trajectories),
             tools=row.tools,
-            item=item_object(row),
+            item=item,
             trace_id=key.trace_id,
             call_id=key.grade_id(self._name),
+            rollouts=tuple(
+                GradeRequest(
+                    sample=sample_object(trajectory),
+                    item=item,
+                    trace_id=trajectory.key.trace_id,
+                    call_id=trajectory.key.grade_id(self._name),
+                )
+                for trajectory in trajectories
+            ),
         )
 
         async def ask() -> _GroupVerdicts:
@@ -86,7 +96,12 @@ class GroupGrader:
         if len(results) != len(request.conversations):
             message = f"gave {len(results)} scores for {len(request.conversations)} rollouts"
             raise GraderFailure(Failure(FailureClass.GRADER_BAD_REPLY, message, source=self._name))
-        return _GroupVerdicts(tuple(to_verdict(result, self._name) for result in results))
+        return _GroupVerdicts(tuple(self._verdict(result) for result in results))
+
+    def _verdict(self, result: ScoreResult | ScoreFault) -> Verdict:
+        if isinstance(result, ScoreFault):
+            return to_failure(result, self._name)
+        return to_verdict(result, self._name)
 
 
 def _shared(failure: Failure, count: int) -> Failure:

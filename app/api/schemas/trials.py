@@ -101,10 +101,16 @@ class RunGraderRequest(ClosedBody):
 
     def to_grader(self) -> tuple[AnyGrader, GraderChoice | None]:
         """Returns the grader, and the choice if it is `auto`. Raises `InvalidRequest`."""
-        if not isinstance(self.grader, AutoGrader):
-            return self.grader, None
-        choice = choose_by_item(self.grader, self.item)
-        return choice.read(), choice
+        match self.grader:
+            case AutoGrader():
+                choice = choose_by_item(self.grader, self.item)
+                return choice.read(), choice
+            case _:
+                return _as_sent(self.grader)
+
+
+def _as_sent(grader: AnyGrader) -> tuple[AnyGrader, None]:
+    return grader, None
 
 
 class ValidateGraderRequest(ClosedBody):

@@ -61,12 +61,17 @@ class JobRequest:
 
     def with_grader(self, choice: GraderChoice | None) -> "JobRequest":
         """Returns the call with the chosen grader in place of `auto`."""
-        match self.method:
-            case ReinforcementBody() if choice is not None:
+        if choice is None:
+            return self
+        method = self.method
+        match method:
+            case ReinforcementBody():
                 update = {"grader": choice.read()}
-                return replace(self, method=self.method.model_copy(update=update))
-            case _:
+                return replace(self, method=method.model_copy(update=update))
+            case SupervisedMethod() | DpoMethod():
                 return self
+            case _:
+                assert_never(method)
 
     def resolved(
         self,

@@ -111,19 +111,23 @@ class RegisteredReferences:
                 tools, grader = await self._definitions(method.tools, method.grader)
                 specs = tuple(ToolSpec.model_validate(tool) for tool in tools)
                 files = await self._both_files(request, made)
-                choice: GraderChoice | None = None
-                if isinstance(grader, AutoGrader):
-                    choice = await self._ports.choices.choose(
-                        grader,
-                        required_files(method, *files),
-                        response_format=method.response_format,
-                    )
+                choice = await self._choice(grader, method, files)
                 chosen = read_grader(grader) if choice is None else choice.read()
                 return request.resolved(method.with_definitions(specs, chosen), files, choice)
             case SupervisedMethod() | DpoMethod():
                 return request.resolved(method, await self._both_files(request, made), None)
             case _:
                 assert_never(method)
+
+    async def _choice(
+        self, grader: Any, method: ReinforcementBody, files: tuple[str | None, str | None]
+    ) -> GraderChoice | None:
+        """Returns the choice of `auto`, `None` for any other grader."""
+        if not isinstance(grader, AutoGrader):
+            return None
+        return await self._ports.choices.choose(
+            grader, required_files(method, *files), response_format=method.response_format
+        )
 
     async def _with_choice(self, call: ReadableCall) -> ReadableCall:
         """Returns the call with a grader in place of `auto`, or with the reason for none."""

@@ -78,10 +78,10 @@ async def test_rows_of_a_curriculum_choose_too(api: Api, body: dict[str, Any]) -
     assert job["method"]["reinforcement"]["grader"]["type"] == "python"
 
 
-async def test_a_judge_that_nobody_serves_is_refused_where_it_was_sent(
+async def test_an_unknown_judge_is_refused_where_it_was_sent(
     api: Api, body: dict[str, Any]
 ) -> None:
-    call = await automatic(api, body, *[{}] * 12, model="nobody")
+    call = await automatic(api, body, *[{}] * 12, model="unknown")
     reply = await api.call("POST", JOBS, json=call)
     assert reply.status_code == 400
     error = reply.json()["error"]

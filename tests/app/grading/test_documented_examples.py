@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from app.domain.graders.auto import AUTO, AutoGrader
+from app.domain.graders.choice import choose_by_item
 from app.domain.graders.graders import GRADER_TYPES
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from tests.support.grading import scored
@@ -33,7 +35,7 @@ async def test_an_example_gives_its_reward(
 ) -> None:
     judges = InMemoryJudges(lambda _: JudgeReply(json.dumps(example.get("judge"))))
     result = await scored(
-        example["grader"],
+        _chosen(example),
         example["model_sample"],
         item=example.get("item"),
         sample=example.get("sample"),
@@ -46,4 +48,14 @@ async def test_an_example_gives_its_reward(
 
 def test_every_type_has_an_example() -> None:
     shown = {example["grader"]["type"] for example in examples()}
-    assert shown == set(GRADER_TYPES) - CALLS_OUT
+    assert shown == {*GRADER_TYPES, AUTO} - CALLS_OUT
+
+
+def _chosen(example: dict[str, Any]) -> dict[str, Any]:
+    """Returns the grader of an example, or the one that `auto` chooses for its item."""
+    if example["grader"]["type"] != AUTO:
+        grader: dict[str, Any] = example["grader"]
+        return grader
+    choice = choose_by_item(AutoGrader.model_validate(example["grader"]), example["item"])
+    assert choice.kind == example["chosen"]
+    return choice.grader

@@ -18,8 +18,8 @@ nearly the same.
 
 
 class AiJudgeGrader(JudgedGrader):
-    """A judge that scores the rollouts of a group against each other, 0…1. In `multi`, in an eval
-    and in a trial run it sees one rollout alone.
+    """A judge that scores the rollouts of a group against each other, 0…1, also as a part of a
+    `multi` grader of a job. In an eval and in a trial run it sees one rollout alone.
     """
 
     type: Literal["ai_judge"]

@@ -11,6 +11,7 @@ from .advantage_options_type import AdvantageOptionsType
 from .ai_judge_grader import AiJudgeGrader
 from .ai_judge_grader_headers_type_0 import AiJudgeGraderHeadersType0
 from .async_options import AsyncOptions
+from .auto_grader import AutoGrader
 from .bradley_terry_options import BradleyTerryOptions
 from .calibrate_grader import CalibrateGrader
 from .calibration_probe import CalibrationProbe
@@ -180,6 +181,8 @@ from .get_eval_run_output_items_order import GetEvalRunOutputItemsOrder
 from .get_eval_run_output_items_status_type_0 import GetEvalRunOutputItemsStatusType0
 from .get_eval_runs_order import GetEvalRunsOrder
 from .grader_calibration import GraderCalibration
+from .grader_choice import GraderChoice
+from .grader_choice_grader import GraderChoiceGrader
 from .grader_error_flags import GraderErrorFlags
 from .grader_errors_rule import GraderErrorsRule
 from .grader_errors_rule_action import GraderErrorsRuleAction
@@ -441,6 +444,7 @@ __all__ = (
     "AiJudgeGrader",
     "AiJudgeGraderHeadersType0",
     "AsyncOptions",
+    "AutoGrader",
     "BradleyTerryOptions",
     "CalibrateGrader",
     "CalibrationProbe",
@@ -610,6 +614,8 @@ __all__ = (
     "GetEvalRunOutputItemsStatusType0",
     "GetEvalRunsOrder",
     "GraderCalibration",
+    "GraderChoice",
+    "GraderChoiceGrader",
     "GraderErrorFlags",
     "GraderErrorsRule",
     "GraderErrorsRuleAction",

@@ -26,8 +26,8 @@ T = TypeVar("T", bound="AiJudgeGrader")
 
 @_attrs_define
 class AiJudgeGrader:
-    """ A judge that scores the rollouts of a group against each other, 0…1. In `multi`, in an eval
-    and in a trial run it sees one rollout alone.
+    """ A judge that scores the rollouts of a group against each other, 0…1, also as a part of a
+    `multi` grader of a job. In an eval and in a trial run it sees one rollout alone.
 
         Attributes:
             model (str): Name of the judge: a model of this service, or of the server at `base_url`.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
   from ..models.estimate import Estimate
   from ..models.fault import Fault
   from ..models.file_summary import FileSummary
+  from ..models.grader_choice import GraderChoice
   from ..models.overlap import Overlap
 
 
@@ -45,6 +46,7 @@ class FineTuningJobValidation:
             overlap (None | Overlap): Rows that are in both files; `null` without both.
             endpoints (list[EndpointCheck]): Tools and graders, each asked once without a call.
             estimate (Estimate | None): Estimated cost; `null` for other methods and where the call cannot be read.
+            grader_choice (GraderChoice | None): The grader that `auto` stands for; `null` for a call that names its grader.
      """
 
     valid: bool
@@ -57,6 +59,7 @@ class FineTuningJobValidation:
     overlap: None | Overlap
     endpoints: list[EndpointCheck]
     estimate: Estimate | None
+    grader_choice: GraderChoice | None
     object_: Literal['fine_tuning.job.validation'] = 'fine_tuning.job.validation'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -69,6 +72,7 @@ class FineTuningJobValidation:
         from ..models.estimate import Estimate # noqa: PLC0415
         from ..models.fault import Fault # noqa: PLC0415
         from ..models.file_summary import FileSummary # noqa: PLC0415
+        from ..models.grader_choice import GraderChoice # noqa: PLC0415
         from ..models.overlap import Overlap # noqa: PLC0415
         object_ = self.object_
 
@@ -124,6 +128,12 @@ class FineTuningJobValidation:
         else:
             estimate = self.estimate
 
+        grader_choice: dict[str, Any] | None
+        if isinstance(self.grader_choice, GraderChoice):
+            grader_choice = self.grader_choice.to_dict()
+        else:
+            grader_choice = self.grader_choice
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -139,6 +149,7 @@ class FineTuningJobValidation:
             "overlap": overlap,
             "endpoints": endpoints,
             "estimate": estimate,
+            "grader_choice": grader_choice,
         })
 
         return field_dict
@@ -151,6 +162,7 @@ class FineTuningJobValidation:
         from ..models.estimate import Estimate # noqa: PLC0415
         from ..models.fault import Fault # noqa: PLC0415
         from ..models.file_summary import FileSummary # noqa: PLC0415
+        from ..models.grader_choice import GraderChoice # noqa: PLC0415
         from ..models.overlap import Overlap # noqa: PLC0415
         d = dict(src_dict)
         object_ = cast(Literal['fine_tuning.job.validation'] , d.pop("object"))
@@ -271,6 +283,24 @@ class FineTuningJobValidation:
         estimate = _parse_estimate(d.pop("estimate"))
 
 
+        def _parse_grader_choice(data: object) -> GraderChoice | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_choice_type_0 = GraderChoice.from_dict(data)
+
+
+
+                return grader_choice_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(GraderChoice | None, data)
+
+        grader_choice = _parse_grader_choice(d.pop("grader_choice"))
+
+
         fine_tuning_job_validation = cls(
             object_=object_,
             valid=valid,
@@ -283,6 +313,7 @@ class FineTuningJobValidation:
             overlap=overlap,
             endpoints=endpoints,
             estimate=estimate,
+            grader_choice=grader_choice,
         )
 
 

@@ -8,9 +8,11 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
+  from ..models.grader_choice import GraderChoice
   from ..models.grader_run_metadata import GraderRunMetadata
   from ..models.grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel
   from ..models.grader_run_sub_rewards import GraderRunSubRewards
@@ -32,12 +34,14 @@ class GraderRun:
             metadata (GraderRunMetadata): The figures of a trial run beside its reward.
             sub_rewards (GraderRunSubRewards): Scores of a multi grader's parts, by name.
             model_grader_token_usage_per_model (GraderRunModelGraderTokenUsagePerModel): Tokens that judges used, by model.
+            grader_choice (GraderChoice | None | Unset): The grader that `auto` stood for (an extension).
      """
 
     reward: float
     metadata: GraderRunMetadata
     sub_rewards: GraderRunSubRewards
     model_grader_token_usage_per_model: GraderRunModelGraderTokenUsagePerModel
+    grader_choice: GraderChoice | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -45,6 +49,7 @@ class GraderRun:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.grader_choice import GraderChoice # noqa: PLC0415
         from ..models.grader_run_metadata import GraderRunMetadata # noqa: PLC0415
         from ..models.grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel # noqa: PLC0415
         from ..models.grader_run_sub_rewards import GraderRunSubRewards # noqa: PLC0415
@@ -56,6 +61,14 @@ class GraderRun:
 
         model_grader_token_usage_per_model = self.model_grader_token_usage_per_model.to_dict()
 
+        grader_choice: dict[str, Any] | None | Unset
+        if isinstance(self.grader_choice, Unset):
+            grader_choice = UNSET
+        elif isinstance(self.grader_choice, GraderChoice):
+            grader_choice = self.grader_choice.to_dict()
+        else:
+            grader_choice = self.grader_choice
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -65,6 +78,8 @@ class GraderRun:
             "sub_rewards": sub_rewards,
             "model_grader_token_usage_per_model": model_grader_token_usage_per_model,
         })
+        if grader_choice is not UNSET:
+            field_dict["grader_choice"] = grader_choice
 
         return field_dict
 
@@ -72,6 +87,7 @@ class GraderRun:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.grader_choice import GraderChoice # noqa: PLC0415
         from ..models.grader_run_metadata import GraderRunMetadata # noqa: PLC0415
         from ..models.grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel # noqa: PLC0415
         from ..models.grader_run_sub_rewards import GraderRunSubRewards # noqa: PLC0415
@@ -93,11 +109,32 @@ class GraderRun:
 
 
 
+        def _parse_grader_choice(data: object) -> GraderChoice | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_choice_type_0 = GraderChoice.from_dict(data)
+
+
+
+                return grader_choice_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(GraderChoice | None | Unset, data)
+
+        grader_choice = _parse_grader_choice(d.pop("grader_choice", UNSET))
+
+
         grader_run = cls(
             reward=reward,
             metadata=metadata,
             sub_rewards=sub_rewards,
             model_grader_token_usage_per_model=model_grader_token_usage_per_model,
+            grader_choice=grader_choice,
         )
 
 

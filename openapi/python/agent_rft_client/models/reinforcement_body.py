@@ -15,6 +15,7 @@ if TYPE_CHECKING:
   from ..models.advantage_options import AdvantageOptions
   from ..models.ai_judge_grader import AiJudgeGrader
   from ..models.async_options import AsyncOptions
+  from ..models.auto_grader import AutoGrader
   from ..models.cispo_options import CispoOptions
   from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
@@ -59,10 +60,11 @@ class ReinforcementBody:
     """ Settings of a reinforcement job: grader, tools and training.
 
         Attributes:
-            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
-                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader |
-                RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The
-                function that scores each rollout: a definition, or a registered one.
+            grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
+                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader |
+                RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
+                ToolCallGrader): The function that scores each rollout: a definition, a registered one, or `auto`, which is
+                replaced by the grader that the rows of the training file ask for.
             mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset): An extension; `None` is `sync`.
             loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset): An extension; `None`
                 is `ppo`.
@@ -82,7 +84,7 @@ class ReinforcementBody:
             hyperparameters (None | ReinforcementHyperparameters | Unset): Sizes, rates and intervals.
      """
 
-    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     mode: AsyncOptions | None | StreamingOptions | SyncOptions | Unset = UNSET
     loss: CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset = UNSET
     advantage: AdvantageOptions | None | Unset = UNSET
@@ -105,6 +107,7 @@ class ReinforcementBody:
         from ..models.advantage_options import AdvantageOptions # noqa: PLC0415
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
         from ..models.async_options import AsyncOptions # noqa: PLC0415
+        from ..models.auto_grader import AutoGrader # noqa: PLC0415
         from ..models.cispo_options import CispoOptions # noqa: PLC0415
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
@@ -167,6 +170,8 @@ class ReinforcementBody:
         elif isinstance(self.grader, EndpointGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, MultiGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, AutoGrader):
             grader = self.grader.to_dict()
         else:
             grader = self.grader.to_dict()
@@ -326,6 +331,7 @@ class ReinforcementBody:
         from ..models.advantage_options import AdvantageOptions # noqa: PLC0415
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
         from ..models.async_options import AsyncOptions # noqa: PLC0415
+        from ..models.auto_grader import AutoGrader # noqa: PLC0415
         from ..models.cispo_options import CispoOptions # noqa: PLC0415
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
@@ -357,7 +363,7 @@ class ReinforcementBody:
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.tool_spec import ToolSpec # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -518,13 +524,23 @@ class ReinforcementBody:
                 return grader_type_0_type_15
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_1 = AutoGrader.from_dict(data)
+
+
+
+                return grader_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_1 = RegisteredReference.from_dict(data)
+            grader_type_2 = RegisteredReference.from_dict(data)
 
 
 
-            return grader_type_1
+            return grader_type_2
 
         grader = _parse_grader(d.pop("grader"))
 

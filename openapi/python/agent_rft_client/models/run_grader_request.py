@@ -13,6 +13,7 @@ from typing import cast
 
 if TYPE_CHECKING:
   from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.auto_grader import AutoGrader
   from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
@@ -44,17 +45,17 @@ class RunGraderRequest:
     """ A grader and the sample that it scores in a trial run.
 
         Attributes:
-            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
-                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader |
-                ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a create call
-                of a job.
+            grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
+                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader |
+                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a
+                create call of a job. `auto` chooses one from `item`.
             model_sample (str): The answer that is graded.
             item (None | RunGraderRequestItemType0 | Unset): The row, as templates and endpoints read it.
             sample (None | SampleParts | Unset): More of `sample` than the answer (an extension).
             trace_id (None | str | Unset): Id of the call, sent to an endpoint.
      """
 
-    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     model_sample: str
     item: None | RunGraderRequestItemType0 | Unset = UNSET
     sample: None | SampleParts | Unset = UNSET
@@ -67,6 +68,7 @@ class RunGraderRequest:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.auto_grader import AutoGrader # noqa: PLC0415
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
@@ -114,6 +116,8 @@ class RunGraderRequest:
         elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, MultiGrader):
             grader = self.grader.to_dict()
         else:
             grader = self.grader.to_dict()
@@ -164,6 +168,7 @@ class RunGraderRequest:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.auto_grader import AutoGrader # noqa: PLC0415
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
@@ -182,164 +187,174 @@ class RunGraderRequest:
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0 = StringCheckGrader.from_dict(data)
+                grader_type_0_type_0 = StringCheckGrader.from_dict(data)
 
 
 
-                return grader_type_0
+                return grader_type_0_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_1 = TextSimilarityGrader.from_dict(data)
+                grader_type_0_type_1 = TextSimilarityGrader.from_dict(data)
 
 
 
-                return grader_type_1
+                return grader_type_0_type_1
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_2 = ExactMatchGrader.from_dict(data)
+                grader_type_0_type_2 = ExactMatchGrader.from_dict(data)
 
 
 
-                return grader_type_2
+                return grader_type_0_type_2
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_3 = ContainsGrader.from_dict(data)
+                grader_type_0_type_3 = ContainsGrader.from_dict(data)
 
 
 
-                return grader_type_3
+                return grader_type_0_type_3
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_4 = JsonValidGrader.from_dict(data)
+                grader_type_0_type_4 = JsonValidGrader.from_dict(data)
 
 
 
-                return grader_type_4
+                return grader_type_0_type_4
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_5 = RegexGrader.from_dict(data)
+                grader_type_0_type_5 = RegexGrader.from_dict(data)
 
 
 
-                return grader_type_5
+                return grader_type_0_type_5
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_6 = FormatGrader.from_dict(data)
+                grader_type_0_type_6 = FormatGrader.from_dict(data)
 
 
 
-                return grader_type_6
+                return grader_type_0_type_6
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_7 = LengthBoundsGrader.from_dict(data)
+                grader_type_0_type_7 = LengthBoundsGrader.from_dict(data)
 
 
 
-                return grader_type_7
+                return grader_type_0_type_7
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_8 = ToolCallGrader.from_dict(data)
+                grader_type_0_type_8 = ToolCallGrader.from_dict(data)
 
 
 
-                return grader_type_8
+                return grader_type_0_type_8
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_9 = PythonGrader.from_dict(data)
+                grader_type_0_type_9 = PythonGrader.from_dict(data)
 
 
 
-                return grader_type_9
+                return grader_type_0_type_9
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_10 = CodeExecutionGrader.from_dict(data)
+                grader_type_0_type_10 = CodeExecutionGrader.from_dict(data)
 
 
 
-                return grader_type_10
+                return grader_type_0_type_10
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_11 = ScoreModelGrader.from_dict(data)
+                grader_type_0_type_11 = ScoreModelGrader.from_dict(data)
 
 
 
-                return grader_type_11
+                return grader_type_0_type_11
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_12 = LabelModelGrader.from_dict(data)
+                grader_type_0_type_12 = LabelModelGrader.from_dict(data)
 
 
 
-                return grader_type_12
+                return grader_type_0_type_12
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_13 = AiJudgeGrader.from_dict(data)
+                grader_type_0_type_13 = AiJudgeGrader.from_dict(data)
 
 
 
-                return grader_type_13
+                return grader_type_0_type_13
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_14 = EndpointGrader.from_dict(data)
+                grader_type_0_type_14 = EndpointGrader.from_dict(data)
 
 
 
-                return grader_type_14
+                return grader_type_0_type_14
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_15 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_15
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_15 = MultiGrader.from_dict(data)
+            grader_type_1 = AutoGrader.from_dict(data)
 
 
 
-            return grader_type_15
+            return grader_type_1
 
         grader = _parse_grader(d.pop("grader"))
 
