@@ -46,7 +46,7 @@ class ProcessContext:
     queue: JobQueue
     egress: Egress
     judge_egress: Egress
-    """Egress to the operator's own judges; never used for customers' addresses."""
+    """Egress to the operator's own judges and embeddings; never used for customers' addresses."""
     inference: Inference
     sandbox: SharedSandbox
     secret_box: SecretBox
@@ -81,7 +81,9 @@ class ProcessContext:
             adapters=build_adapter_cache(settings, objects),
             queue=queue,
             egress=build_egress(settings.egress),
-            judge_egress=build_judge_egress(settings.judges, settings.egress),
+            judge_egress=build_judge_egress(
+                settings.judges, settings.egress, embeddings=settings.embeddings
+            ),
             inference=inference,
             sandbox=sandbox,
             health=HealthService(

@@ -183,7 +183,11 @@ class Factory:
         )
 
     def judge_models(self) -> JudgeModels:
-        return JudgeModels(self.models(), self._context.settings.judges)
+        return JudgeModels(
+            self.models(),
+            self._context.settings.judges,
+            embeddings=self._context.settings.embeddings,
+        )
 
     def trials(self) -> TrialService:
         context, models = self._context, self.judge_models()
@@ -195,7 +199,13 @@ class Factory:
             sandbox=context.sandbox.for_project(self._tenant.project_id),
         )
         settings = context.settings
-        return TrialService(ports, models, limits=settings.egress, judges=settings.judges)
+        return TrialService(
+            ports,
+            models,
+            limits=settings.egress,
+            judges=settings.judges,
+            embeddings=settings.embeddings,
+        )
 
     def calibrations(self) -> CalibrationService:
         return CalibrationService(self.trials(), self.files())

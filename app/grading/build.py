@@ -5,7 +5,7 @@ file of the same name in this package and a case below.
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from app.domain.graders.graders import AnyGrader
@@ -23,16 +23,18 @@ from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.kinds.regex import RegexGrader
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.domain.graders.kinds.string_check import StringCheckGrader
-from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
+from app.domain.graders.kinds.text_similarity import COSINE, TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
 from app.domain.graders.single import LocalGrader, RolloutGrader, SandboxedGrader, SingleGrader
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.embeddings import Embeddings, NoEmbeddings
 from app.gateways.inference.judges import Judges
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.ai_judge import AiJudgeScorer, GroupAiJudge
 from app.grading.code_execution import CodeExecutionScorer
 from app.grading.contains import ContainsScorer
+from app.grading.cosine import CosineScorer
 from app.grading.endpoint import EndpointScorer
 from app.grading.exact_match import ExactMatchScorer
 from app.grading.format import FormatScorer
@@ -58,10 +60,11 @@ class GradingPorts:
     signer: CallSigner
     judges: Judges
     sandbox: Sandbox
+    embeddings: Embeddings = field(default_factory=NoEmbeddings)
 
 
 class _Timed:
-    """Measures the execution time of a scorer that calls no endpoint."""
+    """Measures the execution time of a scorer that does not measure it."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
@@ -118,7 +121,7 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
         case EndpointGrader():
             return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
         case _:
-            return _Timed(_local(spec, source=source))
+            return _Timed(_local(spec, ports.embeddings, source=source))
 
 
 def _sandboxed(spec: SandboxedGrader, sandbox: Sandbox, *, source: str) -> Scorer:
@@ -131,14 +134,13 @@ def _sandboxed(spec: SandboxedGrader, sandbox: Sandbox, *, source: str) -> Score
             assert_never(spec)
 
 
-def _local(spec: LocalGrader, *, source: str) -> Scorer:
-    """Builds the scorer of a grader that calls nothing."""
+def _local(spec: LocalGrader, embeddings: Embeddings, *, source: str) -> Scorer:
     scorer: Scorer
     match spec:
         case StringCheckGrader():
             scorer = StringCheckScorer(spec, source=source)
         case TextSimilarityGrader():
-            scorer = TextSimilarityScorer(spec, source=source)
+            scorer = _similarity(spec, embeddings, source=source)
         case ExactMatchGrader():
             scorer = ExactMatchScorer(spec, source=source)
         case ContainsGrader():
@@ -156,3 +158,9 @@ def _local(spec: LocalGrader, *, source: str) -> Scorer:
         case _:
             assert_never(spec)
     return scorer
+
+
+def _similarity(spec: TextSimilarityGrader, embeddings: Embeddings, *, source: str) -> Scorer:
+    if spec.evaluation_metric == COSINE:
+        return CosineScorer(spec, embeddings, source=source)
+    return TextSimilarityScorer(spec, source=source)

@@ -1,6 +1,7 @@
 """Similarity of two texts, 0…1, by the metrics of the hosted grader.
 
-Owns the choices that the hosted guide leaves open:
+`cosine`, which calls a server, is in `app.grading.cosine`. Owns the choices that the hosted guide
+leaves open:
 - `fuzzy_match`: rapidfuzz `ratio` (normalised indel similarity of characters, case-sensitive).
 - `bleu`: NLTK sentence BLEU-4, words split at white space, smoothing method 1.
 - `gleu`: NLTK sentence GLEU, 1- to 4-grams, words split at white space.

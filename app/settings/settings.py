@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, model_validator
 from app.domain.accounts.quotas import Quotas
 from app.settings.database import DatabaseUrl
 from app.settings.egress import EgressSettings
+from app.settings.embeddings import EmbeddingSettings
 from app.settings.judges import JudgeSettings
 from app.settings.models import ModelSettings
 from app.settings.objects import ObjectsSettings
@@ -53,6 +54,7 @@ class Settings(ModelSettings):
     egress: EgressSettings = EgressSettings()
     lease: LeaseSettings = LeaseSettings()
     judges: tuple[JudgeSettings, ...] = ()
+    embeddings: EmbeddingSettings | None = None
     runs: RunSettings = RunSettings()
     sandbox: SandboxSettings = SandboxSettings()
     quotas: Quotas = Quotas()

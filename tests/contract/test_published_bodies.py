@@ -66,8 +66,8 @@ REFUSED: dict[str, Refusal] = {
     ),
     "cosine": (
         {"grader": similar("cosine")},
-        "grader.evaluation_metric", "invalid_value",
-        "'cosine' is not available for reinforcement fine-tuning",
+        "grader.evaluation_metric", "embeddings_not_configured",
+        "AGENT_RFT_EMBEDDINGS__BASE_URL",
     ),
     "label_model": (
         {"grader": {"type": "label_model", "name": "l", "model": BASE, "labels": ["a"],

@@ -16,6 +16,7 @@ from app.domain.value_faults import refused_today
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
 from app.gateways.sandbox.client import build_sandbox
 from app.gateways.secrets import build_secret_box
@@ -88,17 +89,23 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
     criteria = _criteria(settings, lease, of, sealed)
     signer = CallSigner(*settings.secret_keys, project_id=lease.project_id)
     customers = _pool(clients.egress, settings)
+    operators = _pool(clients.judge_egress, settings)
     judges = RoutedJudges(
         EngineModels(
             clients.inference, clients.adapters, lambda name: find_model(clients, lease, name)
         ),
         configured=settings.judges,
-        configured_endpoints=_pool(clients.judge_egress, settings),
+        configured_endpoints=operators,
         endpoints=customers,
         signer=signer,
     )
-    sandbox = build_sandbox(settings).for_project(lease.project_id)
-    grading = GradingPorts(customers, signer, judges, sandbox)
+    grading = GradingPorts(
+        customers,
+        signer,
+        judges,
+        build_sandbox(settings).for_project(lease.project_id),
+        build_embeddings(settings.embeddings, operators, signer),
+    )
     return [build_scorer(criterion, grading) for criterion in criteria]
 
 

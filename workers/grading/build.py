@@ -4,6 +4,8 @@ The kinds of graders are in `app.grading`; this package applies them to trajecto
 their scores.
 """
 
+from typing import Final
+
 from app.domain.documents.walk import Kind, walk_fields
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
@@ -14,6 +16,9 @@ from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from workers.grading.group_grader import GroupGrader
 from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
 from workers.grading.job_grader import JobGrader
+
+_ASKED: Final = (Kind.ADDRESS, Kind.JUDGE, Kind.EMBEDDING)
+"""Fields by which a grader calls somebody."""
 
 
 def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
@@ -36,8 +41,6 @@ def _per_sample(spec: RolloutGrader, ports: GradingPorts) -> GroupScorer:
 
 def build_grader(spec: AnyGrader, ports: GradingPorts) -> Grader:
     """Builds the per-sample grader of `spec`, which must contain its real headers."""
-    asks_outside = any(
-        field.kind in (Kind.ADDRESS, Kind.JUDGE) for field in walk_fields(type(spec), spec)
-    )
+    asks_outside = any(field.kind in _ASKED for field in walk_fields(type(spec), spec))
     journalled = asks_outside or not spec.repeats_its_scores
     return JobGrader(spec.name, build_scorer(spec, ports), journalled=journalled)

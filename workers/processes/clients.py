@@ -69,7 +69,9 @@ async def open_clients(settings: Settings, *, project_id: str) -> AsyncIterator[
     async with (
         open_database(settings, pool_size=POOL_SIZE) as database,
         aclosing(open_inference(settings)) as inference,
-        aclosing(build_judge_egress(settings.judges, settings.egress)) as judge_egress,
+        aclosing(
+            build_judge_egress(settings.judges, settings.egress, embeddings=settings.embeddings)
+        ) as judge_egress,
         aclosing(build_egress(settings.egress)) as egress,
     ):
         yield Clients(

@@ -11,6 +11,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.models.models import BASE_MODEL_UNSUPPORTED
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.sandbox.client import build_sandbox
 from app.grading.build import GradingPorts
 from app.rendering.renderer import Renderer
@@ -22,7 +23,7 @@ from workers.grading.build import build_group_scorer
 from workers.learning.compute_thread import is_computing
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
-from workers.reinforcement.judging import run_judges
+from workers.reinforcement.judging import operators_endpoints, run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.build import build_mode
@@ -93,6 +94,7 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
     )
     context.activity.calls_through(endpoints)
+    operators = operators_endpoints(context)
     effort = method.hyperparameters.reasoning_effort
     renderer = Renderer(
         base.path,
@@ -113,8 +115,9 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
             GradingPorts(
                 endpoints,
                 signer,
-                run_judges(context, endpoints, signer),
+                run_judges(context, endpoints, signer, operators=operators),
                 build_sandbox(context.settings).for_project(context.job.project_id),
+                build_embeddings(context.settings.embeddings, operators, signer),
             ),
         ),
         limits=EpisodeLimits(

@@ -12,7 +12,21 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 
-def run_judges(context: RunContext, endpoints: EndpointPool, signer: CallSigner) -> Judges:
+def operators_endpoints(context: RunContext) -> EndpointPool:
+    """Returns the pool for the operator's own judges and embeddings."""
+    settings = context.settings
+    configured = EndpointPool(
+        context.judge_egress or context.egress,
+        timeout_s=settings.egress.call_timeout_s,
+        max_retries=settings.egress.max_retries,
+    )
+    context.activity.calls_through(configured)
+    return configured
+
+
+def run_judges(
+    context: RunContext, endpoints: EndpointPool, signer: CallSigner, *, operators: EndpointPool
+) -> Judges:
     settings = context.settings
     found: dict[str, EngineModel] = {}
 
@@ -24,16 +38,10 @@ def run_judges(context: RunContext, endpoints: EndpointPool, signer: CallSigner)
             found[name] = model
         return found[name]
 
-    configured = EndpointPool(
-        context.judge_egress or context.egress,
-        timeout_s=settings.egress.call_timeout_s,
-        max_retries=settings.egress.max_retries,
-    )
-    context.activity.calls_through(configured)
     return RoutedJudges(
         EngineModels(context.inference, context.adapters, find),
         configured=settings.judges if context.judge_egress is not None else (),
-        configured_endpoints=configured,
+        configured_endpoints=operators,
         endpoints=endpoints,
         signer=signer,
     )

@@ -37,6 +37,13 @@ class JudgeMark:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddingMark:
+    """A choice of which one value needs embeddings."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class TemplateMark:
     """A text with placeholders, filled for each sample."""
 

@@ -11,10 +11,17 @@ from typing import Annotated, Any, Final, Union, assert_never, get_args, get_ori
 
 from pydantic import BaseModel
 
-from app.domain.documents.fields import AddressMark, JudgeMark, OpenKeys, SecretMark, TemplateMark
+from app.domain.documents.fields import (
+    AddressMark,
+    EmbeddingMark,
+    JudgeMark,
+    OpenKeys,
+    SecretMark,
+    TemplateMark,
+)
 
-_MARKS: Final = (SecretMark, AddressMark, JudgeMark, TemplateMark)
-Mark = SecretMark | AddressMark | JudgeMark | TemplateMark
+_MARKS: Final = (SecretMark, AddressMark, JudgeMark, EmbeddingMark, TemplateMark)
+Mark = SecretMark | AddressMark | JudgeMark | EmbeddingMark | TemplateMark
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,13 @@ from typing import Any, Literal, assert_never, get_args, get_origin
 
 from pydantic import BaseModel
 
-from app.domain.documents.fields import AddressMark, JudgeMark, SecretMark, TemplateMark
+from app.domain.documents.fields import (
+    AddressMark,
+    EmbeddingMark,
+    JudgeMark,
+    SecretMark,
+    TemplateMark,
+)
 from app.domain.documents.pointers import Path
 from app.domain.documents.shapes import (
     Each,
@@ -32,6 +38,8 @@ class Kind(Enum):
     """A text, or an object of texts such as headers."""
     ADDRESS = auto()
     JUDGE = auto()
+    EMBEDDING = auto()
+    """A choice that needs embeddings."""
     TEMPLATE = auto()
     FREE_FORM = auto()
     """JSON of no known schema under a known key."""
@@ -122,6 +130,10 @@ def _marked(mark: Mark, value: Any, path: Path, owner: Any) -> Iterator[WalkedFi
             if _beside(owner, mark.elsewhere) is not None:
                 return
             kind = Kind.JUDGE
+        case EmbeddingMark():
+            if value != mark.value:
+                return
+            kind = Kind.EMBEDDING
         case _:
             assert_never(mark)
     if isinstance(value, str):
@@ -146,7 +158,7 @@ def headers_of(field: WalkedField) -> dict[str, Any] | None:
         case AddressMark(headers=name):
             sent = _beside(field.owner, name)
             return sent if isinstance(sent, dict) else None
-        case SecretMark() | JudgeMark() | TemplateMark() | None:
+        case SecretMark() | JudgeMark() | EmbeddingMark() | TemplateMark() | None:
             return None
         case _:
             assert_never(field.mark)

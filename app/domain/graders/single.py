@@ -41,7 +41,7 @@ LocalGrader = (
     | LengthBoundsGrader
     | ToolCallGrader
 )
-"""Graders that call nothing."""
+"""Graders that call nothing, but for `text_similarity` by `cosine`."""
 SandboxedGrader = PythonGrader | CodeExecutionGrader
 """Graders that run code in the sandbox."""
 RolloutGrader = LocalGrader | SandboxedGrader | ScoreModelGrader | LabelModelGrader | EndpointGrader

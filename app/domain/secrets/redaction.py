@@ -38,7 +38,7 @@ def found_in(field: WalkedField) -> Iterator[Found]:
         case Kind.UNKNOWN:
             name = str(field.path[-1])
             yield from secrets_in(field.value, field.path, credential=announced(name))
-        case Kind.JUDGE | Kind.TEMPLATE:
+        case Kind.JUDGE | Kind.EMBEDDING | Kind.TEMPLATE:
             return
 
 

@@ -36,6 +36,7 @@ from app.gateways.inference.judge_chat import (
     refuses_structure,
 )
 from app.settings.egress import EgressSettings
+from app.settings.embeddings import EmbeddingSettings
 from app.settings.judges import JudgeSettings
 
 __all__ = [
@@ -89,9 +90,16 @@ class EngineModels:
     find: Callable[[str], Awaitable[EngineModel | None]]
 
 
-def build_judge_egress(judges: Iterable[JudgeSettings], egress: EgressSettings) -> EgressClient:
+def build_judge_egress(
+    judges: Iterable[JudgeSettings],
+    egress: EgressSettings,
+    *,
+    embeddings: EmbeddingSettings | None = None,
+) -> EgressClient:
     """Builds a client for the operator's own endpoints, which may be private."""
-    allowed = frozenset(read_url(chat_url(judge.base_url)).key for judge in judges)
+    urls = [judge.base_url for judge in judges]
+    urls += [] if embeddings is None else [embeddings.base_url]
+    allowed = frozenset(read_url(chat_url(url)).key for url in urls)
     policy = EgressPolicy(allow_endpoints=allowed, allow_plain_http=True)
     return EgressClient(policy, max_body_bytes=egress.max_body_bytes)
 

@@ -3,12 +3,21 @@
 from app.domain.errors import NotFound
 from app.gateways.inference.judges import EngineModel
 from app.services.models.models import ModelService
+from app.settings.embeddings import EmbeddingSettings
 from app.settings.judges import JudgeSettings
 
 
 class JudgeModels:
-    def __init__(self, models: ModelService, configured: tuple[JudgeSettings, ...]) -> None:
+    def __init__(
+        self,
+        models: ModelService,
+        configured: tuple[JudgeSettings, ...],
+        *,
+        embeddings: EmbeddingSettings | None = None,
+    ) -> None:
         self._models = models
+        self.has_embeddings = embeddings is not None
+        """True if the operator configured an embedding endpoint."""
         self._configured = frozenset(name for judge in configured for name in judge.models)
 
     async def knows(self, name: str) -> bool:

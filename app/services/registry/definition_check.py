@@ -1,8 +1,9 @@
 """Checks definitions that a customer sent against this installation: tools, graders, whole methods.
 
-Owns seven refusals: too many sealed values or too long a key, an unknown key that holds an object,
+Owns eight refusals: too many sealed values or too long a key, an unknown key that holds an object,
 a template's placeholder in single braces, a value that reads `[redacted]`, a python grader that
-could never grade, an address that may not be called, a judge that nobody serves. Finds them by
+could never grade, an address that may not be called, a judge that nobody serves, a measure that
+needs embeddings where none are configured. Finds them by
 type, so that a new kind of tool or grader is checked without a line here. Calls nothing. A
 definition may be as large as a body, so that it is walked on a thread.
 """
@@ -13,7 +14,13 @@ from typing import Any, Final, TypeVar, assert_never
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from app.domain.documents.fields import AddressMark, JudgeMark, SecretMark, TemplateMark
+from app.domain.documents.fields import (
+    AddressMark,
+    EmbeddingMark,
+    JudgeMark,
+    SecretMark,
+    TemplateMark,
+)
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import WalkedField, headers_of, walk_fields
 from app.domain.errors import EndpointRefused, InvalidRequest
@@ -25,6 +32,7 @@ from app.domain.unknown_keys import UnreadKey, refused, unread
 from app.domain.value_faults import refusal
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
+from app.gateways.inference.embeddings import NOT_CONFIGURED
 from app.services.models.judge_models import JudgeModels
 
 CHECK_LIMIT_S: Final = 20.0
@@ -106,6 +114,13 @@ async def _check_field(
         case JudgeMark():
             if not await models.knows(field.value):
                 raise unknown_judge(field.value, parameter(path, field.path))
+        case EmbeddingMark():
+            if not models.has_embeddings:
+                raise InvalidRequest(
+                    f"{NOT_CONFIGURED}.",
+                    param=parameter(path, field.path),
+                    code="embeddings_not_configured",
+                )
         case SecretMark() | TemplateMark() | None:
             pass
         case _:

@@ -21,6 +21,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import FunctionCall, call_tool
+from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.inference.judges import EngineModels, RoutedJudges
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.build import GradingPorts, build_scorer
@@ -29,6 +30,7 @@ from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, Scorer, S
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition
 from app.settings.egress import EgressSettings
+from app.settings.embeddings import EmbeddingSettings
 from app.settings.judges import JudgeSettings
 
 GRADER_RUN_LIMIT_S: Final = 120.0
@@ -66,11 +68,13 @@ class TrialService:
         *,
         limits: EgressSettings,
         judges: tuple[JudgeSettings, ...],
+        embeddings: EmbeddingSettings | None = None,
     ) -> None:
         self._ports = ports
         self._models = models
         self._limits = limits
         self._judges = judges
+        self._embeddings = embeddings
 
     async def check_keys(self, grader: AnyGrader) -> None:
         """Refuses a key that is like a known one: the replies have no place for a warning. Keys
@@ -157,14 +161,21 @@ class TrialService:
 
     def _grading(self) -> GradingPorts:
         endpoints = self._endpoints(self._ports.egress, GRADER_RUN_LIMIT_S)
+        operators = self._endpoints(self._ports.judge_egress, GRADER_RUN_LIMIT_S)
         judges = RoutedJudges(
             self._ports.engine,
             configured=self._judges,
-            configured_endpoints=self._endpoints(self._ports.judge_egress, GRADER_RUN_LIMIT_S),
+            configured_endpoints=operators,
             endpoints=endpoints,
             signer=self._ports.signer,
         )
-        return GradingPorts(endpoints, self._ports.signer, judges, self._ports.sandbox)
+        return GradingPorts(
+            endpoints,
+            self._ports.signer,
+            judges,
+            self._ports.sandbox,
+            build_embeddings(self._embeddings, operators, self._ports.signer),
+        )
 
     def _endpoints(self, egress: Egress, limit_s: float) -> EndpointPool:
         return EndpointPool(

@@ -9,6 +9,7 @@ import httpx
 
 from app.factory.accounts import provisioning_service
 from app.settings.egress import EgressSettings
+from app.settings.embeddings import EmbeddingSettings
 from app.settings.judges import JudgeSettings
 from app.settings.sandbox import SandboxSettings
 from app.store.database import Database as Store
@@ -75,6 +76,7 @@ async def serving(
     call_timeout_s: float = 3.0,
     max_body_bytes: int = 1_048_576,
     sandbox: Path | None = None,
+    embeddings: EmbeddingSettings | None = None,
 ) -> AsyncIterator[Trials]:
     """`sandbox` is the socket of a runner."""
     egress = EgressSettings(
@@ -87,6 +89,7 @@ async def serving(
     changes = {
         "egress": egress,
         "judges": judges,
+        "embeddings": embeddings,
         "engine_url": engine_url,
         "sandbox": SandboxSettings(socket=sandbox),
     }

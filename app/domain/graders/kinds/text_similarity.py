@@ -1,16 +1,17 @@
 """`text_similarity`: the similarity of two texts. Source: the hosted graders guide."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
+from app.domain.documents.fields import EmbeddingMark
 from app.domain.graders.grader_model import UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
 
+COSINE: Final = "cosine"
 # fmt: off
 SimilarityMetric = Literal[
-    "fuzzy_match", "bleu", "gleu", "meteor",
+    "fuzzy_match", "bleu", "gleu", "meteor", "cosine",
     "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l",
 ]
 # fmt: on
@@ -27,14 +28,5 @@ class TextSimilarityGrader(UnitGrader):
     """Template of the text that is compared, such as `{{sample.output_text}}`."""
     reference: TemplateText
     """Template of the text that it is compared with."""
-    evaluation_metric: SimilarityMetric
-    """The measure of similarity."""
-
-    @field_validator("evaluation_metric", mode="before")
-    @classmethod
-    def _not_cosine(cls, metric: Any) -> Any:
-        if metric == "cosine":
-            raise PydanticCustomError(
-                "metric_not_available", "'cosine' is not available for reinforcement fine-tuning"
-            )
-        return metric
+    evaluation_metric: Annotated[SimilarityMetric, EmbeddingMark(COSINE)]
+    """The measure of similarity; `cosine` needs the operator's embedding endpoint."""

@@ -72,7 +72,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
         ({**CHECK, "input": "{{ foo.a }}"}, ("input",), "unknown namespace"),
         ({**CHECK, "reference": "{{ item.a"}, ("reference",), "no '}}'"),
         ({**CHECK, "headers": {"K": "v"}}, ("headers",), "sends no requests"),
-        ({**NEAR, "evaluation_metric": "cosine"}, ("evaluation_metric",), "not available"),
+        ({**NEAR, "evaluation_metric": "dot"}, ("evaluation_metric",), "'cosine'"),
         ({**NEAR, "evaluation_metric": "rouge_6"}, ("evaluation_metric",), "rouge_5"),
         ({**JUDGE, "input": []}, ("input",), "at least 1"),
         ({**JUDGE, "input": [{"role": "tool", "content": "x"}]}, ("input", 0, "role"), "user"),

@@ -1,0 +1,201 @@
+"""Embeddings of texts, by the OpenAI-compatible server of the operator.
+
+Promises: texts that are asked for at almost the same time share a request; the same text is asked
+for once; a text that the server refuses costs no other one its embedding; no fault contains a
+header or an address. Must not know what embeddings are used for.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections import OrderedDict, deque
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
+
+from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.embedding_replies import Embedding, reader_of
+from app.settings.embeddings import EmbeddingSettings
+
+__all__ = [
+    "NOT_CONFIGURED",
+    "BatchedEmbeddings",
+    "Embedding",
+    "EmbeddingFault",
+    "Embeddings",
+    "NoEmbeddings",
+    "build_embeddings",
+]
+
+NOT_CONFIGURED: Final = (
+    "'cosine' needs embeddings, and this installation has none: its operator sets "
+    "AGENT_RFT_EMBEDDINGS__BASE_URL and AGENT_RFT_EMBEDDINGS__MODEL to an OpenAI-compatible server"
+)
+_BATCH: Final = 16
+"""Texts of a request; a reply with 3,072 numbers for each has about 1 MB."""
+_BATCH_CHARACTERS: Final = 131_072
+_GATHER_S: Final = 0.005
+"""Time for which a text waits for others."""
+_KEPT: Final = 2_048
+
+
+class EmbeddingFault(Exception):
+    """A text without an embedding. The message is safe for the customer."""
+
+    def __init__(self, kind: FaultKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+class Embeddings(Protocol):
+    @property
+    def model(self) -> str:
+        """Returns the name of the model, under which its tokens are counted."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        """Returns the embedding of each text, none of which is blank. Raises `EmbeddingFault`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoEmbeddings:
+    """Implements `Embeddings` where no server is configured."""
+
+    model: str = ""
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:  # noqa: ARG002 - the protocol's signature
+        raise EmbeddingFault(FaultKind.REFUSED, NOT_CONFIGURED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A text on its way to the server."""
+
+    key: bytes
+    text: str
+    answer: "asyncio.Future[Embedding]"
+
+    def fail(self, fault: BaseException) -> None:
+        self.answer.set_exception(fault)
+        self.answer.exception()  # marks it as seen: all that waited may have been cancelled
+
+
+class BatchedEmbeddings:
+    """Implements `Embeddings` for one event loop."""
+
+    def __init__(
+        self, settings: EmbeddingSettings, endpoints: EndpointPool, signer: CallSigner
+    ) -> None:
+        """`endpoints` is the pool for the operator's own addresses."""
+        self._settings = settings
+        self._endpoint = endpoints.endpoint(f"{settings.base_url.rstrip('/')}/embeddings")
+        self._signer = signer
+        self._kept: OrderedDict[bytes, Embedding] = OrderedDict()
+        self._asked: dict[bytes, _Asked] = {}
+        self._queue: deque[_Asked] = deque()
+        self._tasks = set[asyncio.Task[None]]()
+
+    @property
+    def model(self) -> str:
+        return self._settings.model
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        return await asyncio.gather(*(self._embedding(text) for text in texts))
+
+    async def _embedding(self, text: str) -> Embedding:
+        key = hashlib.sha256(_bytes(text)).digest()
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+            return kept
+        # The shield is for other callers, who wait for the same text when this one is cancelled.
+        asked = self._asked.get(key)
+        if asked is not None:
+            return replace(await asyncio.shield(asked.answer), tokens=0)
+        return await asyncio.shield(self._enqueue(key, text).answer)
+
+    def _enqueue(self, key: bytes, text: str) -> _Asked:
+        asked = _Asked(key, text, asyncio.get_running_loop().create_future())
+        self._asked[key] = asked
+        self._queue.append(asked)
+        if len(self._queue) == 1:
+            self._start(self._send_queue())
+        return asked
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _send_queue(self) -> None:
+        await asyncio.sleep(_GATHER_S)
+        while self._queue:
+            batch = [self._queue.popleft()]
+            characters = len(batch[0].text)
+            while self._queue and len(batch) < _BATCH:
+                characters += len(self._queue[0].text)
+                if characters > _BATCH_CHARACTERS:
+                    break
+                batch.append(self._queue.popleft())
+            self._start(self._answer(batch))
+
+    async def _answer(self, batch: Sequence[_Asked]) -> None:
+        try:
+            answers = await self._ask([asked.text for asked in batch])
+            if answers is None:  # one of them is refused: each is asked for alone
+                await asyncio.gather(*(self._answer([asked]) for asked in batch))
+                return
+        except EndpointFault as fault:
+            self._fail(batch, EmbeddingFault(fault.kind, fault.message))
+            return
+        except Exception as error:
+            self._fail(batch, error)
+            raise
+        for asked, embedding in zip(batch, answers, strict=True):
+            self._kept[asked.key] = replace(embedding, tokens=0)
+            del self._asked[asked.key]
+            asked.answer.set_result(embedding)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+
+    def _fail(self, batch: Sequence[_Asked], fault: BaseException) -> None:
+        for asked in batch:
+            if self._asked.pop(asked.key, None) is not None:
+                asked.fail(fault)
+
+    async def _ask(self, texts: list[str]) -> list[Embedding] | None:
+        """Returns `None` if one of several texts is refused. Raises `EndpointFault`."""
+        body = _bytes(json.dumps({"model": self.model, "input": texts}, ensure_ascii=False))
+        digest = hashlib.sha256(body).hexdigest()
+        key = self._settings.api_key.get_secret_value()
+        request = EndpointRequest(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            body=body,
+            call_id=f"embed_{digest[:24]}",
+            trace_id=f"trace_{digest[:32]}",
+        )
+        try:
+            answer = await self._endpoint.call(request, reader_of(len(texts)), signer=self._signer)
+        except EndpointFault as fault:
+            if fault.kind is FaultKind.TOO_LARGE and len(texts) > 1:
+                return None
+            raise
+        if isinstance(answer.value, list):
+            return answer.value
+        if len(texts) > 1:
+            return None
+        raise EndpointFault(FaultKind.ERROR, f"refused the text with {answer.value}")
+
+
+def build_embeddings(
+    settings: EmbeddingSettings | None, endpoints: EndpointPool, signer: CallSigner
+) -> Embeddings:
+    return NoEmbeddings() if settings is None else BatchedEmbeddings(settings, endpoints, signer)
+
+
+def _bytes(text: str) -> bytes:
+    """Returns UTF-8, with a mark in place of half a surrogate pair."""
+    return text.encode(errors="replace")
