@@ -9003,10 +9003,10 @@ export interface components {
             reference: string;
             /**
              * Evaluation Metric
-             * @description The measure of similarity.
+             * @description The measure of similarity; `cosine` needs the operator's embedding endpoint.
              * @enum {string}
              */
-            evaluation_metric: "fuzzy_match" | "bleu" | "gleu" | "meteor" | "rouge_1" | "rouge_2" | "rouge_3" | "rouge_4" | "rouge_5" | "rouge_l";
+            evaluation_metric: "fuzzy_match" | "bleu" | "gleu" | "meteor" | "cosine" | "rouge_1" | "rouge_2" | "rouge_3" | "rouge_4" | "rouge_5" | "rouge_l";
         } & {
             [key: string]: unknown;
         };

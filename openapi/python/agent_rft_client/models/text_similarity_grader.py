@@ -31,7 +31,8 @@ class TextSimilarityGrader:
             type_ (Literal['text_similarity']): Selects the kind of the object.
             input_ (str): Template of the text that is compared, such as `{{sample.output_text}}`.
             reference (str): Template of the text that it is compared with.
-            evaluation_metric (TextSimilarityGraderEvaluationMetric): The measure of similarity.
+            evaluation_metric (TextSimilarityGraderEvaluationMetric): The measure of similarity; `cosine` needs the
+                operator's embedding endpoint.
             pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'text_similarity'.
      """
