@@ -7,6 +7,7 @@ from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.embeddings import Embeddings, NoEmbeddings
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox
 from app.grading.build import GradingPorts, build_scorer
@@ -23,6 +24,7 @@ async def scored(
     sample: dict[str, Any] | None = None,
     judges: InMemoryJudges | None = None,
     sandbox: Sandbox | None = None,
+    embeddings: Embeddings | None = None,
 ) -> ScoreResult:
     """Raises `ScoreFault`. A grader that calls an endpoint is refused by the egress guard."""
     egress = EgressClient(EgressPolicy(), max_body_bytes=1)
@@ -31,6 +33,7 @@ async def scored(
         CallSigner(SECRET_KEY, project_id="proj_a"),
         judges or InMemoryJudges(lambda _: JudgeReply("")),
         sandbox or InMemorySandbox(),
+        embeddings or NoEmbeddings(),
     )
     scorer = build_scorer(read_grader(grader), ports)
     request = GradeRequest(text_sample(text, sample), item or {}, "trace_1", "grade_1")

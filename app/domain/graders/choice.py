@@ -156,8 +156,8 @@ def _by_reference(rows: Sequence[RowFacts], answer_schema: dict[str, Any] | None
         return definition, f"{_each(rows)} a reference in '{key}' that is a number"
     reference = f"{{{{item.{key}}}}}"
     if Form.TEXT not in forms:
-        definition = {"type": "exact_match", "reference": reference, "ignore_case": True}
-        return definition, f"{_each(rows)} a reference in '{key}' that is a short text"
+        exact: dict[str, Any] = {"type": "exact_match", "reference": reference, "ignore_case": True}
+        return exact, f"{_each(rows)} a reference in '{key}' that is a short text"
     definition = {
         "type": "text_similarity",
         "input": "{{sample.output_text}}",

@@ -7,7 +7,7 @@ import base64
 import json
 import math
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import mul
 from typing import Any, Final
@@ -51,6 +51,7 @@ def reader_of(count: int) -> Callable[[EgressReply], list[Embedding] | int]:
 
 
 def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
+    content, entries = None, dict[int, Any]()
     try:
         content = json.loads(reply.body)
         entries = {entry["index"]: entry["embedding"] for entry in content["data"]}
@@ -59,7 +60,7 @@ def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
         numbers = []
     if len(numbers) != count or len(numbers) != len(entries):
         raise EndpointFault(FaultKind.BAD_REPLY, f"gave no list of {count} embeddings")
-    tokens = _tokens(content.get("usage"))
+    tokens = _tokens(content)
     return [
         Embedding(direction, tokens // count + (place < tokens % count))
         for place, direction in enumerate(numbers)
@@ -67,8 +68,12 @@ def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
 
 
 def _direction(sent: Any) -> "array[float]":
-    """Returns numbers of length 1. Raises `ValueError` or `TypeError` for what has no direction."""
-    numbers = _decoded(sent) if isinstance(sent, str) else array("d", sent)
+    return directed(_decoded(sent) if isinstance(sent, str) else array("d", sent))
+
+
+def directed(numbers: Iterable[float]) -> "array[float]":
+    """Returns numbers of length 1. Raises `ValueError` for those that have no direction."""
+    numbers = array("d", numbers)
     length = math.hypot(*numbers)
     if not math.isfinite(length) or length == 0:
         raise ValueError("an embedding has no direction")
@@ -82,6 +87,7 @@ def _decoded(text: str) -> "array[float]":
     return array("d", memoryview(raw).cast("f"))
 
 
-def _tokens(usage: Any) -> int:
+def _tokens(content: Any) -> int:
+    usage = content.get("usage")
     counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     return counted if isinstance(counted, int) and counted > 0 else 0

@@ -9,13 +9,13 @@ import asyncio
 import hashlib
 import json
 from collections import OrderedDict, deque
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.embedding_replies import Embedding, reader_of
+from app.gateways.inference.embedding_replies import Embedding, directed, reader_of
 from app.settings.embeddings import EmbeddingSettings
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Embedding",
     "EmbeddingFault",
     "Embeddings",
+    "InMemoryEmbeddings",
     "NoEmbeddings",
     "build_embeddings",
 ]
@@ -188,6 +189,19 @@ class BatchedEmbeddings:
         if len(texts) > 1:
             return None
         raise EndpointFault(FaultKind.ERROR, f"refused the text with {answer.value}")
+
+
+@dataclass(slots=True)
+class InMemoryEmbeddings:
+    """In-memory twin: a script returns the numbers of a text, and every text is recorded."""
+
+    script: Callable[[str], Iterable[float]]
+    model: str = "in-memory"
+    asked: list[str] = field(default_factory=list)
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        self.asked += texts
+        return [Embedding(directed(self.script(text))) for text in texts]
 
 
 def build_embeddings(

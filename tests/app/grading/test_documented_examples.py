@@ -9,6 +9,7 @@ import pytest
 from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.choice import choose_by_item
 from app.domain.graders.graders import GRADER_TYPES
+from app.gateways.inference.embeddings import InMemoryEmbeddings
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from tests.support.grading import scored
 from tests.support.sandbox.running import RunningSandbox
@@ -41,6 +42,7 @@ async def test_an_example_gives_its_reward(
         sample=example.get("sample"),
         judges=judges,
         sandbox=sandbox.client,
+        embeddings=InMemoryEmbeddings(lambda text: example["embeddings"][text]),
     )
     assert result.score == pytest.approx(example["reward"], abs=5e-4)
     assert result.errors.raised == ()
