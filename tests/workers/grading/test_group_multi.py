@@ -134,7 +134,9 @@ async def test_the_judge_sees_the_group_once_and_the_others_each_rollout(tmp_pat
         found = grades(await verdicts(scorer, [20, 81, 51], journal))
         assert grades(await verdicts(scorer, [20, 81, 51], journal)) == found
     assert [grade.score for grade in found] == pytest.approx([0.3, 0.905, 0.755])
-    assert found[1].components == pytest.approx({"ranks": 0.81, "odd": 1.0, "short": 1.0})
+    assert found[1].components == pytest.approx(
+        {"ranks": 0.81, "odd": 1.0, "short": 1.0, "short.length": 10.0}
+    )
     asked = [received.path for received in server.received]
     assert asked.count("/v1/chat/completions") == 1, "one question, and none after a resume"
     assert asked.count("/grade") == 3
