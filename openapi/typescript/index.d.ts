@@ -10498,7 +10498,8 @@ export interface operations {
                      *           "detail": null
                      *         }
                      *       ],
-                     *       "estimate": null
+                     *       "estimate": null,
+                     *       "grader_choice": null
                      *     }
                      */
                     "application/json": components["schemas"]["FineTuningJobValidation"];
