@@ -1,7 +1,6 @@
 """A runner and a zygote that hang: nobody waits for ever, and the next program runs."""
 
 import asyncio
-import json
 import os
 import signal
 import tempfile
@@ -13,7 +12,7 @@ import pytest
 from app.domain.sandbox import ALWAYS, FunctionCall
 from app.embedded.probes import sandbox_answers
 from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.frames import SIGN_OF_LIFE, read_object, to_frame
+from app.gateways.sandbox.frames import SIGN_OF_LIFE, SIGN_S, read_object, to_frame
 from app.gateways.sandbox.sandbox import SandboxUnavailable
 from app.settings.sandbox import SandboxSettings
 from tests.support.patience import until
@@ -26,22 +25,25 @@ LARGE = FunctionCall("x = " + repr("x" * 8_000_000), "f", ())
 
 
 async def test_a_frozen_runner_is_a_failure_of_the_sandbox_and_no_wait_for_ever() -> None:
+    """For a caller whose program runs, for new ones, and for one whose program fills the socket.
+    On a busy machine the first may give up before the freeze, which is the same failure.
+    """
     with running_sandbox(parallel=1) as sandbox:
         alive = sandbox_answers(sandbox.socket)
-        once = UnixSandbox(sandbox.socket, patience_s=0, silence_s=1.0)
-        assert alive(0)
-        asked = [asyncio.create_task(once.run(ENDLESS)) for _ in range(2)]
-        await until(lambda: len(sandbox.processes()) == 2, what="a program that runs")
+        await until(lambda: alive(0), what="a runner that answers")
+        once = UnixSandbox(sandbox.socket, patience_s=0, silence_s=2 * SIGN_S)
+        first = asyncio.create_task(once.run(ENDLESS))
+        await until(
+            lambda: len(sandbox.processes()) == 2 or first.done(), what="a program that runs"
+        )
         sandbox.process.send_signal(signal.SIGSTOP)
-        asked += [asyncio.create_task(once.run(program)) for program in (ONE, LARGE)]
         try:
-            ended = await asyncio.gather(*asked, return_exceptions=True)
+            late = (once.run(program) for program in (ONE, LARGE))
+            ended = await asyncio.gather(first, *late, once.level(), return_exceptions=True)
             assert [str(error) for error in ended] == [
-                "the sandbox has given no sign of life for 1 s"
+                "the sandbox has given no sign of life for 4 s"
             ] * 4
             assert {type(error) for error in ended} == {SandboxUnavailable}
-            with pytest.raises(SandboxUnavailable, match="no sign of life"):
-                await once.level()
             assert not alive(0)
         finally:
             sandbox.process.send_signal(signal.SIGCONT)
@@ -59,26 +61,24 @@ async def test_a_runner_shows_that_it_lives_while_a_program_runs() -> None:
 
 
 async def test_a_zygote_that_hangs_is_replaced() -> None:
-    runner = Runner(SandboxSettings(parallel=1, floor=tuple(ALWAYS)), prepared_s=1.0)
+    runner = Runner(SandboxSettings(parallel=1, floor=tuple(ALWAYS)), prepared_s=3.0)
     with tempfile.TemporaryDirectory(prefix="sandbox") as name:  # its path is short
         socket = Path(name) / "sandbox.sock"
         await runner.start()
-        (frozen,) = zygotes()
         serving = asyncio.create_task(serve(runner, socket))
-        client = UnixSandbox(socket)
+        once = UnixSandbox(socket, patience_s=0)
+
+        async def replied() -> bool:
+            with suppress(SandboxUnavailable):
+                return (await once.run(ONE)).reply == '{"value": 1.0}'
+            return False
+
         try:
-            assert json.loads((await client.run(ONE)).reply) == {"value": 1.0}
+            await until(replied, what="a program")
+            (frozen,) = zygotes()
             os.kill(frozen, signal.SIGSTOP)
-            once = UnixSandbox(socket, patience_s=0)
-            with pytest.raises(SandboxUnavailable, match="started no process within 1 s"):
-                while frozen in zygotes():
-                    await once.run(ONE)
-
-            async def replied() -> bool:
-                with suppress(SandboxUnavailable):
-                    return (await client.run(ONE)).how == "replied"
-                return False
-
+            with pytest.raises(SandboxUnavailable, match="started no process within 3 s"):
+                await once.run(ONE)
             await until(replied, what="a program of another zygote")
             assert frozen not in zygotes()
         finally:
