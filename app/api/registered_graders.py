@@ -77,7 +77,9 @@ async def delete_grader(grader_id: str, services: Services) -> Deleted:
 async def run_grader_test(
     grader_id: str, body: RunRegisteredGrader, request: Request, services: Services
 ) -> GraderRun:
-    """Runs the newest version of a registered grader, as `graders/run` does."""
+    """Runs the newest version of a registered grader, as `runGrader` does
+    (`POST /v1/fine_tuning/alpha/graders/run`).
+    """
     grader = await services.registered_graders().config(grader_id)
     work = services.trials().run_grader(
         grader,

@@ -1,7 +1,9 @@
 """`agent-rft up`: runs the supervisor in the foreground, or detached and connected by a pipe.
 
-Promises: standard output contains one JSON object and nothing else; with --detach the command
-returns once every process is ready, or prints the error that prevented it.
+Promises: standard output contains one JSON object and nothing else; standard error has a line for
+each part of the start, as it becomes ready; with --detach the command returns once every process is
+ready, or prints the error that prevented it. Each line of the pipe is one report as JSON:
+`progress`, and at last `ready` or `error`.
 """
 
 import contextlib
@@ -12,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 from pydantic import ValidationError
@@ -52,10 +54,16 @@ def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
         else:
             _report(ready_fd, {"ready": asdict(announcement)})
 
+    def on_part(line: str) -> None:
+        if ready_fd is None:
+            _show(line)
+        else:
+            _report(ready_fd, {"progress": line})
+
     # All that this process and its children create is for their own user.
     os.umask(0o077)
     with _failures_reported(ready_fd):
-        Supervisor(DataDir.at(data_dir), options, HostSettings()).run(on_ready)
+        Supervisor(DataDir.at(data_dir), options, HostSettings()).run(on_ready, on_part=on_part)
 
 
 def choose_model(
@@ -108,16 +116,31 @@ def start_detached(data_dir: Path, options: UpOptions) -> None:
     os.close(write_end)
     try:
         with os.fdopen(read_end) as pipe:
-            text = pipe.read()
+            report = _followed(pipe)
     except KeyboardInterrupt:
         process.terminate()
         process.wait()
         raise
-    _relay(text, process=process, log_file=log_file)
+    _relay(report, process=process, log_file=log_file)
 
 
-def _relay(text: str, *, process: subprocess.Popen[bytes], log_file: Path) -> None:
-    report: dict[str, Any] = json.loads(text) if text else {}
+def _followed(pipe: TextIO) -> dict[str, Any]:
+    """Shows the progress; returns the last report, empty if the supervisor ended without one."""
+    for line in pipe:
+        report: dict[str, Any] = json.loads(line)
+        if "progress" not in report:
+            return report
+        _show(str(report["progress"]))
+    return {}
+
+
+def _show(line: str) -> None:
+    # A terminal that was closed must not end the start.
+    with contextlib.suppress(OSError):
+        print(f"agent-rft: {line}", file=sys.stderr, flush=True)
+
+
+def _relay(report: dict[str, Any], *, process: subprocess.Popen[bytes], log_file: Path) -> None:
     if "ready" in report:
         print(json.dumps(report["ready"]), flush=True)
         process.returncode = 0  # the supervisor continues; Popen must not warn about a live child
@@ -154,6 +177,6 @@ def _failures_reported(ready_fd: int | None) -> Iterator[None]:
 
 
 def _report(ready_fd: int, report: dict[str, Any]) -> None:
-    """Writes one report and closes the pipe. The waiting command may have ended already."""
-    with contextlib.suppress(OSError), os.fdopen(ready_fd, "w") as pipe:
-        json.dump(report, pipe)
+    """Writes one report. The waiting command may have ended already."""
+    with contextlib.suppress(OSError):
+        os.write(ready_fd, f"{json.dumps(report)}\n".encode())

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from app.domain.ids import Split
 from app.domain.jobs.detectors import Watched
-from app.domain.jobs.findings import Curve, Curves
+from app.domain.jobs.gain_findings import Curve, Curves
 from app.domain.rollouts import metrics as names
 from app.domain.thinning import thin
 

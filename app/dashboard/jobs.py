@@ -14,6 +14,8 @@ from app.dashboard.visitors import Guest, OwnForm, SignedIn
 from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.jobs.findings import findings, watched_by
+from app.domain.jobs.gain_findings import report_finding, validated_steps
+from app.domain.jobs.gains import Gain, paired_gain
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.jobs.stop_rules import LOSSES, REWARD
 from app.domain.rollouts import metrics as names
@@ -59,7 +61,7 @@ def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
         ends.setdefault((point.name, point.split), []).append(point)
     valid = ends.get((watched.valid, "valid"), [])
     train = ends.get((watched.train, "train"), [])
-    lost = ends.get((names.DISCARDED_SHARE, "train"))
+    lost = ends.get((names.DISCARDED_SHARE, "train")) or ends.get((names.DISCARDED_SHARE, "valid"))
     before = valid[0].value if valid and valid[0].step == 0 else None
     is_validated = bool(valid) and valid[-1].step > 0
     now = valid[-1] if is_validated else (train[-1] if train else None)
@@ -107,8 +109,8 @@ async def job_page(
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
     curves = await guest.services.metrics().packed(job_id)
-    ends = await guest.services.metrics().ends([job_id], _LISTED)
-    has_report = await _has_report(guest, job)
+    ends = (await guest.services.metrics().ends([job_id], _LISTED)).get(job_id, [])
+    report, gain = await _report(guest, job), await _gain(guest, job, ends)
     return await guest.on_thread(
         lambda: page(
             "job_part.html" if wants_part(request) else "job.html",
@@ -117,21 +119,20 @@ async def job_page(
             state=state,
             events=events,
             more_events=more_events,
-            has_report=has_report,
-            standing=standing(job, ends.get(job_id, [])),
-            **_shown(job, curves),
+            report_finding=None if report is None else report_finding(report),
+            standing=standing(job, ends),
+            **_shown(job, curves, gain),
         )
     )
 
 
-def _shown(job: Job, packed: Sequence[PackedCurve]) -> dict[str, Any]:
+def _shown(job: Job, packed: Sequence[PackedCurve], gain: Gain | None) -> dict[str, Any]:
     curves = {(curve.name, curve.split): curve.read() for curve in packed}
     made = charts(curves, watched_by(job.method))
+    found = findings(job.method, curves, gain)
     return {
         "charts": made,
-        "findings": [
-            (found, chart_of(found.curve, made)) for found in findings(job.method, curves)
-        ],
+        "findings": [(one, chart_of(one.curve, made)) for one in found],
         "ended": job.status in TERMINAL,
         "may_pause": job.status not in TERMINAL
         and job.status not in (JobStatus.PAUSING, JobStatus.PAUSED),
@@ -139,14 +140,28 @@ def _shown(job: Job, packed: Sequence[PackedCurve]) -> dict[str, Any]:
     }
 
 
-async def _has_report(guest: Guest, job: Job) -> bool:
+async def _gain(guest: Guest, job: Job, ends: Sequence[MetricPoint]) -> Gain | None:
+    """Returns the gain of the last validation over the first one, row by row; `None` where their
+    rollouts are not kept.
+    """
+    steps = validated_steps(watched_by(job.method), ends)
+    if steps is None:
+        return None
+    means = await guest.services.rollouts().row_means(job.id, "valid", steps=steps)
+    rewards: dict[int, dict[int, float]] = {step: {} for step in steps}
+    for mean in means:
+        if mean.reward is not None:
+            rewards[mean.step][mean.prompt_index] = mean.reward
+    return paired_gain(rewards[steps[0]], rewards[steps[1]])
+
+
+async def _report(guest: Guest, job: Job) -> dict[str, Any] | None:
     if job.status is not JobStatus.SUCCEEDED:
-        return False
+        return None
     try:
-        await guest.services.rollouts().report(job.id)
+        return await guest.services.rollouts().report(job.id)
     except NotFound:
-        return False
-    return True
+        return None
 
 
 @router.get("/jobs/{job_id}/events")

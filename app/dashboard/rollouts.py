@@ -40,6 +40,7 @@ class Filter(BaseModel):
     max_reward: _Reward | None = None
     stop_reason: StopReason | None = None
     failure_class: FailureClass | None = None
+    failed: bool | None = None
     order_by: RolloutOrder = "step"
     newest: bool = False
     after: str | None = Field(default=None, max_length=128)
@@ -53,6 +54,7 @@ class Filter(BaseModel):
             max_reward=self.max_reward,
             stop_reason=self.stop_reason,
             failure_class=self.failure_class,
+            failed=self.failed,
         )
 
     def query(self, **changed: object) -> str:

@@ -73,13 +73,14 @@ def refused(field: WalkedField, root: str, elsewhere: Elsewhere = NOWHERE) -> In
     if field.expected is not None:
         message = f"Invalid value for '{param}': it must be {field.expected}."
         return InvalidRequest(message, param=param, code="invalid_value")
-    message = f"Unknown parameter: '{param}'.{_hint(field, elsewhere)}"
+    hint = _hint(field, elsewhere)
+    message = f"Unknown parameter: '{param}'.{hint}"
     if field.closed:
         message += f" There are {', '.join(sorted(field.known))}."
     else:
         message += (
-            " Remove it: only a text, a number or a boolean is accepted under an unknown key, and "
-            "an object or a list would be ignored."
+            f" {'Move it there' if hint else 'Remove it'}: only a text, a number or a boolean is "
+            "accepted under an unknown key, and an object or a list would be ignored."
         )
     return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
 

@@ -18,12 +18,23 @@ class Interrupted(EmbeddedError):
 
 
 def wait_ready(
-    children: Sequence[Child], *, interrupted: Callable[[], bool] = lambda: False
+    children: Sequence[Child],
+    *,
+    interrupted: Callable[[], bool] = lambda: False,
+    on_ready: Callable[[Child], None] = lambda _: None,
 ) -> None:
-    """Ticks until every child is ready, or is not required and has failed three times. Raises
-    `ChildFailed` once a required child has failed three times, and `Interrupted`.
+    """Ticks until every child is ready, or is not required and has failed three times; calls
+    `on_ready` for each that is ready, as it becomes so. Raises `ChildFailed` once a required child
+    has failed three times, and `Interrupted`.
     """
-    while any(child.state != "ready" and not _is_given_up(child) for child in children):
+    reported = list[Child]()
+    while True:
+        for child in children:
+            if child.state == "ready" and child not in reported:
+                reported.append(child)
+                on_ready(child)
+        if all(child.state == "ready" or _is_given_up(child) for child in children):
+            return
         if interrupted():
             raise Interrupted("stopped before everything was ready")
         for child in children:

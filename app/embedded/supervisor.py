@@ -34,6 +34,7 @@ from app.embedded.processes import Child, ChildSpec
 from app.embedded.provision import provision
 from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
 from app.embedded.reserve import Reserve
+from app.embedded.start_progress import StartProgress
 from app.embedded.state import DataDir, State, load_state, ownership, save_state
 from app.settings.host import HostSettings
 from app.settings.settings import Settings
@@ -60,14 +61,22 @@ class Supervisor:
         self._published = True
         self._stopping = False
         self._house_kept_at = 0.0
+        self._progress = StartProgress(lambda _: None)
         self._reserve = Reserve(data_dir.reserve_file, minimum_bytes=0)
 
-    def run(self, on_ready: Callable[[Announcement], None]) -> None:
+    def run(
+        self,
+        on_ready: Callable[[Announcement], None],
+        *,
+        on_part: Callable[[str], None] = lambda _: None,
+    ) -> None:
         """Starts every child, reports once, restarts children until a stop signal, stops in order.
+        `on_part` gets a line for each part of the start that is done, with the seconds so far.
 
         Raises `EmbeddedError` if the first start fails; every child is stopped in this case.
         """
         with ownership(self._data_dir), _woken_by_signals(self._on_stop_signal) as wake_up:
+            self._progress = StartProgress(on_part)
             stop_recorded(self._data_dir.children_file)
             refuse_taken_port(self._options.port)
             try:
@@ -96,8 +105,10 @@ class Supervisor:
             self._launch(layout.sandbox_child(settings, self._data_dir))
         if self._host.engine_url is None:
             self._launch(engine_child(settings, self._data_dir, state.engine_port, chosen=chosen))
+        self._progress.begun([child.spec.name for child in self._children], self._data_dir.logs)
         self._wait(servers)
         state = self._prepare_database(postgres, state, settings)
+        self._progress.done("schema and keys")
         self._launch(layout.api_child(settings, self._data_dir, self._options.port))
         self._launch(layout.worker_child(settings, self._data_dir, "runs"))
         self._launch(layout.worker_child(settings, self._data_dir, "control"))
@@ -169,7 +180,11 @@ class Supervisor:
         child.tick()
 
     def _wait(self, children: Sequence[Child]) -> None:
-        wait_ready(children, interrupted=lambda: self._stopping)
+        wait_ready(
+            children,
+            interrupted=lambda: self._stopping,
+            on_ready=lambda child: self._progress.ready(child.spec.name),
+        )
 
     def _publish(self) -> None:
         """Writes the pids to `children.json` for the next start, and to `services.json`. On a full

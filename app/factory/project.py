@@ -15,6 +15,7 @@ from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation import CreationPorts, JobCreationService
 from app.services.jobs.events import EventService
 from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
+from app.services.jobs.grader_tries import GraderTries
 from app.services.jobs.jobs import JobService
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
@@ -67,7 +68,11 @@ class Factory:
         return PreflightService(
             context.database,
             PreflightPorts(
-                context.egress, context.objects, context.settings.work_dir, context.inspections
+                context.egress,
+                context.objects,
+                context.settings.work_dir,
+                context.inspections,
+                GraderTries(context.sandbox.for_project(self._tenant.project_id)),
             ),
             base_models=context.settings.base_models,
             judges=self.judge_models(),

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, assert_never, get_args
 
+from pydantic import ValidationError
+
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.jobs.item_fields import ItemField, item_fields
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.no_effect import NoEffect, without_calls
+from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
@@ -62,7 +65,7 @@ def method_type(body: dict[str, Any]) -> MethodType:
     is the method whose settings the call contains, so that its files can be checked.
     """
     method = method_of(body)
-    named = method.get("type", "supervised")
+    named = method.get("type")
     return (
         next((kind for kind in _METHODS if kind == named), None)
         or next((kind for kind in _METHODS if kind in method), None)
@@ -124,6 +127,18 @@ def train_on(method: dict[str, Any]) -> TrainOn:
     return "last" if part == "last" else "all"
 
 
+def no_room_share(method: dict[str, Any]) -> float | None:
+    """Returns the share of prompts without room for an answer that ends the job; the default for
+    an invalid value, which validation reports.
+    """
+    sent = _reinforcement(method).get("nothing_to_learn")
+    try:
+        options = NothingToLearnOptions.model_validate({} if sent is None else sent)
+    except ValidationError:
+        options = NothingToLearnOptions()
+    return options.ending_share
+
+
 def batch_size(body: dict[str, Any]) -> int | None:
     """Returns the batch size; `None` for `auto` and for an invalid value."""
     inner = method_of(body).get(method_type(body))
@@ -143,15 +158,18 @@ def dataset_question(
     *,
     training: Path | None,
     validation: Path | None,
+    sample_rows: int = 0,
 ) -> DatasetQuestion:
     """Returns the files of a call and everything in the call that decides about their rows."""
     method, kind = method_of(body), method_type(body)
     fields: tuple[ItemField, ...] = ()
     unused: tuple[NoEffect, ...] = ()
+    full: float | None = None
     match kind:
         case "reinforcement":
             fields = item_fields(method.get(kind), _ROOT)
             unused = tuple(without_calls(method.get(kind), _ROOT))
+            full = no_room_share(method)
         case "supervised" | "dpo":
             pass
         case _:
@@ -167,6 +185,9 @@ def dataset_question(
         fields=fields,
         batch_size=batch_size(body),
         without_calls=unused,
+        no_room_share=full,
+        sample_rows=sample_rows,
+        names_method=body.get("method") is not None,
     )
 
 

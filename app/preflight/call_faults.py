@@ -1,6 +1,7 @@
 """Faults and warnings of a call's method that need neither files nor the network.
 
-Covers unknown keys, bounds, placeholders of secrets, templates, response format and integrations.
+Covers unknown keys, bounds, placeholders of secrets, templates, sources of python graders, response
+format and integrations.
 Accepts bodies that fail validation. Skips objects whose `type` is refused: which keys such an
 object may have is not known.
 """
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
+from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters
@@ -52,6 +54,9 @@ def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Inva
         yield from placeholder_faults(models, value, root=root)
     if kind == "reinforcement":
         yield from reinforcement_faults(method_of(body).get(kind), f"method.{kind}")
+        readable = readable_method(body)
+        if readable is not None:
+            yield from source_faults([(f"method.{kind}", readable)])
 
 
 def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
@@ -67,7 +72,7 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
     if not_enforced is not None:
         param = f"method.{kind}.response_format"
         yield PreflightIssue("warning", "response_format_not_enforced", f"{not_enforced}.", param)
-    readable = _readable(body)
+    readable = readable_method(body)
     for found in () if readable is None else without_effect(readable, f"method.{kind}"):
         yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
     not_sent = integrations_warning(body.get("integrations"))
@@ -75,7 +80,8 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
         yield PreflightIssue("warning", "integration_not_sent", f"{not_sent}.", "integrations")
 
 
-def _readable(body: dict[str, Any]) -> ReinforcementMethod | None:
+def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
+    """Returns the method of a reinforcement job's call, `None` where it cannot be read."""
     if method_type(body) != "reinforcement":
         return None
     try:

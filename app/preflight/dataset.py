@@ -4,29 +4,33 @@
 and the command line can run the same code. Must not know rows of the database.
 """
 
+import json
 from collections.abc import Iterator
-from statistics import fmean
 from typing import Final, assert_never
 
 from app.domain.data.dataset import TOOLS_NOT_RUN
+from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.jobs.preflight import (
     DatasetQuestion,
     DatasetReport,
     FileSummary,
-    Overlap,
+    SampleRow,
     TokenLengths,
 )
 from app.domain.models.models import BaseModelSpec
 from app.domain.preflight_issues import PreflightIssue
-from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
+from app.preflight.files import FileRules, ReadFile, read_file
+from app.preflight.lengths import length_findings, measured, token_lengths
 from app.preflight.rows import row_reader
 from app.preflight.tool_schemas import tool_problems
 from app.rendering.chat_template import Message
 from app.rendering.renderer import Renderer
 
 _MAX_TOOL_SETS = 50
+_MAX_SAMPLED: Final = 200_000
+"""Characters of a row that leaves the process which reads the files."""
 _TOOLS: Final = "method.reinforcement.tools"
 
 
@@ -40,20 +44,25 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         )
         if path is not None
     }
-    renderer = _renderer(question.base_model, question.reasoning_effort)
-    findings = [finding for file in files.values() for finding in file.findings]
+    base = question.base_model
+    renderer = _renderer(base, question.reasoning_effort)
+    findings = list(_without_method(question, files.get("training_file")))
+    findings += [finding for file in files.values() for finding in file.findings]
     summaries: dict[str, FileSummary] = {}
     checked: list[list[Message]] = []
     for param, file in files.items():
-        lengths = None if renderer is None else _lengths(renderer, file, question.base_model)
-        summaries[param] = _summary(file, lengths)
-        findings += _length_findings(param, lengths)
-        if renderer is not None:
+        lengths: TokenLengths | None = None
+        if renderer is not None and base is not None:
+            tokens = measured(renderer, file)
+            lengths = token_lengths(tokens, base)
+            findings += length_findings(question, param, tokens, base)
             findings += _tool_findings(renderer, file, param, checked)
+        summaries[param] = _summary(file, lengths)
     overlap = _overlap(files)
     if overlap is not None and overlap.rows:
-        message = f"{overlap.rows} validation rows have a prompt that is in the training file too."
-        findings.append(PreflightIssue("warning", "overlapping_rows", message, "validation_file"))
+        findings.append(
+            PreflightIssue("warning", OVERLAPPING_ROWS, overlap.warning, "validation_file")
+        )
     findings += _tool_use(question, files)
     findings += _batch_size_finding(question, files.get("training_file"))
     return DatasetReport(
@@ -61,7 +70,33 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         validation=summaries.get("validation_file"),
         overlap=overlap,
         findings=tuple(findings),
+        sample_rows=tuple(
+            row for param, file in files.items() for row in _sample_rows(question, param, file)
+        ),
     )
+
+
+def _without_method(
+    question: DatasetQuestion, training: ReadFile | None
+) -> Iterator[PreflightIssue]:
+    """Names the one cause of faults in all rows of a call that names no method."""
+    if training is None or question.names_method or not 0 < training.rows == training.faulty_rows:
+        return
+    message = (
+        f"The call has no 'method', so its files were read as those of a supervised job, and none "
+        f"of the {training.rows} rows of the training file is a row of one. Send method, such as "
+        '{"type": "reinforcement", "reinforcement": {"grader": …}}.'
+    )
+    yield PreflightIssue("error", "missing_required_parameter", message, "method")
+
+
+def _sample_rows(question: DatasetQuestion, param: str, file: ReadFile) -> list[SampleRow]:
+    """Returns an even sample of the rows that are short enough to be handed on."""
+    count = min(question.sample_rows, len(file.sampled))
+    lines = list(file.sampled)
+    chosen = [lines[number * len(lines) // count] for number in range(count)]
+    rows = [SampleRow(param, line, file.sampled[line].item) for line in chosen]
+    return [row for row in rows if len(json.dumps(row.item)) <= _MAX_SAMPLED]
 
 
 def _rules(question: DatasetQuestion, param: str) -> FileRules:
@@ -87,53 +122,15 @@ def _renderer(base: BaseModelSpec | None, effort: str | None) -> Renderer | None
     )
 
 
-def _lengths(renderer: Renderer, file: ReadFile, base: BaseModelSpec | None) -> TokenLengths | None:
-    if base is None:
-        return None
-    lengths = []
-    for prompt in file.sampled.values():
-        try:
-            lengths.append(len(renderer.prompt_ids(prompt.messages, prompt.tools)))
-        except InvalidRequest:
-            continue
-    if not lengths:
-        return None
-    lengths.sort()
-
-    def percentile(share: float) -> int:
-        return lengths[min(len(lengths) - 1, round(share * (len(lengths) - 1)))]
-
-    return TokenLengths(
-        measured_rows=len(lengths),
-        mean=round(fmean(lengths), 1),
-        p50=percentile(0.5),
-        p90=percentile(0.9),
-        p99=percentile(0.99),
-        max=lengths[-1],
-        context_length=base.context_length,
-        over_context=sum(length >= base.context_length for length in lengths),
-    )
-
-
 def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
     return FileSummary(
         rows=file.rows,
         faulty_rows=file.faulty_rows,
-        duplicate_rows=file.duplicate_rows,
-        duplicate_lines=tuple(file.duplicate_lines),
+        duplicate_rows=file.prompts.repeats,
+        duplicate_lines=tuple(file.prompts.repeated_lines),
         tokens=lengths,
         tools=dict(sorted(file.tools.items())),
     )
-
-
-def _length_findings(param: str, lengths: TokenLengths | None) -> Iterator[PreflightIssue]:
-    if lengths is not None and lengths.over_context:
-        message = (
-            f"{lengths.over_context} of {lengths.measured_rows} measured prompts fill the context "
-            f"of {lengths.context_length} tokens (longest: {lengths.max}), which leaves no tokens "
-            "for an answer."
-        )
-        yield PreflightIssue("warning", "prompt_exceeds_context", message, param)
 
 
 def _tool_findings(
@@ -164,9 +161,7 @@ def _tool_findings(
 def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
     if len(files) < 2:  # noqa: PLR2004 - two files overlap
         return None
-    training, validation = files["training_file"].first_lines, files["validation_file"].first_lines
-    shared = [(training[digest], line) for digest, line in validation.items() if digest in training]
-    return Overlap(rows=len(shared), lines=tuple(shared[:MAX_EXAMPLES]))
+    return files["training_file"].prompts.overlap(files["validation_file"].prompts)
 
 
 def _batch_size_finding(

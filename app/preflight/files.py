@@ -4,9 +4,7 @@ Owns the pass over the bytes, in bounded memory: a digest for each row, and the 
 know tokens, jobs or the source of the file.
 """
 
-import hashlib
 import heapq
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,12 +12,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError
+from app.domain.data.prompts import Prompts
 from app.domain.jobs.item_fields import INVALID_VARIABLE, ItemField, MissingFields
 from app.domain.preflight_issues import PreflightIssue
 from app.rendering.chat_template import Message
 
 MAX_FINDINGS: Final = 100
-MAX_EXAMPLES: Final = 20
 _EVEN_SAMPLE: Final = 2000
 _LONGEST: Final = 200
 
@@ -58,10 +56,7 @@ class ReadFile:
     faulty_rows: int = 0
     faults: int = 0
     findings: list[PreflightIssue] = field(default_factory=list)
-    first_lines: dict[bytes, int] = field(default_factory=dict)
-    """First line of each distinct prompt, by the digest of its messages."""
-    duplicate_rows: int = 0
-    duplicate_lines: list[tuple[int, int]] = field(default_factory=list)
+    prompts: Prompts = field(default_factory=Prompts)
     tools: Counter[str] = field(default_factory=Counter)
     sampled: dict[int, Prompt] = field(default_factory=dict)
     """Prompts to measure by line number: an even sample and the longest rows."""
@@ -85,7 +80,8 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
                 remaining = MAX_FINDINGS - len(result.findings)
                 result.findings += [_finding(rules, fault) for fault in faults[:remaining]]
                 continue
-            _count_prompt(result, prompt, number)
+            result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
+            result.prompts.see(prompt.messages, number)
             missing.see(prompt.item, number)
             sampler.offer(number, prompt, size=len(line))
     result.sampled = sampler.prompts()
@@ -106,20 +102,6 @@ def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         while len(rest) == MAX_ROW_BYTES + 2 and not rest.endswith(b"\n"):
             rest = file.readline(MAX_ROW_BYTES + 2)
         yield number, line
-
-
-def _count_prompt(result: ReadFile, prompt: Prompt, number: int) -> None:
-    result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
-    first = result.first_lines.setdefault(_digest(prompt.messages), number)
-    if first != number:
-        result.duplicate_rows += 1
-        if len(result.duplicate_lines) < MAX_EXAMPLES:
-            result.duplicate_lines.append((first, number))
-
-
-def _digest(messages: Any) -> bytes:
-    text = json.dumps(messages, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 def _finding(rules: FileRules, fault: DatasetError) -> PreflightIssue:
@@ -148,8 +130,8 @@ def _count_findings(result: ReadFile, rules: FileRules) -> Iterator[PreflightIss
     if result.rows > rules.max_rows:
         message = f"{label} has {result.rows} examples, but may have at most {rules.max_rows}"
         yield PreflightIssue("error", rules.code, message, rules.param)
-    if result.duplicate_rows:
-        message = f"{result.duplicate_rows} rows of the {label.lower()} repeat an earlier prompt."
+    if result.prompts.repeats:
+        message = f"{result.prompts.repeats} rows of the {label.lower()} repeat an earlier prompt."
         yield PreflightIssue("warning", "duplicate_rows", message, rules.param)
 
 

@@ -1,9 +1,9 @@
 """Extracts the prompt of a row and its faults, for each training method."""
 
-from typing import Any, assert_never
+from typing import Any
 
 from app.domain.data.chat_rows import DatasetError
-from app.domain.data.row_formats import inspect_row
+from app.domain.data.row_formats import inspect_row, prompt_messages
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.preflight.files import Prompt, RowReader
 
@@ -21,15 +21,5 @@ def row_reader(
 
 
 def _prompt(method: MethodType, item: dict[str, Any]) -> Prompt:
-    """Returns the prompt; for supervised and preference rows with the answer, which must also fit
-    into the context.
-    """
-    match method:
-        case "reinforcement" | "supervised":
-            return Prompt(item["messages"], item.get("tools") or [], item)
-        case "dpo":
-            prompt = item["input"]
-            messages = [*prompt["messages"], *item["preferred_output"]]
-            return Prompt(messages, prompt.get("tools") or [], item)
-        case _:
-            assert_never(method)
+    offering = item["input"] if method == "dpo" else item
+    return Prompt(prompt_messages(method, item), offering.get("tools") or [], item)

@@ -712,7 +712,8 @@ export interface paths {
         put?: never;
         /**
          * Run Grader Test
-         * @description Runs the newest version of a registered grader, as `graders/run` does.
+         * @description Runs the newest version of a registered grader, as `runGrader` does
+         *     (`POST /v1/fine_tuning/alpha/graders/run`).
          */
         post: operations["testGrader"];
         delete?: never;
@@ -7626,7 +7627,7 @@ export interface components {
         RegisteredReference: {
             /**
              * Id
-             * @description Id of the registered object.
+             * @description Id of the registered object, such as `grader_…` or `tool_…`.
              */
             id: string;
             /**
@@ -7704,12 +7705,12 @@ export interface components {
             mismatch?: components["schemas"]["MismatchOptions"] | null;
             /**
              * Grader
-             * @description The function that scores each rollout: a definition, a registered one, or `auto`, which is replaced by the grader that the rows of the training file ask for.
+             * @description The function that scores each rollout: a definition, a registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for.
              */
             grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"] | components["schemas"]["RegisteredReference"];
             /**
              * Tools
-             * @description Tools that the service calls for the model: definitions, or registered ones. Without any, the tools of rows are offered and their calls graded, not run.
+             * @description Tools that the service calls for the model: definitions, or registered ones as `{"id": "tool_…"}`. Without any, the tools of rows are offered and their calls graded, not run.
              */
             tools?: (components["schemas"]["ToolSpec"] | components["schemas"]["RegisteredReference"])[] | null;
             /**
@@ -7960,6 +7961,11 @@ export interface components {
              * @description Rows with a value that is not finite before or after training (supervised and DPO).
              */
             rows_left_out?: number | null;
+            /**
+             * Rows In Training
+             * @description Rows of the validation file whose messages are in the training file too: what is measured on them is memory. `null` in reports of earlier versions.
+             */
+            rows_in_training?: number | null;
             /**
              * Wins By
              * @description The measure by which a row is better: a higher reward, a smaller loss, or the order of a pair's answers by log-prob.
@@ -12378,6 +12384,8 @@ export interface operations {
                 stop_reason?: components["schemas"]["StopReason"] | null;
                 /** @description The failure that the rollout was lost to; it has no reward */
                 failure_class?: components["schemas"]["FailureClass"] | null;
+                /** @description `true`: rollouts that were lost to any failure; `false`: others */
+                failed?: boolean | null;
                 /** @description `reward` lists graded rollouts only, of equal reward by step */
                 order_by?: "step" | "reward";
                 /** @description Order by time of creation. */

@@ -13,13 +13,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from app.domain.jobs.gains import FEWEST_ROWS, t_quantile
+
 RESAMPLES: Final = 10_000
 TIE: Final = 1e-9
 """Difference of means up to which a row is a tie: smaller ones are rounding errors."""
-_FEWEST_ROWS: Final = 6
-"""Rows from which on resamples make an interval: of 1 row it would have no width, and of 2 it would
-leave out the truth in every second job.
-"""
 _ROWS_A_KIND: Final = 8
 """Rows to one kind of value from which on counting kinds is faster than drawing rows."""
 _BLOCK_NUMBERS: Final = 1 << 22
@@ -106,7 +104,7 @@ def bootstrap_interval(differences: Sequence[float], *, seed: int) -> tuple[floa
     plain one is too narrow for few rows, at 20 by a tenth. It never leaves the range of the values.
     The same seed and values always give the same interval.
     """
-    if len(differences) < _FEWEST_ROWS:
+    if len(differences) < FEWEST_ROWS:
         return None
     values_R = np.asarray(differences, dtype=np.float64)
     tail = _expanded_tail(len(values_R))
@@ -133,16 +131,8 @@ def _resampled_means(values_R: NDArray[np.float64], seed: int) -> NDArray[np.flo
 
 def _expanded_tail(rows: int) -> float:
     """Returns the share of resamples beyond each end, 0.025 for very many rows."""
-    normal, freedom = NormalDist(), rows - 1
-    z = normal.inv_cdf(0.975)
-    # Quantile of Student's t: Abramowitz & Stegun, 26.7.5.
-    t = (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
-    return normal.cdf(-t * math.sqrt(rows / freedom))
+    freedom = rows - 1
+    return NormalDist().cdf(-t_quantile(freedom) * math.sqrt(rows / freedom))
 
 
 def _shared_rows(base: Values, tuned: Values) -> list[int]:

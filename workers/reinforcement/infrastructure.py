@@ -13,7 +13,9 @@ from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from workers.reinforcement.summary import valid_share
 
 _CURES: Final = {
-    PYTHON_ERROR: "Correct the grader's source, try it with `graders/run`,",
+    PYTHON_ERROR: (
+        "Correct the grader's source, try it with POST /v1/fine_tuning/alpha/graders/run,"
+    ),
     "model_grader_parse_error": (
         "Use a judge that keeps to the answer format, or give it more max_completion_tokens,"
     ),

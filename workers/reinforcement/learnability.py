@@ -13,6 +13,7 @@ from typing import Final
 from app.domain.graders.graders import AnyGrader
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.objective import ObjectiveOptions
+from app.domain.models.context_size import NO_ROOM_CURE, full_context
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.spans import last_turn
 from app.domain.rollouts.trajectory import StopReason
@@ -105,9 +106,8 @@ class Evidence:
     def _no_room(self, context_length: int) -> Finding:
         return Finding(
             f"{self.unanswered} of {self.graded} validation rollouts had no token left to answer: "
-            f"their prompts fill the model's context of {context_length} tokens (the longest has "
-            f"{self.longest_prompt})",
-            "Shorten the rows' messages and tools, or use a base model with a longer context",
+            f"their prompts {full_context(context_length, self.longest_prompt)}",
+            NO_ROOM_CURE,
             param="validation_file",
         )
 

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.errors import RunFailed
 from app.domain.jobs.usage import Usage
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import AdapterJournal
@@ -26,6 +25,7 @@ from workers.reinforcement.summary import count_losses
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
+from workers.runs.lost_step import StepLost
 from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
@@ -65,7 +65,9 @@ class Loop:
         if await self._reporter.has_baseline():
             return
         validation = await self._evaluate(0, valid_rows)
-        self._check_infrastructure(validation.rollouts)
+        self._check_infrastructure(
+            validation.rollouts, StepOutcome(TrainedStep(0), validation=validation)
+        )
         if self._base_policy is not None:
             validation = await self._evaluator.with_base(
                 validation,
@@ -173,7 +175,7 @@ class Loop:
             total_steps=self._plan.total_steps,
             rows=rows,
             journal=self._journal,
-            check=self._check_infrastructure,
+            check=self._check_step,
             within_caps=within_caps,
             committed_step=self._committed,
             scheduler_state=scheduler_state,
@@ -208,14 +210,28 @@ class Loop:
         await journal.load()
         return journal
 
-    def _check_infrastructure(self, rollouts: Sequence[ScoredRollout]) -> None:
+    def _check_step(self, rollouts: Sequence[ScoredRollout]) -> None:
+        """Checks the rollouts of the step after the last committed one. They are kept as those of a
+        validation are, since nothing was trained on them.
+        """
+        kept = SampledValidation(
+            further={"train": count_losses(rollouts)}, further_rollouts=rollouts
+        )
+        step = TrainedStep(self._committed + 1)
+        self._check_infrastructure(rollouts, StepOutcome(step, validation=kept))
+
+    def _check_infrastructure(
+        self, rollouts: Sequence[ScoredRollout], outcome: StepOutcome
+    ) -> None:
         """Ends the run when too many rollouts were lost: training on the rest would mislead."""
         lost = self._too_many_lost(rollouts)
         if lost is not None:
-            raise RunFailed(
+            raise StepLost(
                 f"{lost.reason}. {lost.cure} and create the job again; no reward was made from "
-                "these failures.",
+                "these failures. The rollouts are kept: GET /v1/fine_tuning/jobs/"
+                f"{self._context.job.id}/rollouts?failed=true",
                 code=lost.code,
+                outcome=outcome,
             )
 
     def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> Losses | None:

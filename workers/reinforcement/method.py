@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.data.dataset import TOOLS_NOT_RUN
+from app.domain.data.prompts import Overlap
 from app.domain.errors import RunFailed
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.stop_rules import REWARD
@@ -43,6 +44,10 @@ class PreparedReinforcement:
     @property
     def total_steps(self) -> int:
         return self.plan.total_steps
+
+    @property
+    def overlap(self) -> Overlap:
+        return self.train_rows.prompts.overlap(self.valid_rows.prompts)
 
     @property
     def resolved_method(self) -> StoredMethod:

@@ -15,6 +15,7 @@ from typing import BinaryIO, Final, overload
 from typing_extensions import override
 
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
+from app.domain.data.prompts import Prompts
 from app.domain.errors import RunFailed
 from app.domain.jobs.item_fields import (
     INVALID_VARIABLE,
@@ -46,12 +47,14 @@ class RowFile(Sequence[DatasetRow]):
         """True if any row offers a tool to the model."""
         self.missing: Final = MissingFields(fields)
         """Rows that lack a field."""
+        self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []
         """Offset, length and line number (from 1) of each row."""
         self._file = path.open("rb")
         weakref.finalize(self, self._file.close)
         for row in each_row(self._lines(self._file), job_tools, max_rows):
             self.missing.see(row.item, self._current[2])
+            self.prompts.see(row.messages, self._current[2])
             self.offers_tools = self.offers_tools or bool(row.tools)
             self._positions.append(self._current)
 

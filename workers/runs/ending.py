@@ -1,5 +1,6 @@
 """Ends a run without success (failure, pause, put back), each time in one fenced transaction."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final, assert_never
 
 import structlog
@@ -11,6 +12,7 @@ from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.store.database import Database
 from app.store.jobs.run_jobs import MOST_PUT_BACKS
+from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.stopping import PAUSED_BY
 
@@ -27,9 +29,15 @@ class Ending:
         self._claim = (project_id, job_id, fence)
         self._job_id = job_id
 
-    async def failed(self, failure: RunFailed, *, result_file: FileRow | None = None) -> None:
+    async def failed(
+        self,
+        failure: RunFailed,
+        *,
+        result_file: FileRow | None = None,
+        keep: Callable[[RunUnitOfWork], Awaitable[None]] | None = None,
+    ) -> None:
         """Ends the job as failed; one that trained nothing loses its checkpoints. `result_file`:
-        its metrics until then, written with the end.
+        its metrics until then, written with the end. `keep` writes what the step left.
         """
         error = JobError(code=failure.code, message=failure.message, param=failure.param)
 
@@ -45,6 +53,8 @@ class Ending:
                 await unit.journal.forget_all(self._job_id)
                 if result_file is not None:
                     await unit.files.insert(result_file)
+                if keep is not None:
+                    await keep(unit)
                 if not (await unit.jobs.get(self._job_id)).trained_tokens:
                     # A checkpoint of an untrained job would be the base model under another name.
                     needed = await unit.checkpoints.needed(self._job_id)

@@ -15,15 +15,17 @@ from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.domain.models.models import tuned_model_name
 from app.store.jobs.claims import job_claims
+from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
+from workers.runs.lost_step import StepLost
 from workers.runs.method import Method, PreparedRun, build_reporter
 from workers.runs.reproducibility import record_reproducibility
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
 from workers.runs.stopping import StoppedEarly
-from workers.runs.training_result import TrainingResult
+from workers.runs.training_result import TrainingResult, with_overlap
 
 log = structlog.get_logger()
 
@@ -95,7 +97,14 @@ class JobRun:
 
     async def _fail(self, failure: RunFailed) -> None:
         kept = await self._retention.look_up()
-        await self._ending.failed(failure, result_file=await self._result_file_if_possible())
+
+        async def keep_rollouts(unit: RunUnitOfWork) -> None:
+            if isinstance(failure, StepLost):
+                await self._reporter.writer.values(unit, failure.outcome)
+
+        await self._ending.failed(
+            failure, result_file=await self._result_file_if_possible(), keep=keep_rollouts
+        )
         await self._retention.clear(kept)
 
     async def _work(self) -> None:
@@ -109,7 +118,7 @@ class JobRun:
         self._reporter.meter.start()
         result = await prepared.train(self._reporter, check_stop=self._check_stop)
         self._check_trained()
-        await self._succeed(result)
+        await self._succeed(with_overlap(result, prepared.overlap))
 
     def _check_trained(self) -> None:
         """Fails a run that trained no token: its model would be the one that it started from."""
@@ -169,6 +178,8 @@ class JobRun:
                 return
             await unit.jobs.mark_validated(prepared.total_steps, prepared.resolved_method)
             await announcer.message(unit, FILES_VALIDATED)
+            if prepared.overlap is not None and prepared.overlap.rows:
+                await announcer.message(unit, prepared.overlap.warning, level="warn")
 
     async def _mark_running(self, prepared: PreparedRun) -> None:
         async with self._context.unit() as unit:

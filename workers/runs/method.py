@@ -8,6 +8,7 @@ the training module. Must not know which methods there are.
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from app.domain.data.prompts import Overlap
 from app.domain.jobs.detectors import Watched
 from app.domain.methods.stop import StopOptions
 from app.domain.methods.stored import StoredMethod
@@ -35,6 +36,11 @@ class PreparedRun(Protocol):
     @property
     def warnings(self) -> Sequence[str]:
         """Messages about the files for the job's events."""
+        ...
+
+    @property
+    def overlap(self) -> Overlap | None:
+        """Held-out rows that are trained on too; `None` for a job without a validation file."""
         ...
 
     async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:

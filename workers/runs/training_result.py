@@ -4,9 +4,10 @@ Owns the choice of the adapter: the best checkpoint by validation, or the last s
 checkpoint has a validation value. Without torch.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from app.domain.data.prompts import Overlap
 from app.domain.jobs.best_checkpoint import best_first
 from app.domain.jobs.stop_rules import RuleTrigger
 from workers.processes.retry import retry_while_unavailable
@@ -22,6 +23,13 @@ class TrainingResult:
     """`None` without two validations to compare."""
     ended_early: RuleTrigger | None = None
     """The rule that ended the training."""
+
+
+def with_overlap(result: TrainingResult, overlap: Overlap | None) -> TrainingResult:
+    """Adds to the report how many held-out rows were trained on."""
+    if result.report is None or overlap is None:
+        return result
+    return replace(result, report={**result.report, "rows_in_training": overlap.rows})
 
 
 async def best_adapter(context: RunContext) -> tuple[int, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from app.domain.data.chat_rows import DatasetError
+from app.domain.data.prompts import Overlap
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.stop_rules import LOSSES
 from app.domain.methods.stop import StopOptions
@@ -38,6 +39,7 @@ class PreparedSupervised:
     train_examples: Examples
     valid_examples: Examples | None
     warnings: Sequence[str]
+    overlap: Overlap | None
 
     @property
     def total_steps(self) -> int:
@@ -114,7 +116,10 @@ class SupervisedTraining:
             warnings += await self._rendered(train_file, train)
             if valid_file is not None and valid is not None:
                 warnings += await self._rendered(valid_file, valid)
-        return PreparedSupervised(self._context, self._method, plan, train, valid, warnings)
+        overlap = None if valid_rows is None else train_rows.prompts.overlap(valid_rows.prompts)
+        return PreparedSupervised(
+            self._context, self._method, plan, train, valid, warnings, overlap
+        )
 
     async def _rendered(self, file: JobFile, examples: Examples) -> list[str]:
         """Renders every row; returns a warning about those that are cut. Raises `RunFailed`."""

@@ -9,12 +9,13 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Final, Literal, overload
 
 from typing_extensions import override
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, load_line
-from app.domain.data.row_formats import check_row
+from app.domain.data.prompts import Prompts
+from app.domain.data.row_formats import check_row, prompt_messages
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from workers.runs.data import JobFile
 
@@ -31,6 +32,7 @@ class ExampleRows(Sequence[ExampleRow]):
 
     def __init__(self, path: Path, method: Literal["supervised", "dpo"], max_rows: int) -> None:
         """Reads the whole file once. Raises `DatasetError` at the first fault."""
+        self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []
         """Offset, length and line number of each row."""
         self._file = path.open("rb")
@@ -42,7 +44,8 @@ class ExampleRows(Sequence[ExampleRow]):
             if line.strip():
                 if len(self._positions) == max_rows:
                     raise DatasetError(number, "", f"the file has more than {max_rows} examples")
-                check_row(method, line, number)
+                item = check_row(method, line, number)
+                self.prompts.see(prompt_messages(method, item), number)
                 self._positions.append((offset, len(line), number))
             offset += len(line)
 

@@ -94,9 +94,19 @@ def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], Ma
     """Returns the fields of a call outside its method's own object, which the domain reads, and
     the parameters that a key may have been meant for. JSON may be wrong in any way.
     """
-    kind = _method_type(body)
     names = {name: name for name in CreateFineTuningJob.model_fields}
-    return list(walk_fields(CreateFineTuningJob, body)), {**names, **method_parameters(kind)}
+    kind = _method_type(body)
+    elsewhere = {**names, **(_parameters_of_all() if kind is None else method_parameters(kind))}
+    return list(walk_fields(CreateFineTuningJob, body)), elsewhere
+
+
+def _parameters_of_all() -> Mapping[str, str]:
+    """Returns the parameters of every method, and the methods themselves, by their last part."""
+    kinds: tuple[MethodType, ...] = ("dpo", "supervised", "reinforcement")
+    parameters: dict[str, str] = {kind: f"method.{kind}" for kind in kinds}
+    for kind in kinds:
+        parameters |= method_parameters(kind)
+    return parameters
 
 
 def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
@@ -110,10 +120,11 @@ def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
     return tuple(unread(walked, "", elsewhere))
 
 
-def _method_type(body: CreateFineTuningJob | Json) -> MethodType:
+def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:
+    """Returns the method that the call names, `None` if it names none."""
     method = body.method if isinstance(body, CreateFineTuningJob) else body.get("method")
     sent = method.get("type") if isinstance(method, dict) else getattr(method, "type", None)
-    return next((kind for kind in METHOD_MODELS if kind == sent), "supervised")
+    return next((kind for kind in METHOD_MODELS if kind == sent), None)
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

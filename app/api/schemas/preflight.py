@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.parameters import dotted, refusals
 from app.api.schemas.tuning_methods import other_bodies
+from app.domain.data.prompts import Overlap
 from app.domain.described import Described
 from app.domain.documents.walk import Kind
 from app.domain.errors import InvalidRequest
@@ -18,7 +19,6 @@ from app.domain.jobs.preflight import (
     EndpointCheck,
     Estimate,
     FileSummary,
-    Overlap,
     PreflightReport,
 )
 from app.domain.jobs.requests import JobRequest

@@ -116,6 +116,10 @@ class Report(_Part):
     """Rows that are compared."""
     rows_left_out: int | None = None
     """Rows with a value that is not finite before or after training (supervised and DPO)."""
+    rows_in_training: int | None = None
+    """Rows of the validation file whose messages are in the training file too: what is measured on
+    them is memory. `null` in reports of earlier versions.
+    """
     wins_by: Literal["reward", "loss", "logprob_order"] | None = None
     """The measure by which a row is better: a higher reward, a smaller loss, or the order of a
     pair's answers by log-prob.

@@ -32,6 +32,9 @@ class RolloutQuery(BaseModel):
     failure_class: FailureClass | None = Field(
         default=None, description="The failure that the rollout was lost to; it has no reward"
     )
+    failed: bool | None = Field(
+        default=None, description="`true`: rollouts that were lost to any failure; `false`: others"
+    )
     order_by: RolloutOrder = Field(
         default="step",
         description="`reward` lists graded rollouts only, of equal reward by step",
@@ -51,6 +54,7 @@ class RolloutQuery(BaseModel):
             max_reward=self.max_reward,
             stop_reason=self.stop_reason,
             failure_class=self.failure_class,
+            failed=self.failed,
         )
 
 

@@ -1,16 +1,16 @@
 """Renders every error of the API in the hosted envelope, with a request id."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match, Route
 
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.parameters import refusals
@@ -70,13 +70,14 @@ def envelope(
     return JSONResponse(body, status_code=status_code, headers=headers)
 
 
-async def _request_error(_: Request, error: Exception) -> JSONResponse:
+async def _request_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestError):
         raise error
-    return error_reply(error)
+    return error_reply(error, hint=_meant(request))
 
 
-def error_reply(error: RequestError) -> JSONResponse:
+def error_reply(error: RequestError, *, hint: str = "") -> JSONResponse:
+    """Returns the reply, with a hint behind its message."""
     headers: dict[str, str] | None = None
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         headers = {
@@ -93,7 +94,7 @@ def error_reply(error: RequestError) -> JSONResponse:
         headers = {"retry-after": "1", "x-should-retry": "true"}
     return envelope(
         error.status_code,
-        error.message,
+        f"{error.message.removesuffix('.')}{hint}" if hint else error.message,
         kind=error.type,
         param=error.param,
         code=error.code,
@@ -116,7 +117,7 @@ def replay(response: HttpResponse) -> Response:
     )
 
 
-async def _validation_error(_: Request, error: Exception) -> JSONResponse:
+async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
     faults = error.errors()
@@ -128,7 +129,7 @@ async def _validation_error(_: Request, error: Exception) -> JSONResponse:
         return envelope(400, f"Invalid request body: {rule}.", code="invalid_value")
     # The source is no part of a path; it names the whole of a query that is one object.
     within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
-    return error_reply(refusals("", within)[0])
+    return error_reply(refusals("", within)[0], hint=_meant(request))
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
@@ -136,8 +137,8 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         raise error
     path = request.scope["path"]
     messages = {
-        404: f"Invalid URL ({request.method} {path}){_instead_of(path)}",
-        405: f"Not allowed to {request.method} on {path}",
+        404: f"Invalid URL ({request.method} {path}){_instead_of(path) or _meant(request)}",
+        405: f"Not allowed to {request.method} on {path}{_meant(request)}",
     }
     message = messages.get(error.status_code, str(error.detail))
     headers = error.headers
@@ -153,6 +154,29 @@ def _instead_of(path: str) -> str:
     if missing is None:
         return ""
     return f": this service has no {missing}; use POST /v1/chat/completions."
+
+
+def _meant(request: Request) -> str:
+    """Names the path that ends as the called one does: `/v1/graders/run` is served elsewhere."""
+    called = request.scope["path"].strip("/")
+    end = called.removeprefix("v1/").removeprefix("fine_tuning/")
+    served = [
+        route.path
+        for route in _routes(request.app.routes)
+        if request.method in (route.methods or ()) and route.path.endswith(f"/{end}")
+    ]
+    if not end or not served or f"/{called}" in served:
+        return ""
+    return f". Did you mean {request.method} {served[0]}?"
+
+
+def _routes(routes: Iterable[BaseRoute]) -> Iterator[Route]:
+    """Yields the routes that have a path; an included router keeps its own."""
+    for route in routes:
+        if isinstance(route, Route):
+            yield route
+        else:
+            yield from _routes(getattr(route, "original_router", APIRouter()).routes)
 
 
 def _allowed(request: Request) -> str:

@@ -47,6 +47,20 @@ def inspect_row(
     return (None if faults else item), faults
 
 
+def prompt_messages(method: MethodType, item: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the messages of a row without faults: the prompt, and for supervised and preference
+    rows the answer to learn, which must fit into the context as well.
+    """
+    match method:
+        case "reinforcement" | "supervised":
+            messages: list[dict[str, Any]] = item["messages"]
+            return messages
+        case "dpo":
+            return [*item["input"]["messages"], *item["preferred_output"]]
+        case _:
+            assert_never(method)
+
+
 def _faults(
     method: MethodType,
     item: dict[str, Any],

@@ -40,7 +40,14 @@ def _answer_faults(messages: list[dict[str, Any]], train_on: TrainOn) -> Iterato
     """Something must be left to learn from."""
     last = len(messages) - 1
     if messages[last]["role"] != "assistant":
-        yield f"/messages/{last}/role", "the last message must have role 'assistant'"
+        yield (
+            f"/messages/{last}/role",
+            (
+                "the last message must have role 'assistant': a supervised job learns it. Rows "
+                "that end with the user's message are for a job whose method.type is "
+                "'reinforcement'"
+            ),
+        )
         return
     learned = [
         position

@@ -23,7 +23,7 @@ def source_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[Inva
     sources = [
         (parameter(root, (*path, "source")), grader.source)
         for root, definition in definitions
-        for path, grader in _python_graders(definition, ())
+        for path, grader in python_graders(definition)
     ]
     too_many = _too_many(sources)
     if too_many is not None:
@@ -53,6 +53,11 @@ def _too_many(sources: Sequence[tuple[str, str]]) -> InvalidRequest | None:
             )
             return InvalidRequest(message, param=param, code="invalid_value")
     return None
+
+
+def python_graders(definition: BaseModel) -> Iterator[tuple[Path, PythonGrader]]:
+    """Yields each python grader at or below `definition` with its place."""
+    yield from _python_graders(definition, ())
 
 
 def _python_graders(value: Any, path: Path) -> Iterator[tuple[Path, PythonGrader]]:

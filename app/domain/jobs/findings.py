@@ -5,15 +5,22 @@ holds at its last step, and shares of lost rollouts, failing calls and groups th
 Promises that a rule is read as the run reads it. Must not know how a finding is shown.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, assert_never
+from collections.abc import Iterator
+from typing import Final, assert_never
 
 from pydantic import ValidationError
 
-from app.domain.ids import Split
 from app.domain.jobs.curve_detectors import Seen
 from app.domain.jobs.detectors import Watched, build_detector
+from app.domain.jobs.gain_findings import (
+    GRAVEST_FIRST,
+    Curve,
+    Curves,
+    Finding,
+    Severity,
+    progress,
+)
+from app.domain.jobs.gains import Gain
 from app.domain.jobs.stop_rules import LOSSES, REWARD
 from app.domain.methods.stop import (
     PreferenceStopOptions,
@@ -28,9 +35,6 @@ from app.domain.methods.stored import (
 )
 from app.domain.rollouts import metrics as names
 
-Curve = Mapping[int, float]
-Curves = Mapping[tuple[str, Split], Curve]
-"""Values by step, of each curve's name and split."""
 _WINDOW: Final = 5
 """Steps that shares of lost rollouts and failing calls are computed over."""
 _NOTABLE: Final = 0.05
@@ -38,14 +42,6 @@ _MOST_GROUPS: Final = 0.5
 _RISE: Final = 0.05
 _FALL: Final = 0.7
 _NOTHING: Final[Curve] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    severity: Literal["good", "warn"]
-    text: str
-    curve: str
-    """Name of the curve that shows it."""
 
 
 def watched_by(method: StoredMethod) -> Watched:
@@ -59,11 +55,13 @@ def watched_by(method: StoredMethod) -> Watched:
             assert_never(method)
 
 
-def findings(method: StoredMethod, curves: Curves) -> list[Finding]:
-    """Returns what the curves say now, gravest first."""
+def findings(method: StoredMethod, curves: Curves, gain: Gain | None = None) -> list[Finding]:
+    """Returns what the curves say now, gravest first. `gain` is that of the last validation over
+    the first one, row by row; without it, it is computed from the curves.
+    """
     found = [*_rules(method, curves), *_lost(curves), *_tool_errors(curves), *_groups(curves)]
-    found += [*_fewer_calls(curves), *_progress(watched_by(method), curves)]
-    return sorted(found, key=lambda one: one.severity == "good")
+    found += [*_fewer_calls(curves), *progress(watched_by(method), curves, gain)]
+    return sorted(found, key=lambda one: GRAVEST_FIRST.index(one.severity))
 
 
 def _rules(method: StoredMethod, curves: Curves) -> Iterator[Finding]:
@@ -81,7 +79,7 @@ def _rules(method: StoredMethod, curves: Curves) -> Iterator[Finding]:
             train, valid = (by_step[split].get(step, {}) for split in ("train", "valid"))
             reason = detector.see(Seen(step, train, valid))
         if reason is not None:
-            severity: Literal["good", "warn"] = "good" if name == "target" else "warn"
+            severity: Severity = "good" if name == "target" else "warn"
             yield Finding(severity, _sentence(reason), next(iter(detector.curves), watched.valid))
 
 
@@ -184,22 +182,6 @@ def _fewer_calls(curves: Curves) -> Iterator[Finding]:
             f"the first {_WINDOW} steps. Look whether answers still rest on what tools say.",
             names.TOOL_CALLS_MEAN,
         )
-
-
-def _progress(watched: Watched, curves: Curves) -> Iterator[Finding]:
-    """Yields the way from the first validation to the last one."""
-    valid = curves.get((watched.valid, "valid"), _NOTHING)
-    if len(valid) < 2:  # noqa: PLR2004 - a first and a last point
-        return
-    first, last = valid[min(valid)], valid[max(valid)]
-    better = watched.gain(last, first) > 0
-    word = "reward" if watched is REWARD else "loss"
-    yield Finding(
-        "good" if better else "warn",
-        f"The validation {word} went from {first:.3g} at step {min(valid)} to {last:.3g} at step "
-        f"{max(valid)}.",
-        watched.valid,
-    )
 
 
 def _latest(curve: Curve) -> list[int]:

@@ -6,8 +6,9 @@ command line alike. Must not know how any of it was found out.
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from app.domain.data.prompts import Overlap
 from app.domain.described import DescribedFields
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.item_fields import ItemField
@@ -57,16 +58,6 @@ class FileSummary(DescribedFields):
     """Lengths of its prompts; `null` without a known base model."""
     tools: dict[str, int]
     """Rows that offer each tool."""
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap(DescribedFields):
-    """Validation rows whose messages are in the training file too: they measure memory."""
-
-    rows: int
-    """Number of such rows."""
-    lines: tuple[tuple[int, int], ...]
-    """The first of them: (training line, validation line)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +118,22 @@ class DatasetQuestion:
     """As sent; `None` for `auto`."""
     without_calls: tuple[NoEffect, ...] = ()
     """Options and templates without effect if no tool is offered."""
+    no_room_share: float | None = None
+    """Share of validation prompts without room for an answer that ends the job; `None`: none does.
+    """
+    sample_rows: int = 0
+    """Rows of each file to return."""
+    names_method: bool = True
+    """False for a call without `method`, which is read as supervised."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """A row of a job's file."""
+
+    param: str
+    line: int
+    item: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +142,7 @@ class DatasetReport:
     validation: FileSummary | None
     overlap: Overlap | None
     findings: tuple[PreflightIssue, ...]
+    sample_rows: tuple[SampleRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,3 +34,8 @@ class NothingToLearnOptions(Described):
     untrained_groups: Count = 60
     """Groups in succession from the first step on, none with different rewards, from which the job
     ends."""
+
+    @property
+    def ending_share(self) -> float | None:
+        """The share of unusable validation rollouts that ends the job; `None`: none does."""
+        return self.error_share if self.action == "fail" else None

@@ -17,6 +17,20 @@ CHARACTERS_PER_TOKEN: Final = 32
 times this number does not fit.
 """
 
+NO_ROOM_CURE: Final = (
+    "Shorten the rows' messages and tools, or use a base model with a longer context"
+)
+
+
+def fills_context(prompt_tokens: int, context_length: int) -> bool:
+    """Returns whether a prompt leaves no token for an answer."""
+    return prompt_tokens >= context_length
+
+
+def full_context(context_length: int, longest: int) -> str:
+    """Says what prompts do of which the longest has so many tokens."""
+    return f"fill the model's context of {context_length} tokens (the longest has {longest})"
+
 
 def most_characters(tokens: int) -> int:
     """Returns the characters above which a text is taken to need more than `tokens`."""
@@ -38,7 +52,7 @@ def check_characters(characters: int, context_length: int) -> None:
 
 def check_tokens(tokens: int, context_length: int) -> None:
     """Raises `InvalidRequest` for messages of so many tokens that they leave none for an answer."""
-    if tokens >= context_length:
+    if fills_context(tokens, context_length):
         raise InvalidRequest(
             f"This model's maximum context length is {context_length} tokens. However, your "
             f"messages resulted in {tokens} tokens, which leaves none for an answer. Please reduce "

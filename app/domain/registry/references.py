@@ -35,7 +35,7 @@ class RegisteredReference(Described):
     model_config = ConfigDict(frozen=True)
 
     id: str
-    """Id of the registered object."""
+    """Id of the registered object, such as `grader_…` or `tool_…`."""
     version: int | None = None
     """The newest when absent."""
 
@@ -166,13 +166,15 @@ class ReinforcementBody(ReinforcementMethod):
     """Settings of a reinforcement job: grader, tools and training."""
 
     grader: SentGrader  # type: ignore[assignment]  # wider before it is resolved
-    """The function that scores each rollout: a definition, a registered one, or `auto`, which is
-    replaced by the grader that the rows of the training file ask for."""
+    """The function that scores each rollout: a definition, a registered grader as
+    `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training
+    file ask for."""
     tools: tuple[SentTool, ...] = Field(  # type: ignore[assignment]  # wider before it is resolved
         default=(), max_length=MAX_TOOLS
     )
-    """Tools that the service calls for the model: definitions, or registered ones. Without any, the
-    tools of rows are offered and their calls graded, not run."""
+    """Tools that the service calls for the model: definitions, or registered ones as
+    `{"id": "tool_…"}`. Without any, the tools of rows are offered and their calls graded, not
+    run."""
 
     def with_definitions(
         self, tools: tuple[ToolSpec, ...], grader: AnyGrader

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, get_args
 
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
@@ -28,6 +28,9 @@ _STANDS_FOR: Final = {
     "<flag>": f"an error flag ({', '.join(names.GRADER_ERROR_FLAGS)})",
     "<failure class>": f"a failure class ({', '.join(FailureClass)})",
 }
+JobPart = Literal["<tool>", "<child>", "<name>"]
+_JOB_PARTS: Final[tuple[JobPart, ...]] = get_args(JobPart)
+"""Parts that depend on the job."""
 _PLACEHOLDER: Final = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 """A part of a listed name that is no part of a curve's."""
 
@@ -189,7 +192,7 @@ def _pattern(name: str, allowed: Mapping[str, str] = _PARTS) -> re.Pattern[str]:
     parts = re.split(r"(<[^>]+>)", name)
     return re.compile(
         "".join(
-            f"(?:{allowed.get(part, '.+')})" if part.startswith("<") else re.escape(part)
+            f"({allowed.get(part, '.+')})" if part.startswith("<") else re.escape(part)
             for part in parts
         ),
         re.DOTALL,
@@ -198,14 +201,27 @@ def _pattern(name: str, allowed: Mapping[str, str] = _PARTS) -> re.Pattern[str]:
 
 _FORMS: Final = {name: _pattern(name, {}) for name in MEANINGS}
 """Expressions for names whose parts may be any text: the form that was meant."""
-_PATTERNS: Final = [(_pattern(name), text) for name, text in MEANINGS.items() if "<" in name]
+_PATTERNS: Final = {name: _pattern(name) for name in MEANINGS if "<" in name}
 
 
 def meaning(name: str) -> str | None:
     """Returns the meaning of a curve, or `None` for a name that is not on the list."""
     if name in MEANINGS:
         return MEANINGS[name]
-    return next((text for pattern, text in _PATTERNS if pattern.fullmatch(name)), None)
+    return next(
+        (MEANINGS[form] for form, as_sent in _PATTERNS.items() if as_sent.fullmatch(name)), None
+    )
+
+
+def part_of(name: str) -> tuple[JobPart, str] | None:
+    """Returns the part of a curve's name that is a tool, child or component of one job."""
+    if name in MEANINGS:
+        return None
+    for form, pattern in _PATTERNS.items():
+        if found := pattern.fullmatch(name):
+            parts = dict(zip(_PLACEHOLDER.findall(form), found.groups(), strict=True))
+            return next(((part, parts[part]) for part in _JOB_PARTS if part in parts), None)
+    return None
 
 
 def check_names(sent: Iterable[str]) -> None:

@@ -63,6 +63,8 @@ class RolloutFilter:
     max_reward: float | None = None
     stop_reason: StopReason | None = None
     failure_class: FailureClass | None = None
+    failed: bool | None = None
+    """True for rollouts that were lost to a failure, false for the others."""
 
     def check(self, order_by: RolloutOrder) -> None:
         """Raises `InvalidRequest` for conditions that no rollout can meet together."""
@@ -77,10 +79,17 @@ class RolloutFilter:
                 code="invalid_value",
             )
         by_reward = order_by == "reward" or (self.min_reward, self.max_reward) != (None, None)
-        if self.failure_class is not None and by_reward:
+        lost = "failure_class" if self.failure_class is not None else "failed"
+        if (self.failure_class is not None or self.failed) and by_reward:
             raise InvalidRequest(
-                "A rollout that was lost to a failure has no reward: send 'failure_class' without "
+                f"A rollout that was lost to a failure has no reward: send '{lost}' without "
                 "'min_reward', 'max_reward' and 'order_by=reward'.",
-                param="failure_class",
+                param=lost,
+                code="invalid_value",
+            )
+        if self.failure_class is not None and self.failed is False:
+            raise InvalidRequest(
+                "A rollout with a 'failure_class' has failed: send it without 'failed=false'.",
+                param="failed",
                 code="invalid_value",
             )

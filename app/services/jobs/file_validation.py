@@ -17,11 +17,13 @@ from weakref import WeakValueDictionary
 import structlog
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.data.prompts import Overlap
 from app.domain.errors import AgentRftError
 from app.domain.jobs.item_fields import ItemField, item_fields
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
 from app.domain.methods import reinforcement, supervised
+from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.stored import (
     StoredDpo,
     StoredMethod,
@@ -35,6 +37,7 @@ from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, fetched
 from app.services.files.inspections import Inspections
 from app.store.database import Database
+from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger()
 
@@ -108,9 +111,7 @@ class FileValidation:
             )
             if fault is None:
                 await unit.jobs.mark_validated(job_id, *self._resolved(current, report))
-                await unit.events.append(
-                    job_id, level="info", type="message", message=FILES_VALIDATED
-                )
+                await _append_validated(unit, job_id, report.overlap)
                 return
             error = _job_error(fault)
             await unit.events.append(
@@ -135,7 +136,8 @@ class FileValidation:
                 )
                 for key in keys
             ]
-            question = _question(job.method, training, validation)
+            base = base_of(self._base_models, job.model)
+            question = _question(job.method, base, training, validation)
             return await self._ports.inspections.run(job.project_id, inspect, question)
 
     def _resolved(self, job: Job, report: DatasetReport) -> tuple[int, StoredMethod]:
@@ -162,16 +164,25 @@ class FileValidation:
                 assert_never(stored)
 
 
+async def _append_validated(unit: UnitOfWork, job_id: str, overlap: Overlap | None) -> None:
+    await unit.events.append(job_id, level="info", type="message", message=FILES_VALIDATED)
+    if overlap is not None and overlap.rows:
+        await unit.events.append(job_id, level="warn", type="message", message=overlap.warning)
+
+
 def _question(
-    stored: StoredMethod, training: Path | None, validation: Path | None
+    stored: StoredMethod, base: BaseModelSpec | None, training: Path | None, validation: Path | None
 ) -> DatasetQuestion:
-    """Asks for rows, counts and fields; lengths need the tokenizer and fail no job."""
     job_tools: frozenset[str] | None = None
     fields: tuple[ItemField, ...] = ()
     train_on: TrainOn | None = None
+    full: float | None = None
+    effort: str | None = None
     match stored:
         case StoredReinforcement():
-            job_tools = stored.parse().job_tools
+            method = stored.parse()
+            job_tools, effort = method.job_tools, method.hyperparameters.reasoning_effort
+            full = (method.nothing_to_learn or NothingToLearnOptions()).ending_share
             fields = item_fields(stored.options, "method.reinforcement")
         case StoredSupervised():
             train_on = stored.options.get("train_on")
@@ -184,9 +195,11 @@ def _question(
         training=training,
         validation=validation,
         job_tools=job_tools,
-        base_model=None,
+        base_model=base,
+        reasoning_effort=None if effort == "default" else effort,
         train_on=train_on or "all",
         fields=fields,
+        no_room_share=full,
     )
 
 

@@ -5,6 +5,7 @@ from itertools import groupby
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import Split
+from app.domain.jobs.curve_parts import check_parts
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 from app.domain.thinning import thin
 from app.store.database import Database
@@ -24,12 +25,18 @@ class MetricService:
         after_step: int | None,
         max_points: int,
     ) -> list[list[MetricPoint]]:
-        """Returns one list per (name, split), ordered by step and at most `max_points` long."""
+        """Returns one list per (name, split), ordered by step and at most `max_points` long. Raises
+        `InvalidRequest` for the curve of a tool, child of the grader or component that the job does
+        not have.
+        """
         async with self._database.tenant(self._tenant) as unit:
-            await unit.jobs.get(job_id)
+            job = await unit.jobs.get(job_id)
             points = await unit.metrics.curve(
                 job_id, names=names, split=split, after_step=after_step
             )
+            empty = set(names or ()) - {point.name for point in points}
+            if empty:
+                check_parts(sorted(empty), job.method, await unit.metrics.names(job_id))
         grouped = groupby(points, key=lambda point: (point.name, point.split))
         return [thin(list(curve), max_points) for _, curve in grouped]
 

@@ -5,7 +5,7 @@ their own, so that a large one costs the API no event loop. Must not know HTTP r
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -32,9 +32,10 @@ from app.preflight.call import (
     method_of,
     method_type,
 )
-from app.preflight.call_faults import call_faults
+from app.preflight.call_faults import call_faults, readable_method
 from app.preflight.estimate import Pace, pace_of
 from app.services.files.inspections import Inspections, content_gone
+from app.services.jobs.grader_tries import ROWS, GraderTries
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import unknown_judge
 from app.store.database import Database
@@ -55,6 +56,7 @@ class PreflightPorts:
     work_dir: Path
     inspections: Inspections
     """Limit on files that are read at once in this process; shared by all tenants."""
+    tries: GraderTries
 
 
 class PreflightService:
@@ -96,6 +98,8 @@ class PreflightService:
             self._inspect(body, keys, base),
         )
         findings += in_files
+        reported = {one.param for one in findings if one.severity == "error"} | faulty
+        findings += await self._tried(body, dataset, reported=reported)
         findings += [finding for _, found in endpoints for finding in found]
         return PreflightReport(
             model=None if base is None else base.name,
@@ -105,6 +109,18 @@ class PreflightService:
             estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
             findings=(*faults, *_others(findings[len(faults) :], faulty=faulty)),
         )
+
+    async def _tried(
+        self,
+        body: dict[str, Any],
+        dataset: DatasetReport | None,
+        *,
+        reported: Collection[str | None],
+    ) -> list[PreflightIssue]:
+        method = await asyncio.to_thread(readable_method, body)
+        if method is None or dataset is None:
+            return []
+        return await self._ports.tries.findings(method, dataset.sample_rows, reported=reported)
 
     async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
         """Checks a call that names a tuned model as its start."""
@@ -159,7 +175,9 @@ class PreflightService:
             return None, ()
         async with AsyncExitStack() as stack:
             training, validation = [await self._fetched(key, stack) for key in keys]
-            question = dataset_question(body, base, training=training, validation=validation)
+            question = dataset_question(
+                body, base, training=training, validation=validation, sample_rows=ROWS
+            )
             report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
         return report, report.findings
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.preflight_issues import PreflightIssue
 from app.domain.registry.curricula import CurriculumPart, CurriculumReport, SplitReport
-from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
+from app.preflight.files import FileRules, ReadFile, read_file
 from app.preflight.rows import row_reader
 
 MAX_FAULTS: Final = 100
@@ -33,12 +34,12 @@ def check_curriculum(
 ) -> CurriculumReport:
     """Raises `OSError` when a file is gone. `job_tools` as in `check_row`; `None` allows any."""
     files = {part.split: read_file(part.path, _rules(part.split, job_tools)) for part in paths}
-    shared = _shared(files)
+    overlap = _overlap(files)
     return CurriculumReport(
         splits={part.split: _report(part.file_id, files[part.split]) for part in paths},
-        overlapping_rows=len(shared),
-        overlapping_lines=tuple(shared[:MAX_EXAMPLES]),
-        faults=tuple(_faults(files, shared)),
+        overlapping_rows=overlap.rows,
+        overlapping_lines=overlap.lines,
+        faults=tuple(_faults(files, overlap)),
     )
 
 
@@ -57,30 +58,27 @@ def _report(file_id: str, file: ReadFile) -> SplitReport:
         file_id=file_id,
         rows=file.rows,
         faulty_rows=file.faulty_rows,
-        duplicate_rows=file.duplicate_rows,
-        duplicate_lines=tuple(file.duplicate_lines),
+        duplicate_rows=file.prompts.repeats,
+        duplicate_lines=tuple(file.prompts.repeated_lines),
         tools=dict(sorted(file.tools.items())),
     )
 
 
-def _shared(files: dict[CurriculumPart, ReadFile]) -> list[tuple[int, int]]:
-    """Yields the line in the training file and line in the validation file of the same messages."""
+def _overlap(files: dict[CurriculumPart, ReadFile]) -> Overlap:
     if len(files) < 2:  # noqa: PLR2004 - two files overlap
-        return []
-    training, validation = files["training"].first_lines, files["validation"].first_lines
-    return [(training[digest], line) for digest, line in validation.items() if digest in training]
+        return Overlap(0, ())
+    return files["training"].prompts.overlap(files["validation"].prompts)
 
 
-def _faults(
-    files: dict[CurriculumPart, ReadFile], shared: list[tuple[int, int]]
-) -> list[PreflightIssue]:
+def _faults(files: dict[CurriculumPart, ReadFile], overlap: Overlap) -> list[PreflightIssue]:
     """Returns the faults of rows, at most 100 over both files, then what is true of a file as a
     whole.
     """
     found = [finding for file in files.values() for finding in file.findings]
     in_rows = [finding for finding in found if finding.line is not None][:MAX_FAULTS]
     of_files = [finding for finding in found if finding.line is None]
-    if shared:
-        message = f"{len(shared)} validation rows have a prompt that is in the training file too."
-        of_files.append(PreflightIssue("warning", "overlapping_rows", message, "validation_file"))
+    if overlap.rows:
+        of_files.append(
+            PreflightIssue("warning", OVERLAPPING_ROWS, overlap.warning, "validation_file")
+        )
     return [*in_rows, *of_files]

@@ -79,6 +79,11 @@ class MetricStore:
             for name, split, steps, values in await self._session.execute(query)
         ]
 
+    async def names(self, job_id: str) -> set[str]:
+        """Returns the names of the curves that have points."""
+        query = select(Table.name).where(Table.job_id == job_id).distinct()
+        return set(await self._session.scalars(query))
+
     async def ends(
         self, job_ids: Sequence[str], names: Sequence[str]
     ) -> dict[str, list[MetricPoint]]:

@@ -104,6 +104,9 @@ def _conditions(where: RolloutFilter) -> list[ColumnElement[bool]]:
         for name in ("split", "step", "prompt_index", "stop_reason", "failure_class")
         if (value := getattr(where, name)) is not None
     ]
+    if where.failed is not None:
+        lost = Table.failure_class.is_not(None)
+        conditions.append(lost if where.failed else Table.failure_class.is_(None))
     if where.min_reward is not None:
         conditions.append(Table.reward >= where.min_reward)
     if where.max_reward is not None:

@@ -67,7 +67,8 @@ async def messages(api: Api, job_id: str) -> list[tuple[str, str]]:
 
 
 async def test_a_job_with_good_files_is_queued_and_resolved(api: Api) -> None:
-    job = await job_of(api, rows(12, answer="x"), rows(10, answer="x"))
+    held_out = [{**row, "messages": [{"role": "user", "content": "?"}]} for row in rows(10)]
+    job = await job_of(api, rows(12, answer="x"), [{**row, "answer": "x"} for row in held_out])
     assert (job["status"], job["error"], job["queue_position"]) == ("queued", {}, 1)
     assert job["total_steps"] == 6  # 12 rows in batches of 4, twice
     hyperparameters = job["method"]["reinforcement"]["hyperparameters"]
@@ -78,6 +79,18 @@ async def test_a_job_with_good_files_is_queued_and_resolved(api: Api) -> None:
         ("info", f"Validating training file: {files[0]} and validation file: {files[1]}"),
         ("info", "Files validated, moving job to queued state"),
     ]
+
+
+async def test_held_out_rows_that_are_trained_on_are_warned_about(api: Api) -> None:
+    held_out = [*rows(10, answer="x"), *rows(2, answer="another")]
+    job = await job_of(api, rows(3, answer="x") + rows(12, answer="x")[5:], held_out)
+    assert job["status"] == "queued"
+    level, message = (await messages(api, job["id"]))[-1]
+    assert level == "warn"
+    assert message.startswith(
+        "10 rows of the validation file stand in the training file too (line 1 is line 1, line 2 "
+        "is line 2, line 3 is line 3, line 6 is line 4, line 7 is line 5, … of the training file)"
+    )
 
 
 async def test_rows_with_tools_need_no_tools_of_the_job(api: Api) -> None:
@@ -130,6 +143,22 @@ async def test_a_job_with_a_faulty_file_fails_with_the_fault(
     assert (job["status"], told["code"], told["param"], told["message"]) == ("failed", *error)
     assert job["finished_at"] is not None
     assert (await messages(api, job["id"]))[-1] == ("error", error[2])
+
+
+async def test_a_job_whose_prompts_fill_the_context_fails_before_a_worker_takes_it(
+    api: Api,
+) -> None:
+    long = [
+        {"messages": [{"role": "user", "content": f"{n}" + "b" * 3000}], "answer": "x"}
+        for n in range(10)
+    ]
+    job = await job_of(api, rows(10, answer="x"), long)
+    error = job["error"]
+    assert (job["status"], error["code"]) == ("failed", "prompt_exceeds_context")
+    assert error["param"] == "validation_file"
+    assert error["message"].startswith("10 of 10 measured prompts fill the model's context")
+    warned = await job_of(api, rows(10, answer="x"), long, nothing_to_learn={"action": "warn"})
+    assert warned["status"] == "queued"
 
 
 async def test_other_methods_are_queued_too(api: Api) -> None:

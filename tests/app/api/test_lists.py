@@ -109,6 +109,24 @@ async def test_a_missing_api_names_the_one_to_use(api: Api, path: str, missing: 
     )
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "meant"),
+    [
+        ("/v1/graders/run", 404, "/v1/fine_tuning/alpha/graders/run"),
+        ("/v1/graders/validate", 404, "/v1/fine_tuning/alpha/graders/validate"),
+        ("/v1/fine_tuning/graders/run", 404, "/v1/fine_tuning/alpha/graders/run"),
+        ("/v1/tool/run", 404, "/v1/fine_tuning/alpha/tool/run"),
+        ("/v1/jobs", 404, "/v1/fine_tuning/jobs"),
+    ],
+)
+async def test_a_path_that_is_too_short_names_the_whole_one(
+    api: Api, path: str, status: int, meant: str
+) -> None:
+    reply = await api.call("POST", path, json={})
+    assert reply.status_code == status
+    assert reply.json()["error"]["message"].endswith(f". Did you mean POST {meant}?")
+
+
 async def test_an_unknown_path_names_no_other(api: Api) -> None:
     for path in ("/v1/assistants", "/responses", "/v1"):
         reply = await api.call("GET", path)

@@ -63,6 +63,8 @@ async def test_each_filter_returns_what_it_names_and_all_of_it(api: Api, job: st
         "stop_reason=final_answer": lambda row: row["stop_reason"] == "final_answer",
         "failure_class=tool_timeout": lambda row: row["failure_class"] == "tool_timeout",
         "failure_class=grader_error": lambda _: False,
+        "failed=true": lambda row: row["failure_class"] is not None,
+        "failed=false&step=3": lambda row: row["failure_class"] is None and row["step"] == 3,
         "split=train&prompt_index=1&max_reward=0": lambda row: (
             (row["split"], row["prompt_index"], row["reward"]) == ("train", 1, 0)
         ),
@@ -112,6 +114,9 @@ async def test_the_newest_steps_can_come_first(api: Api, job: str) -> None:
         ("order=up", "order", "'asc' or 'desc'"),
         ("min_reward=0.5&max_reward=0.25", "min_reward", "(0.5) is above 'max_reward' (0.25)"),
         ("failure_class=tool_error&order_by=reward", "failure_class", "has no reward"),
+        ("failed=true&order_by=reward", "failed", "has no reward"),
+        ("failed=false&failure_class=tool_error", "failed", "has failed"),
+        ("failed=maybe", "failed", "true"),
         ("failure_class=tool_error&max_reward=1", "failure_class", "has no reward"),
     ],
 )

@@ -2,6 +2,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec
@@ -33,6 +35,7 @@ def look(
     method: Any = "reinforcement",
     effort: str | None = None,
     learned: TrainOn = "all",
+    ending_share: float | None = 0.95,
 ) -> DatasetReport:
     (directory / "train.jsonl").write_bytes(b"".join(training))
     (directory / "valid.jsonl").write_bytes(b"".join(validation))
@@ -44,6 +47,7 @@ def look(
         base_model=base or shipped_models()[0],
         reasoning_effort=effort,
         train_on=learned,
+        no_room_share=ending_share,
     )
     return inspect(question)
 
@@ -119,6 +123,9 @@ def test_repeats_and_overlap_name_their_lines(tmp_path: Path) -> None:
     assert report.training.duplicate_lines == ((3, 11), (3, 12))
     assert report.overlap is not None
     assert report.overlap.rows == 2
+    assert "2 rows of the validation file stand in the training file too (line 11 is line 10, " in (
+        report.findings[1].message
+    )
     assert report.overlap.lines == ((10, 11), (1, 12))
     assert [f.severity for f in report.findings] == ["warning", "warning"]
 
@@ -133,7 +140,38 @@ def test_lengths_are_the_templates_own_and_name_the_context(tmp_path: Path) -> N
     assert lengths.measured_rows == 101
     assert (lengths.context_length, lengths.over_context) == (1024, 1)
     assert lengths.max > 1024 > lengths.p99 >= lengths.p90 > lengths.p50
-    assert ("prompt_exceeds_context", "training_file", None, None) in told(report)
+    assert ("prompt_exceeds_context", "training_file", 101, None) in told(report)
+
+
+LONG, SHORT = "b" * 3000, "b"
+
+
+@pytest.mark.parametrize(
+    ("training", "validation", "ending_share", "found"),
+    [
+        ([LONG] * 10, [SHORT] * 10, 0.95, [("error", "training_file", 1)]),
+        ([SHORT, *[LONG] * 19], [SHORT] * 10, 0.95, [("warning", "training_file", 2)]),
+        ([SHORT] * 10, [SHORT, *[LONG] * 19], 0.95, [("error", "validation_file", 2)]),
+        ([SHORT] * 10, [SHORT, SHORT, *[LONG] * 18], 0.95, [("warning", "validation_file", 3)]),
+        ([SHORT] * 10, [SHORT, SHORT, *[LONG] * 18], 0.9, [("error", "validation_file", 3)]),
+        ([LONG] * 10, [LONG] * 10, None,
+         [("warning", "training_file", 1), ("warning", "validation_file", 1)]),
+    ],
+)  # fmt: skip
+def test_prompts_without_room_for_an_answer_are_errors_where_they_end_the_job(
+    tmp_path: Path,
+    training: list[str],
+    validation: list[str],
+    ending_share: float | None,
+    found: list[tuple[str, str, int]],
+) -> None:
+    files = [[row(text) for text in texts] for texts in (training, validation)]
+    report = look(tmp_path, *files, ending_share=ending_share)
+    full = [one for one in report.findings if one.code == "prompt_exceeds_context"]
+    assert [(one.severity, one.param, one.line) for one in full] == found
+    for one in full:
+        assert "fill the model's context of 1024 tokens (the longest has 30" in one.message
+        assert "use a base model with a longer context" in one.message
 
 
 def test_a_line_of_many_megabytes_is_one_fault_and_the_next_line_is_read(tmp_path: Path) -> None:

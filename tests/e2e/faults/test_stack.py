@@ -41,6 +41,13 @@ def _answers(live: Installation) -> bool:
         return False
 
 
+def _parts_ready(lines: str) -> set[str]:
+    """Returns the parts that the command reported, each of them once, with its seconds."""
+    found = re.findall(r"^agent-rft: (.+) ready after \d+\.\d s$", lines, re.MULTILINE)
+    assert len(found) == len(set(found))
+    return set(found)
+
+
 def _upload(live: Installation) -> str:
     row = json.dumps({"messages": [{"role": "user", "content": "What is 2 + 2?"}]}) + "\n"
     content = io.BytesIO(row.encode() * 12)
@@ -114,11 +121,15 @@ def test_a_killed_child_heals(live: Installation, child: str) -> None:
 
 
 def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everything(
-    live: Installation,
+    live: Installation, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file_id, children = _upload(live), live.pids()
     os.kill(live.supervisor(), signal.SIGKILL)
     announced = live.start_again()
+    assert _parts_ready(capfd.readouterr().err) == {
+        *("database", "broker", "schema and keys", "engine", "API", "worker of jobs"),
+        *("worker of short tasks", *({"sandbox"} & children.keys())),
+    }
     assert (announced["api_key"], announced["admin_key"]) == (live.api_key, live.admin_key)
     assert live.pids().keys() == children.keys()
     assert not set(live.pids().values()) & set(children.values())

@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from app.factory.accounts import provisioning_service
 from app.settings.egress import EgressSettings
+from app.settings.sandbox import SandboxSettings
 from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
 from tests.support.api.job_calls import JOBS
 from tests.support.application import application
@@ -49,10 +51,15 @@ class Api:
 
 
 @asynccontextmanager
-async def running(database: Database, *allowed: str) -> AsyncIterator[Api]:
-    """Runs the application, which may call the given addresses of this machine."""
+async def running(
+    database: Database, *allowed: str, sandbox: Path | None = None
+) -> AsyncIterator[Api]:
+    """Runs the application, which may call the given addresses of this machine. `sandbox` is the
+    socket of a runner.
+    """
     egress = EgressSettings(allow_endpoints=allowed, allow_plain_http=True)
-    settings = database.settings.model_copy(update={"egress": egress})
+    changes = {"egress": egress, "sandbox": SandboxSettings(socket=sandbox)}
+    settings = database.settings.model_copy(update=changes)
     app = application(settings)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     with shared_inspections():

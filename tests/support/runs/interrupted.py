@@ -6,6 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from app.domain.data.prompts import Overlap
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.usage import Usage
 from app.domain.methods.stop import StopOptions
@@ -98,6 +99,10 @@ class _InterruptedRun:
     @property
     def warnings(self) -> Sequence[str]:
         return self.run.warnings
+
+    @property
+    def overlap(self) -> Overlap | None:
+        return self.run.overlap
 
     async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
         def check() -> None:

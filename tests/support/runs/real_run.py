@@ -224,6 +224,12 @@ class RealRuns:
         assert created.message == CREATED
         return appended
 
+    async def warnings(self, job: Job) -> list[str]:
+        """Returns the messages of level warn, but for the first: both files have the same rows."""
+        first, *others = [one.message for one in await self.events(job) if one.level == "warn"]
+        assert first.startswith(f"{len(self.rows)} rows of the validation file")
+        return others
+
     async def report(self, job: Job) -> dict[str, Any]:
         async with self.world.app.tenant(self.world.tenant) as unit:
             found = await unit.reports.get(job.id)

@@ -8,7 +8,9 @@ import pytest
 from typing_extensions import override
 
 from app.domain.errors import PYTHON_ERROR, NotFound
+from app.domain.ids import Split
 from app.domain.jobs.jobs import JobStatus
+from app.domain.rollouts.rollouts import RolloutFilter
 from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.gateways.egress.egress import EgressReply, SentRequest
 from app.services.jobs.rollouts import RolloutService
@@ -87,12 +89,12 @@ async def test_a_validation_that_was_mostly_lost_ranks_and_ends_nothing(runs: Re
         first = (await unit.checkpoints.all(job.id))[0]
     assert (first.step, "full_valid_mean_reward" in first.metrics) == (1, False)
     assert (await runs.report(job))["step"] == 3, "the best that was measured"
-    warned = [event for event in await runs.events(job) if event.level == "warn"]
-    assert warned.pop(0).message.startswith("Perhaps nothing can be learned.")
-    assert [event.message.split(":")[0] for event in warned] == [
+    warned = await runs.warnings(job)
+    assert warned.pop(0).startswith("Perhaps nothing can be learned.")
+    assert [message.split(":")[0] for message in warned] == [
         "The validation of step 1 has no reward"
     ]
-    assert "90% of the step's rollouts were lost" in warned[0].message
+    assert "90% of the step's rollouts were lost" in warned[0]
 
 
 async def test_a_trained_job_whose_validation_and_comparison_were_lost_has_no_report(
@@ -106,7 +108,7 @@ async def test_a_trained_job_whose_validation_and_comparison_were_lost_has_no_re
         tuned = await unit.models.get(str(ended.fine_tuned_model))
     assert tuned is not None
     assert tuned.step == 2
-    said = [event.message for event in await runs.events(job) if event.level == "warn"]
+    said = await runs.warnings(job)
     assert said.pop(0).startswith("Perhaps nothing can be learned.")
     assert said[0].startswith("The validation of step 2 has no reward: 100% of")
     assert said[1:] == [
@@ -115,3 +117,42 @@ async def test_a_trained_job_whose_validation_and_comparison_were_lost_has_no_re
     with pytest.raises(NotFound) as caught:
         await RolloutService(runs.world.app, runs.world.tenant).report(job.id)
     assert caught.value.code == "validation_lost"
+
+
+@dataclass
+class Down(Script):
+    """Grades nothing of one kind of rows."""
+
+    held_out: bool = True
+
+    @override
+    def __call__(self, request: SentRequest) -> EgressReply:
+        if json.loads(request.body)["item"]["held_out"] is self.held_out:
+            return EgressReply(400, {}, b"{}", 0.0)
+        return super().__call__(request)
+
+
+@pytest.mark.parametrize(("split", "step"), [("valid", 0), ("train", 1)])
+async def test_the_rollouts_of_a_step_that_was_lost_can_be_looked_at(
+    runs: RealRuns, split: Split, step: int
+) -> None:
+    job = await runs.job(stop=QUIET)
+    ended = await runs.run(job, Down(held_out=split == "valid"))
+    assert (ended.status, ended.step) == (JobStatus.FAILED, 0)
+    assert ended.error is not None
+    assert ended.error.code == "endpoint_unavailable"
+    assert f"/v1/fine_tuning/jobs/{job.id}/rollouts?failed=true" in (ended.error.message or "")
+    lost, more = await RolloutService(runs.world.app, runs.world.tenant).page(
+        job.id, RolloutFilter(failed=True), after=None, limit=100, order_by="step", descending=False
+    )
+    assert ({(row.split, row.step) for row in lost}, len(lost), more) == (
+        {(split, step)},
+        10,
+        False,
+    )
+    for row in lost:
+        assert (row.reward, row.failure_class) == (None, "grader_error")
+        assert (row.failure_message or "").startswith("g: ")
+        assert row.trace["messages"][-1]["role"] == "assistant"
+        assert "trained_step" not in row.trace
+    assert await runs.curve(job, "discarded/share", split) == {step: 1.0}

@@ -178,8 +178,8 @@ async def test_few_equal_rewards_are_a_warning_and_nothing_trained_is_a_failure(
 ) -> None:
     job = await runs.job(stop=QUIET)
     ended = await runs.run(job, Script(valid=(0.0,), train=lambda _: 0.0))
-    (warned,) = [event for event in await runs.events(job) if event.level == "warn"]
-    assert warned.message.startswith(
+    (warned,) = await runs.warnings(job)
+    assert warned.startswith(
         "Perhaps nothing can be learned. All 10 validation rollouts of the base model earned 0: at "
         "most 25.9% of the rollouts can be expected to earn another reward (with 95% confidence)"
     )
@@ -210,8 +210,8 @@ async def test_the_limits_are_the_jobs_own(
     assert ended.error is not None
     assert (ended.error.code, ended.step) == ("nothing_to_learn", step)
     assert str(ended.error.message).startswith(said)
-    levels = [event.level for event in await runs.events(job)]
-    assert levels.count("warn") == (options.get("action") != "off" and step != 0)
+    warned = len(await runs.warnings(job))
+    assert warned == (options.get("action") != "off" and step != 0)
 
 
 async def test_a_rule_that_stops_an_untrained_job_makes_no_success_of_it(runs: RealRuns) -> None:

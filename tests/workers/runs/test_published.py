@@ -7,7 +7,7 @@ import pytest
 from typing_extensions import override
 
 from app.domain.errors import NotFound
-from app.domain.jobs.jobs import JobStatus
+from app.domain.jobs.jobs import FILES_VALIDATED, JobStatus
 from app.domain.models.tuned_models import TunedModel
 from app.gateways.egress.egress import EgressReply, SentRequest
 from app.services.models.models import ModelService
@@ -59,6 +59,10 @@ async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
     assert "step-000002" in tuned.object_key
     report = await runs.report(job)
     assert (report["step"], report["ended_early"]) == (2, None)
+    assert report["rows_in_training"] == ROWS
+    validated = [event.message for event in await runs.events(job)][1:3]
+    assert validated[0] == FILES_VALIDATED
+    assert validated[1].startswith(f"{ROWS} rows of the validation file stand in the training file")
     assert report["reward"]["base_mean"] == pytest.approx(afresh[0])
     assert report["reward"]["tuned_mean"] == pytest.approx(afresh[1]), "not the 0.8 of its choice"
     assert await runs.curve(job, "reward/mean", "report") == pytest.approx(

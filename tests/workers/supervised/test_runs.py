@@ -111,6 +111,7 @@ async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(
     accuracy = report["full_valid_mean_token_accuracy"]
     assert accuracy["base"] == pytest.approx(right_before)
     assert report["rows"] == report["wins"] == len(VALID)
+    assert report["rows_in_training"] == 0
     assert report["loss"]["difference"] < 0
 
     events = [event for event in await runs.read.events(job) if event.type == "metrics"]

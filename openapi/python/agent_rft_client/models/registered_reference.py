@@ -25,7 +25,7 @@ class RegisteredReference:
     """ A registered object in place of its definition.
 
         Attributes:
-            id (str): Id of the registered object.
+            id (str): Id of the registered object, such as `grader_…` or `tool_…`.
             version (int | None | Unset): The newest when absent.
      """
 

@@ -63,8 +63,8 @@ class ReinforcementBody:
             grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
                 FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader |
                 RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
-                ToolCallGrader): The function that scores each rollout: a definition, a registered one, or `auto`, which is
-                replaced by the grader that the rows of the training file ask for.
+                ToolCallGrader): The function that scores each rollout: a definition, a registered grader as `{"id":
+                "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for.
             mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset): An extension; `None` is `sync`.
             loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset): An extension; `None`
                 is `ppo`.
@@ -73,7 +73,8 @@ class ReinforcementBody:
             mismatch (MismatchOptions | None | Unset): An extension: corrections for a sampler that was not quite the
                 trained policy.
             tools (list[RegisteredReference | ToolSpec] | None | Unset): Tools that the service calls for the model:
-                definitions, or registered ones. Without any, the tools of rows are offered and their calls graded, not run.
+                definitions, or registered ones as `{"id": "tool_…"}`. Without any, the tools of rows are offered and their
+                calls graded, not run.
             max_episode_steps (int | None | Unset): Most turns and tool calls of a rollout; absent: 10.
             response_format (None | ReinforcementBodyResponseFormatType0 | Unset): The job keeps and echoes it; no engine
                 enforces it.

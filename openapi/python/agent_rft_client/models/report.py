@@ -51,6 +51,8 @@ class Report:
             ended_early (None | ReportEndedEarlyType0 | Unset): The stop rule that ended the job, if one did.
             rows_left_out (int | None | Unset): Rows with a value that is not finite before or after training (supervised
                 and DPO).
+            rows_in_training (int | None | Unset): Rows of the validation file whose messages are in the training file too:
+                what is measured on them is memory. `null` in reports of earlier versions.
             wins_by (None | ReportWinsByType0 | Unset): The measure by which a row is better: a higher reward, a smaller
                 loss, or the order of a pair's answers by log-prob.
             eval_temperature (float | None | Unset): Temperature of the held-out rollouts (reinforcement).
@@ -87,6 +89,7 @@ class Report:
     method: None | str | Unset = UNSET
     ended_early: None | ReportEndedEarlyType0 | Unset = UNSET
     rows_left_out: int | None | Unset = UNSET
+    rows_in_training: int | None | Unset = UNSET
     wins_by: None | ReportWinsByType0 | Unset = UNSET
     eval_temperature: float | None | Unset = UNSET
     eval_samples: int | None | Unset = UNSET
@@ -162,6 +165,12 @@ class Report:
             rows_left_out = UNSET
         else:
             rows_left_out = self.rows_left_out
+
+        rows_in_training: int | None | Unset
+        if isinstance(self.rows_in_training, Unset):
+            rows_in_training = UNSET
+        else:
+            rows_in_training = self.rows_in_training
 
         wins_by: None | str | Unset
         if isinstance(self.wins_by, Unset):
@@ -314,6 +323,8 @@ class Report:
             field_dict["ended_early"] = ended_early
         if rows_left_out is not UNSET:
             field_dict["rows_left_out"] = rows_left_out
+        if rows_in_training is not UNSET:
+            field_dict["rows_in_training"] = rows_in_training
         if wins_by is not UNSET:
             field_dict["wins_by"] = wins_by
         if eval_temperature is not UNSET:
@@ -431,6 +442,16 @@ class Report:
             return cast(int | None | Unset, data)
 
         rows_left_out = _parse_rows_left_out(d.pop("rows_left_out", UNSET))
+
+
+        def _parse_rows_in_training(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        rows_in_training = _parse_rows_in_training(d.pop("rows_in_training", UNSET))
 
 
         def _parse_wins_by(data: object) -> None | ReportWinsByType0 | Unset:
@@ -757,6 +778,7 @@ class Report:
             method=method,
             ended_early=ended_early,
             rows_left_out=rows_left_out,
+            rows_in_training=rows_in_training,
             wins_by=wins_by,
             eval_temperature=eval_temperature,
             eval_samples=eval_samples,

@@ -212,3 +212,31 @@ async def test_prompts_are_rendered_with_the_jobs_effort(
     assert lengths["low"] > lengths["default"]
     assert set(lengths.values()) == {lengths["low"], lengths["default"]}
     assert [level for level, length in lengths.items() if length == lengths["low"]] == ["low"]
+
+
+async def test_a_call_without_a_method_hears_of_it_before_the_faults_of_its_rows(
+    api: Api, call: dict[str, Any]
+) -> None:
+    report = await judge(api, {name: value for name, value in call.items() if name != "method"})
+    first, *rest = report["errors"]
+    assert (first["code"], first["param"]) == ("missing_required_parameter", "method")
+    assert (
+        "none of the 32 rows of the training file is a row of one. Send method" in first["message"]
+    )
+    assert {fault["code"] for fault in rest} == {"invalid_training_file", "invalid_validation_file"}
+    assert "whose method.type is 'reinforcement'" in rest[0]["message"]
+    named = await judge(api, {**call, "method": {"reinforcement": {}}})
+    assert [(fault["code"], fault["param"]) for fault in named["errors"]] == [
+        ("missing_required_parameter", "method.type")
+    ]
+
+
+@pytest.mark.parametrize("key", ["grader", "tools", "reinforcement"])
+async def test_the_place_of_settings_beside_the_method_is_named(
+    api: Api, call: dict[str, Any], key: str
+) -> None:
+    sent = {name: value for name, value in call.items() if name != "method"}
+    reply = await api.call("POST", "/v1/fine_tuning/jobs", json={**sent, key: {"type": "endpoint"}})
+    place = "method.reinforcement" if key == "reinforcement" else f"method.reinforcement.{key}"
+    assert reply.status_code == 400
+    assert f"Did you mean '{place}'? Move it there" in reply.json()["error"]["message"]

@@ -6,6 +6,8 @@ import pytest
 
 from app.domain.ids import Split
 from app.domain.jobs.findings import findings
+from app.domain.jobs.gain_findings import report_finding
+from app.domain.jobs.gains import paired_gain
 from app.domain.methods.stored import stored_method
 
 Curve = dict[int, float]
@@ -103,10 +105,112 @@ def test_a_reward_that_rises_while_calls_fall_is_reported(last_calls: float, spe
     assert all("1 calls a rollout, 2 in the first 5 steps" in text for text in found)
 
 
+def validations(
+    first: float, last: float, *, std: float, rollouts: float
+) -> dict[tuple[str, Split], Curve]:
+    return {
+        ("reward/mean", "valid"): {0: first, 10: last},
+        ("reward/std", "valid"): {0: std, 10: std},
+        ("rollouts/valid", "valid"): {0: rollouts, 10: rollouts},
+    }
+
+
 def test_a_validation_that_fell_is_no_good_news() -> None:
-    valid: dict[tuple[str, Split], Curve] = {("reward/mean", "valid"): {0: 0.5, 10: 0.25}}
-    [found] = findings(REWARDS, {**TRAINED, **valid})
+    fell = validations(0.5, 0.25, std=0.3, rollouts=64.0)
+    [found] = findings(REWARDS, {**TRAINED, **fell})
     assert (found.severity, found.text) == (
         "warn",
-        "The validation reward went from 0.5 at step 0 to 0.25 at step 10.",
+        # 1.96 x 0.3 x sqrt(2 / 64) = 0.104
+        (
+            "The validation reward went from 0.5 at step 0 to 0.25 at step 10, a gain of -0.25, 95 "
+            "% interval -0.354 to -0.146."
+        ),
     )
+
+
+@pytest.mark.parametrize(
+    ("last", "std", "rollouts", "severity"),
+    [
+        (0.6, 0.3, 64.0, "unclear"),  # 0.1 with 0.104 to each side
+        (0.61, 0.3, 64.0, "good"),
+        (0.6, 0.3, 80.0, "good"),
+        (0.4, 0.3, 64.0, "unclear"),
+        (0.39, 0.3, 64.0, "warn"),
+        (0.5, 0.0, 64.0, "unclear"),
+        (0.5001, 0.0, 64.0, "good"),
+    ],
+)
+def test_a_gain_is_news_once_its_interval_leaves_out_0(
+    last: float, std: float, rollouts: float, severity: str
+) -> None:
+    curves = validations(0.5, last, std=std, rollouts=rollouts)
+    [found] = findings(REWARDS, {**TRAINED, **curves})
+    assert found.severity == severity
+    assert found.text.startswith("No clear difference yet") == (severity == "unclear")
+    assert "95 % interval" in found.text
+
+
+def test_the_gain_of_each_row_decides_where_it_is_known() -> None:
+    curves = validations(0.5, 0.6, std=0.5, rollouts=10.0)
+    before = {row: row / 10 for row in range(10)}
+    steady = paired_gain(before, {row: value + 0.1 for row, value in before.items()})
+    [found] = findings(REWARDS, {**TRAINED, **curves}, steady)
+    assert (found.severity, "over 10 rows" in found.text) == ("good", True)
+    noisy = paired_gain(before, {row: value + 0.1 * (-1) ** row for row, value in before.items()})
+    [found] = findings(REWARDS, {**TRAINED, **curves}, noisy)
+    assert found.severity == "unclear"
+    few = paired_gain({0: 0.0, 1: 0.0}, {0: 1.0, 1: 1.0, 2: 1.0})
+    [found] = findings(REWARDS, {**TRAINED, **curves}, few)
+    assert found.severity == "unclear"
+    assert found.text.endswith("a gain of +1 over 2 rows (too few for an interval).")
+    alone: dict[tuple[str, Split], Curve] = {("reward/mean", "valid"): {0: 0.5, 10: 0.9}}
+    [found] = findings(REWARDS, {**TRAINED, **alone})
+    assert found.severity == "unclear"
+    assert found.text.endswith("a gain of +0.4 (its noise is not known).")
+
+
+@pytest.mark.parametrize(
+    ("measured", "severity", "words"),
+    [
+        ({"difference": 0.3, "difference_ci95": [0.1, 0.5]}, "good", "a gain in reward of +0.3 "),
+        ({"difference": 0.3, "difference_ci95": [-0.1, 0.5]}, "unclear", "No clear difference"),
+        ({"difference": 0.0, "difference_ci95": [0.0, 0.0]}, "unclear", "No clear difference"),
+        ({"difference": -0.3, "difference_ci95": [-0.5, -0.1]}, "warn", "interval -0.5 to -0.1"),
+        ({"difference": 0.3, "difference_ci95": None}, "unclear", "too few for an interval"),
+    ],
+)
+@pytest.mark.parametrize("wins_by", ["reward", "loss", None])
+def test_a_report_is_good_news_only_without_0_in_its_interval(
+    measured: dict[str, Any], severity: str, words: str, wins_by: str | None
+) -> None:
+    name = wins_by or "reward"
+    if name == "loss":
+        interval = measured["difference_ci95"]
+        measured = {
+            "difference": -measured["difference"],
+            "difference_ci95": interval and [-interval[1], -interval[0]],
+        }
+    found = report_finding({"rows": 12, "wins_by": wins_by, name: measured})
+    assert (found.severity, words.replace("reward", name) in found.text) == (severity, True)
+
+
+def test_a_report_of_pairs_counts_pairs() -> None:
+    compared = {"difference": 0.2, "difference_ci95": [0.1, 0.3]}
+    found = report_finding(
+        {
+            "rows": 12,
+            "wins_by": "logprob_order",
+            "loss": {"difference": -0.5, "difference_ci95": [-0.6, -0.4]},
+            "preference_accuracy": compared,
+        }
+    )
+    assert found.severity == "good"
+    assert "preferred answer is more probable of +0.2 over 12 rows" in found.text
+    assert report_finding({"rows": 0, "wins_by": "loss"}).severity == "unclear"
+
+
+def test_the_interval_of_a_paired_gain_is_students() -> None:
+    # scipy.stats.t.interval(0.95, 9, loc=0.55, scale=scipy.stats.sem([0.1 .. 1.0]))
+    gain = paired_gain(dict.fromkeys(range(10), 0.0), {row: (row + 1) / 10 for row in range(10)})
+    assert gain is not None
+    assert gain.interval == pytest.approx((0.33341, 0.76659), abs=2e-4)

@@ -35,6 +35,7 @@ def _get_kwargs(
     max_reward: float | None | Unset = UNSET,
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
+    failed: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -101,6 +102,13 @@ def _get_kwargs(
     else:
         json_failure_class = failure_class
     params["failure_class"] = json_failure_class
+
+    json_failed: bool | None | Unset
+    if isinstance(failed, Unset):
+        json_failed = UNSET
+    else:
+        json_failed = failed
+    params["failed"] = json_failed
 
     json_order_by: str | Unset = UNSET
     if not isinstance(order_by, Unset):
@@ -221,6 +229,7 @@ def sync_detailed(
     max_reward: float | None | Unset = UNSET,
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
+    failed: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -243,6 +252,8 @@ def sync_detailed(
             that it reached
         failure_class (FailureClass | None | Unset): The failure that the rollout was lost to; it
             has no reward
+        failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
+            others
         order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
             of equal reward by step Default: 'step'.
         order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
@@ -267,6 +278,7 @@ min_reward=min_reward,
 max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
+failed=failed,
 order_by=order_by,
 order=order,
 after=after,
@@ -291,6 +303,7 @@ def sync(
     max_reward: float | None | Unset = UNSET,
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
+    failed: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -313,6 +326,8 @@ def sync(
             that it reached
         failure_class (FailureClass | None | Unset): The failure that the rollout was lost to; it
             has no reward
+        failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
+            others
         order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
             of equal reward by step Default: 'step'.
         order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
@@ -338,6 +353,7 @@ min_reward=min_reward,
 max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
+failed=failed,
 order_by=order_by,
 order=order,
 after=after,
@@ -356,6 +372,7 @@ async def asyncio_detailed(
     max_reward: float | None | Unset = UNSET,
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
+    failed: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -378,6 +395,8 @@ async def asyncio_detailed(
             that it reached
         failure_class (FailureClass | None | Unset): The failure that the rollout was lost to; it
             has no reward
+        failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
+            others
         order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
             of equal reward by step Default: 'step'.
         order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
@@ -402,6 +421,7 @@ min_reward=min_reward,
 max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
+failed=failed,
 order_by=order_by,
 order=order,
 after=after,
@@ -426,6 +446,7 @@ async def asyncio(
     max_reward: float | None | Unset = UNSET,
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
+    failed: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -448,6 +469,8 @@ async def asyncio(
             that it reached
         failure_class (FailureClass | None | Unset): The failure that the rollout was lost to; it
             has no reward
+        failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
+            others
         order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
             of equal reward by step Default: 'step'.
         order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
@@ -473,6 +496,7 @@ min_reward=min_reward,
 max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
+failed=failed,
 order_by=order_by,
 order=order,
 after=after,

@@ -144,7 +144,8 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | GraderRun]:
     """ Run Grader Test
 
-     Runs the newest version of a registered grader, as `graders/run` does.
+     Runs the newest version of a registered grader, as `runGrader` does
+    (`POST /v1/fine_tuning/alpha/graders/run`).
 
     Args:
         grader_id (str):
@@ -180,7 +181,8 @@ def sync(
 ) -> ErrorEnvelope | GraderRun | None:
     """ Run Grader Test
 
-     Runs the newest version of a registered grader, as `graders/run` does.
+     Runs the newest version of a registered grader, as `runGrader` does
+    (`POST /v1/fine_tuning/alpha/graders/run`).
 
     Args:
         grader_id (str):
@@ -211,7 +213,8 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | GraderRun]:
     """ Run Grader Test
 
-     Runs the newest version of a registered grader, as `graders/run` does.
+     Runs the newest version of a registered grader, as `runGrader` does
+    (`POST /v1/fine_tuning/alpha/graders/run`).
 
     Args:
         grader_id (str):
@@ -247,7 +250,8 @@ async def asyncio(
 ) -> ErrorEnvelope | GraderRun | None:
     """ Run Grader Test
 
-     Runs the newest version of a registered grader, as `graders/run` does.
+     Runs the newest version of a registered grader, as `runGrader` does
+    (`POST /v1/fine_tuning/alpha/graders/run`).
 
     Args:
         grader_id (str):

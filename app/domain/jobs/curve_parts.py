@@ -1,0 +1,86 @@
+"""Tools, graders and components in the names of curves, as a job has them. Pure.
+
+Owns the refusal of a curve whose part is of no tool, child of the grader or component of the job:
+it would stay empty for ever. The components of a grader are known once a rollout was graded; before
+that, no component is refused.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from difflib import get_close_matches
+from typing import Any, Final, assert_never
+
+from app.domain.errors import InvalidRequest
+from app.domain.methods.stored import (
+    StoredDpo,
+    StoredMethod,
+    StoredReinforcement,
+    StoredSupervised,
+)
+from app.domain.rollouts.metric_meanings import JobPart, part_of
+
+_NO_TOOL: Final = frozenset({"(unknown)", "(unparsable)"})
+"""Curves name these as tools: calls of unknown names, and calls that could not be parsed."""
+_COMPARED: Final = 80
+_SHOWN: Final = 10
+_SIMILARITY: Final = 0.5
+_WORDS: Final[dict[JobPart, tuple[str, str]]] = {
+    "<tool>": ("tool", "tools"),
+    "<child>": ("grader", "children of a 'multi' grader"),
+    "<name>": ("component", "components"),
+}
+_BEFORE: Final[dict[JobPart, str]] = {
+    "<tool>": "tool/",
+    "<child>": "grader/",
+    "<name>": "reward/component/",
+}
+"""Beginnings of curves' names, up to the part."""
+
+
+def check_parts(sent: Iterable[str], method: StoredMethod, existing: Collection[str]) -> None:
+    """Raises `InvalidRequest` for the first name with a part that the job does not have.
+    `existing` are the names of the job's curves so far.
+    """
+    known: dict[JobPart, set[str]] = {kind: set() for kind in _WORDS}
+    for kind, name in (*_of_method(method), *filter(None, map(part_of, existing))):
+        known[kind].add(name)
+    for curve in sent:
+        part = part_of(curve)
+        if part is None or curve in existing or part[1] in known[part[0]] | _NO_TOOL:
+            continue
+        if part[0] == "<name>" and not known["<name>"]:
+            continue
+        raise _refusal(curve, *part, sorted(known[part[0]] - _NO_TOOL))
+
+
+def _of_method(method: StoredMethod) -> Iterator[tuple[JobPart, str]]:
+    """Yields the tools and the grader's children that the job was created with."""
+    match method:
+        case StoredReinforcement(options=options):
+            for tool in options.get("tools") or ():
+                yield "<tool>", str(tool.get("name"))
+            children: dict[str, Any] = options["grader"].get("graders") or {}
+            for child in children:
+                yield "<child>", child
+        case StoredSupervised() | StoredDpo():
+            return
+        case _:
+            assert_never(method)
+
+
+def _refusal(curve: str, kind: JobPart, name: str, known: list[str]) -> InvalidRequest:
+    one, several = _WORDS[kind]
+    near = get_close_matches(
+        name[:_COMPARED], [each[:_COMPARED] for each in known], n=1, cutoff=_SIMILARITY
+    )
+    before = _BEFORE[kind]
+    after = curve[len(before) + len(name) :]
+    hint = f" Did you mean '{before}{near[0]}{after}'?" if near else ""
+    listed = ", ".join(f"'{each}'" for each in known[:_SHOWN])
+    more = ", …" if len(known) > _SHOWN else ""
+    has = f"has the {several} {listed}{more}" if known else f"has no {several}"
+    return InvalidRequest(
+        f"Invalid value for 'names': no curve is called '{curve[:_COMPARED]}', because the job has "
+        f"no {one} '{name[:_COMPARED]}'.{hint} The job {has}.",
+        param="names",
+        code="invalid_value",
+    )

@@ -1,0 +1,103 @@
+"""Findings about the gain of a job, from its validations and from its report. Pure.
+
+Owns `Finding`. Promises that a gain which may be noise is never good news: where the interval has 0
+in it the finding says so, with the interval.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from app.domain.ids import Split
+from app.domain.jobs.detectors import Watched
+from app.domain.jobs.gains import Gain, unpaired_gain
+from app.domain.jobs.stop_rules import REWARD
+from app.domain.rollouts.metrics import MetricPoint
+
+Curve = Mapping[int, float]
+Curves = Mapping[tuple[str, Split], Curve]
+"""Values by step, of each curve's name and split."""
+Severity = Literal["good", "unclear", "warn"]
+GRAVEST_FIRST: Final[tuple[Severity, ...]] = ("warn", "unclear", "good")
+_MEASURES: Final = {
+    "reward": "reward",
+    "loss": "loss",
+    "logprob_order": "preference_accuracy",
+}
+"""The comparison of a report by its `wins_by`."""
+_WORDS: Final = {
+    "reward": "reward",
+    "preference_accuracy": "share of pairs whose preferred answer is more probable",
+    "loss": "loss",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    severity: Severity
+    text: str
+    curve: str
+    """Name of the curve that shows it; empty for one that no curve shows."""
+
+
+def validated_steps(watched: Watched, points: Iterable[MetricPoint]) -> tuple[int, int] | None:
+    """Returns the first and the last step with a validation reward; `None` without two of them."""
+    steps = {one.step for one in points if (one.name, one.split) == (watched.valid, "valid")}
+    return (min(steps), max(steps)) if watched is REWARD and len(steps) > 1 else None
+
+
+def progress(watched: Watched, curves: Curves, gain: Gain | None) -> Iterator[Finding]:
+    """Yields the way from the first validation to the last one. A loss is computed over all rows,
+    so that it has no noise of sampling.
+    """
+    valid = curves.get((watched.valid, "valid"), {})
+    if len(valid) < 2:  # noqa: PLR2004 - a first and a last point
+        return
+    first, last = min(valid), max(valid)
+    way = f"from {valid[first]:.3g} at step {first} to {valid[last]:.3g} at step {last}"
+    if watched is not REWARD:
+        better = watched.gain(valid[last], valid[first]) > 0
+        text = f"The validation loss went {way}."
+        yield Finding("good" if better else "warn", text, watched.valid)
+        return
+    found = _unpaired(watched, curves, first=first, last=last) if gain is None else gain
+    if found.is_clear:
+        text = f"The validation reward went {way}, a gain of {found.words}."
+        yield Finding("good" if found.mean > 0 else "warn", text, watched.valid)
+    else:
+        text = (
+            f"No clear difference yet: the validation reward went {way}, a gain of {found.words}."
+        )
+        yield Finding("unclear", text, watched.valid)
+
+
+def report_finding(report: Mapping[str, Any]) -> Finding:
+    """Returns what the report of a job says, by the measure that its rows are won or lost by."""
+    name = _MEASURES.get(report.get("wins_by") or "", "")
+    if not report.get(name):
+        name = next((one for one in _WORDS if report.get(one)), "")
+    compared = report.get(name) or {}
+    if compared.get("difference") is None:
+        return Finding("unclear", "The report has no row to compare.", "")
+    # A report has tuned less start; of a loss, less is better.
+    sign = -1 if name == "loss" else 1
+    bounds = sorted(sign * bound for bound in compared.get("difference_ci95") or ())
+    interval = (bounds[0], bounds[1]) if bounds else None
+    gain = Gain(sign * compared["difference"], interval, report.get("rows"))
+    if not gain.is_clear:
+        text = f"No clear difference in the report: a gain in {_WORDS[name]} of {gain.words}."
+        return Finding("unclear", text, "")
+    text = f"The report has a gain in {_WORDS[name]} of {gain.words}."
+    return Finding("good" if gain.mean > 0 else "warn", text, "")
+
+
+def _unpaired(watched: Watched, curves: Curves, *, first: int, last: int) -> Gain:
+    valid = {name: curve for (name, split), curve in curves.items() if split == "valid"}
+    before, after = (
+        {name: curve[step] for name, curve in valid.items() if step in curve}
+        for step in (first, last)
+    )
+    gain = watched.gain(after[watched.valid], before[watched.valid])
+    if any(name not in side for name in watched.curves_of_error for side in (before, after)):
+        return Gain(gain, None)
+    return unpaired_gain(gain, watched.error(before), watched.error(after))

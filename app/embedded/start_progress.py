@@ -1,0 +1,39 @@
+"""Lines about a start in progress: each part as it becomes ready, with the seconds so far.
+
+Owns the words for the parts. Must not know where the lines are shown.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+_WORDS: Final = {
+    "postgres": "database",
+    "valkey": "broker",
+    "api": "API",
+    "runs": "worker of jobs",
+    "control": "worker of short tasks",
+}
+
+
+class StartProgress:
+    """Counts from its own making."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._started = time.monotonic()
+        self._ready = set[str]()
+
+    def begun(self, names: Sequence[str], logs: Path) -> None:
+        parts = ", ".join(_WORDS.get(name, name) for name in names)
+        self._tell(f"starting {parts or 'the API and the workers'}; logs are in {logs}")
+
+    def ready(self, name: str) -> None:
+        """Tells of a child that is ready, once."""
+        if name not in self._ready:
+            self._ready.add(name)
+            self.done(_WORDS.get(name, name))
+
+    def done(self, part: str) -> None:
+        self._tell(f"{part} ready after {time.monotonic() - self._started:.1f} s")

@@ -1,0 +1,161 @@
+"""Tries the python graders of a job on a few of its rows, before the job is paid for.
+
+Owns the answers that are made up, and when a failure is certain. Runs each grader as training does.
+Promises that only a failure which no answer can mend is an error: code that reads a format which
+these answers lack is a warning. Must not know how code is confined.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from app.domain.data.dataset import grader_item
+from app.domain.documents.pointers import parameter
+from app.domain.first_fault import first_fault
+from app.domain.graders.kinds.python import PythonGrader
+from app.domain.graders.source_faults import python_graders
+from app.domain.ids import new_id
+from app.domain.jobs.preflight import SampleRow
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.preflight_issues import PreflightIssue
+from app.domain.tools.trials import new_trace_id
+from app.gateways.sandbox.sandbox import Sandbox
+from app.grading.python import PythonScorer
+from app.grading.samples import text_sample
+from app.grading.scorer import GradeRequest, ScoreFault
+
+ROWS: Final = 5
+"""Rows of each file that are tried."""
+MAX_GRADERS: Final = 4
+_AT_ONCE: Final = 2
+_LIMIT_S: Final = 30.0
+_MAX_TEXT: Final = 2000
+_OWN_TEXTS: Final = 2
+_SHOWN_LINES: Final = 5
+_ANSWERS: Final = ("The answer is 42.", "42", '{"answer": "42"}', '["42"]', "")
+_OF_THE_CODE: Final = ("ImportError", "KeyError", "ModuleNotFoundError", "NameError", "SyntaxError")
+"""Exceptions that depend on the code or the row where every answer raises the same one."""
+_TRY: Final = "try it on an answer with POST /v1/fine_tuning/alpha/graders/run"
+_ROOT: Final = "method.reinforcement"
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A row for which no answer had a score."""
+
+    row: SampleRow
+    texts: tuple[str, ...]
+    """The reason, for each answer."""
+
+    @property
+    def is_certain(self) -> bool:
+        return len(set(self.texts)) == 1 and self.texts[0].startswith(_OF_THE_CODE)
+
+
+class GraderTries:
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    async def findings(
+        self,
+        method: ReinforcementMethod,
+        rows: Sequence[SampleRow],
+        *,
+        reported: Collection[str | None],
+    ) -> list[PreflightIssue]:
+        """Returns an issue for each grader that has no score for some row, whatever the answer.
+        Leaves out graders whose source was `reported` to have a fault.
+        """
+        if not rows:
+            return []
+        graders = [
+            (parameter(_ROOT, (*path, "source")), grader)
+            for path, grader in islice(python_graders(method), MAX_GRADERS)
+        ]
+        tried = [(param, grader) for param, grader in graders if param not in reported]
+        try:
+            async with asyncio.timeout(_LIMIT_S):
+                found = [await self._issue(param, grader, rows) for param, grader in tried]
+        except TimeoutError:
+            message = (
+                f"The python graders had no score for all {len(rows)} rows that were tried within "
+                f"{_LIMIT_S:g} s; {_TRY}."
+            )
+            return [PreflightIssue("warning", "grader_not_tried", message, tried[0][0])]
+        return [issue for issue in found if issue is not None]
+
+    async def _issue(
+        self, param: str, grader: PythonGrader, rows: Sequence[SampleRow]
+    ) -> PreflightIssue | None:
+        slots = asyncio.Semaphore(_AT_ONCE)
+        scorer = PythonScorer(grader, self._sandbox, source=grader.name)
+
+        async def attempt(row: SampleRow) -> _Failure | None:
+            async with slots:
+                return await _failure(scorer, row)
+
+        try:
+            with first_fault():
+                async with asyncio.TaskGroup() as tasks:
+                    attempts = [tasks.create_task(attempt(row)) for row in rows]
+        except _NotTried as fault:
+            message = f"The python grader '{grader.name}' was not tried: {fault}."
+            return PreflightIssue("warning", "grader_not_tried", message, param)
+        failures = [failure for task in attempts if (failure := task.result()) is not None]
+        return _told(param, grader, failures, tried=len(rows)) if failures else None
+
+
+class _NotTried(Exception):
+    """The sandbox, and not the grader, failed."""
+
+
+async def _failure(scorer: PythonScorer, row: SampleRow) -> _Failure | None:
+    """Tries answers until one has a score."""
+    texts = []
+    for answer in (*_ANSWERS, *islice(_own_texts(row.item), _OWN_TEXTS)):
+        request = GradeRequest(
+            sample=text_sample(answer),
+            item=grader_item(row.item),
+            trace_id=new_trace_id(),
+            call_id=new_id("grade_"),
+        )
+        try:
+            await scorer.score(request)
+        except ScoreFault as fault:
+            if not fault.errors.python_grader_runtime_error:
+                raise _NotTried(str(fault)) from fault
+            texts.append(fault.errors.python_grader_runtime_error_details or str(fault))
+        else:
+            return None
+    return _Failure(row, tuple(texts))
+
+
+def _own_texts(item: dict[str, Any]) -> Iterator[str]:
+    """Yields texts of the row besides its messages: one of them may be the right answer."""
+    for name, value in item.items():
+        if name not in ("messages", "tools") and isinstance(value, str) and len(value) < _MAX_TEXT:
+            yield value
+
+
+def _told(
+    param: str, grader: PythonGrader, failures: Sequence[_Failure], *, tried: int
+) -> PreflightIssue:
+    first = failures[0]
+    places = ", ".join(f"{one.row.param} line {one.row.line}" for one in failures[:_SHOWN_LINES])
+    more = ", …" if len(failures) > _SHOWN_LINES else ""
+    if len(failures) == tried and all(one.is_certain for one in failures):
+        message = (
+            f"The python grader '{grader.name}' fails on each of the {tried} rows that were tried "
+            f"({places}{more}), whatever the answer: {first.texts[0]}. Each rollout would be lost. "
+            f"Correct the source, and {_TRY}."
+        )
+        return PreflightIssue("error", "grader_always_fails", message, param, first.row.line)
+    message = (
+        f"The python grader '{grader.name}' has no score for {len(failures)} of the {tried} rows "
+        f"that were tried ({places}{more}), with none of {len(first.texts)} answers such as "
+        f"{_ANSWERS[0]!r} and {_ANSWERS[2]!r}: {first.texts[-1]}. A rollout that it fails on is "
+        f"lost, not graded 0. If the model may write such answers, return a score for them; {_TRY}."
+    )
+    return PreflightIssue("warning", "grader_fails", message, param, first.row.line)

@@ -1,0 +1,14 @@
+"""The end of a run whose step lost too many rollouts; it carries them to the transaction of the
+end, so that a person can look at what was lost.
+"""
+
+from app.domain.errors import RunFailed
+from workers.runs.step_outcome import StepOutcome
+
+
+class StepLost(RunFailed):
+    """Ends a run. `outcome` has the rollouts and their counts; nothing was trained on them."""
+
+    def __init__(self, message: str, *, code: str, outcome: StepOutcome) -> None:
+        super().__init__(message, code=code)
+        self.outcome = outcome
