@@ -17,19 +17,18 @@ from app.api.support.examples import examples
 from app.domain.errors import InvalidRequest
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.main import create_app
 from openapi.breaking import RELEASED, Check
 from openapi.compare import DEVIATIONS, UPSTREAM, Comparison, judge, listed
 from openapi.generate import TARGET, document
 from openapi.operations import operations
+from tests.support import application
 
 METHODS = {"get", "post", "put", "patch", "delete"}
 
 
 @pytest.fixture(scope="module")
 def specification() -> dict[str, Any]:
-    found: dict[str, Any] = create_app().openapi()
-    return found
+    return application.specification()
 
 
 @pytest.fixture(scope="module")

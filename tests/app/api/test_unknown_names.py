@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.main import create_app
 from tests.support.api.application import Api
+from tests.support.application import specification
 
 NO_JOB = "Could not find fine tune: x"
 _OPEN_TEXTS = {"after", "metadata", "project_id", "model"}
@@ -17,7 +17,7 @@ def named_parameters() -> list[tuple[str, str]]:
     """Returns path and name of every text parameter of a list."""
     return [
         (re.sub(r"\{[^}]+\}", "x", path), parameter["name"])
-        for path, item in create_app().openapi()["paths"].items()
+        for path, item in specification()["paths"].items()
         for parameter in item.get("get", {}).get("parameters", [])
         if parameter["in"] == "query" and "string" in _types(parameter["schema"])
         if parameter["name"] not in _OPEN_TEXTS

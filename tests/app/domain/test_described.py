@@ -9,7 +9,7 @@ from app.domain.described import COMMON_FIELDS, LEFT_OUT
 from app.domain.jobs.preflight import DatasetReport
 from app.domain.methods.stop import MaxStepsRule
 from app.domain.registry.references import ReinforcementBody
-from app.main import create_app
+from tests.support.application import specification
 
 
 def texts(schema: dict[str, Any]) -> dict[str, str]:
@@ -45,14 +45,14 @@ def test_dataclasses_are_described_too() -> None:
 def test_a_field_that_a_reply_leaves_out_is_marked_and_not_promised() -> None:
     properties = Tool.model_json_schema(mode="serialization")["properties"]
     assert [name for name, field in properties.items() if LEFT_OUT in field] == ["warnings"]
-    document = create_app().openapi()
+    document = specification()
     assert LEFT_OUT not in json.dumps(document)
     schema = document["components"]["schemas"]["Tool"]
     assert set(schema["properties"]) - set(schema["required"]) == {"warnings"}
 
 
 def test_a_name_that_is_taken_once_is_not_said_to_repeat() -> None:
-    schemas = create_app().openapi()["components"]["schemas"]
+    schemas = specification()["components"]["schemas"]
     for noun in ("Tool", "Grader", "Curriculum"):
         shown = "RegisteredGrader" if noun == "Grader" else noun
         for name in (shown, f"Create{noun}", f"Update{noun}"):
