@@ -5261,22 +5261,22 @@ export interface components {
             other_error: boolean;
             /**
              * Python Grader Server Error
-             * @description Always false: python graders are not available.
+             * @description The sandbox did not run the program.
              */
             python_grader_server_error: boolean;
             /**
              * Python Grader Server Error Type
-             * @description Always `null`.
+             * @description `sandbox_unavailable`, or `null` without this fault.
              */
             python_grader_server_error_type: string | null;
             /**
              * Python Grader Runtime Error
-             * @description Always false: python graders are not available.
+             * @description The function raised, passed a limit of the sandbox, or returned no number.
              */
             python_grader_runtime_error: boolean;
             /**
              * Python Grader Runtime Error Details
-             * @description Always `null`.
+             * @description The error, the returned value or the limit; `null` without this fault.
              */
             python_grader_runtime_error_details: string | null;
             /**

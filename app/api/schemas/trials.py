@@ -143,13 +143,13 @@ class GraderErrorFlags(Described):
     other_error: bool
     """Any other fault; `details` names it."""
     python_grader_server_error: bool
-    """Always false: python graders are not available."""
+    """The sandbox did not run the program."""
     python_grader_server_error_type: str | None
-    """Always `null`."""
+    """`sandbox_unavailable`, or `null` without this fault."""
     python_grader_runtime_error: bool
-    """Always false: python graders are not available."""
+    """The function raised, passed a limit of the sandbox, or returned no number."""
     python_grader_runtime_error_details: str | None
-    """Always `null`."""
+    """The error, the returned value or the limit; `null` without this fault."""
     model_grader_server_error: bool
     """The judge did not answer."""
     model_grader_refusal_error: bool

@@ -30,10 +30,11 @@ class GraderErrorFlags:
             unresponsive_reward_error (bool): The grader did not answer in time.
             invalid_variable_error (bool): A template names a path that `item` or `sample` lacks.
             other_error (bool): Any other fault; `details` names it.
-            python_grader_server_error (bool): Always false: python graders are not available.
-            python_grader_server_error_type (None | str): Always `null`.
-            python_grader_runtime_error (bool): Always false: python graders are not available.
-            python_grader_runtime_error_details (None | str): Always `null`.
+            python_grader_server_error (bool): The sandbox did not run the program.
+            python_grader_server_error_type (None | str): `sandbox_unavailable`, or `null` without this fault.
+            python_grader_runtime_error (bool): The function raised, passed a limit of the sandbox, or returned no number.
+            python_grader_runtime_error_details (None | str): The error, the returned value or the limit; `null` without
+                this fault.
             model_grader_server_error (bool): The judge did not answer.
             model_grader_refusal_error (bool): The judge refused to answer.
             model_grader_parse_error (bool): The judge's answer holds no score.
