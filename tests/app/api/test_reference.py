@@ -58,7 +58,7 @@ async def test_the_policy_of_the_page_admits_its_own_files_only(api: Api) -> Non
 
 async def test_other_names_and_the_old_page_are_not_found(api: Api) -> None:
     for path in ("/docs/main.py", "/docs/..%2freference.py", "/docs/", "/redoc"):
-        reply = await api.http.get(path)
+        reply = await api.http.get(path, headers={"Accept": "application/json"})
         assert reply.status_code == 404, path
         assert reply.json()["error"]["type"] == "invalid_request_error"
 
