@@ -1,6 +1,6 @@
 """Extracts the prompt of a row and its faults, for each training method."""
 
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.data.chat_rows import DatasetError
 from app.domain.data.row_formats import inspect_row, prompt_messages
@@ -21,5 +21,11 @@ def row_reader(
 
 
 def _prompt(method: MethodType, item: dict[str, Any]) -> Prompt:
-    offering = item["input"] if method == "dpo" else item
+    match method:
+        case "reinforcement" | "supervised":
+            offering = item
+        case "dpo":
+            offering = item["input"]
+        case _:
+            assert_never(method)
     return Prompt(prompt_messages(method, item), offering.get("tools") or [], item)

@@ -6,6 +6,7 @@ these answers lack is a warning. Must not know how code is confined.
 """
 
 import asyncio
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -35,8 +36,9 @@ _MAX_TEXT: Final = 2000
 _OWN_TEXTS: Final = 2
 _SHOWN_LINES: Final = 5
 _ANSWERS: Final = ("The answer is 42.", "42", '{"answer": "42"}', '["42"]', "")
-_OF_THE_CODE: Final = ("ImportError", "KeyError", "ModuleNotFoundError", "NameError", "SyntaxError")
-"""Exceptions that depend on the code or the row where every answer raises the same one."""
+_OF_THE_CODE: Final = ("ImportError", "ModuleNotFoundError", "NameError", "SyntaxError")
+"""Exceptions that depend on the code where every answer raises the same one."""
+_KEY_ERROR: Final = re.compile(r"KeyError: '([^'\\]+)'")
 _TRY: Final = "try it on an answer with POST /v1/fine_tuning/alpha/graders/run"
 _ROOT: Final = "method.reinforcement"
 
@@ -48,10 +50,8 @@ class _Failure:
     row: SampleRow
     texts: tuple[str, ...]
     """The reason, for each answer."""
-
-    @property
-    def is_certain(self) -> bool:
-        return len(set(self.texts)) == 1 and self.texts[0].startswith(_OF_THE_CODE)
+    is_certain: bool
+    """Whether no answer has a score."""
 
 
 class GraderTries:
@@ -113,23 +113,41 @@ class _NotTried(Exception):
 
 async def _failure(scorer: PythonScorer, row: SampleRow) -> _Failure | None:
     """Tries answers until one has a score."""
-    texts = []
+    texts, item = [], grader_item(row.item)
     for answer in (*_ANSWERS, *islice(_own_texts(row.item), _OWN_TEXTS)):
-        request = GradeRequest(
-            sample=text_sample(answer),
-            item=grader_item(row.item),
-            trace_id=new_trace_id(),
-            call_id=new_id("grade_"),
-        )
-        try:
-            await scorer.score(request)
-        except ScoreFault as fault:
-            if not fault.errors.python_grader_runtime_error:
-                raise _NotTried(str(fault)) from fault
-            texts.append(fault.errors.python_grader_runtime_error_details or str(fault))
-        else:
+        text = await _reason(scorer, answer, item)
+        if text is None:
             return None
-    return _Failure(row, tuple(texts))
+        texts.append(text)
+    is_alike = len(set(texts)) == 1
+    certain = is_alike and (
+        texts[0].startswith(_OF_THE_CODE) or await _lacks_field(scorer, item, texts[0])
+    )
+    return _Failure(row, tuple(texts), certain)
+
+
+async def _lacks_field(scorer: PythonScorer, item: dict[str, Any], text: str) -> bool:
+    """Returns whether a KeyError is about a field of the item, which no answer can add. A key that
+    is looked up in what an answer holds is missing in every answer that is made up, too.
+    """
+    key = _KEY_ERROR.match(text)
+    if key is None or key[1] in item:
+        return False
+    return await _reason(scorer, _ANSWERS[0], {**item, key[1]: _ANSWERS[0]}) != text
+
+
+async def _reason(scorer: PythonScorer, answer: str, item: dict[str, Any]) -> str | None:
+    """Returns why an answer has no score, and None for one that has."""
+    request = GradeRequest(
+        sample=text_sample(answer), item=item, trace_id=new_trace_id(), call_id=new_id("grade_")
+    )
+    try:
+        await scorer.score(request)
+    except ScoreFault as fault:
+        if not fault.errors.python_grader_runtime_error:
+            raise _NotTried(str(fault)) from fault
+        return fault.errors.python_grader_runtime_error_details or str(fault)
+    return None
 
 
 def _own_texts(item: dict[str, Any]) -> Iterator[str]:

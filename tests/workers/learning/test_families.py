@@ -1,5 +1,6 @@
 """The table of model families in the docs is what is measured here, row by row."""
 
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,8 @@ def rows() -> dict[str, str]:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     start = lines.index(HEADER[0])
     assert lines[start + 1] == HEADER[1]
-    return {
-        line.split(" | ")[0].removeprefix("| "): line
-        for line in lines[start + 2 :]
-        if line.startswith("| ")
-    }
+    table = takewhile(lambda line: line.startswith("| "), lines[start + 2 :])
+    return {line.split(" | ")[0].removeprefix("| "): line for line in table}
 
 
 @pytest.mark.parametrize("family", MEASURED_HERE)
