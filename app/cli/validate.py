@@ -1,7 +1,8 @@
 """`agent-rft validate`: checks a create call and its files on this machine, without a service.
 
 Uses the parser, the checks and the messages of `POST /v1/fine_tuning/jobs/validate`. Checks that
-need the service are omitted: registered objects, endpoints, the project's measured pace.
+need the service are omitted: registered objects, endpoints, tries of python graders, the project's
+measured pace.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Configuration: one frozen tree per process, and the only reader of the environment.
+"""Configuration: one frozen tree per process, and the only reader of its variables.
 
 Owns: the variable names (prefix ``AGENT_RFT_``, ``__`` between levels), the optional TOML file
 named by ``AGENT_RFT_CONFIG``, the defaults, and the encoding of a tree for a child process.

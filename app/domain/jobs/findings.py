@@ -1,4 +1,4 @@
-"""Findings about a job in plain words, computed from its committed curves. Pure.
+"""Findings about a job in plain words, computed from its committed curves and rollouts. Pure.
 
 Owns the sentences that a person reads above the charts: the job's own stop rules whose condition
 holds at its last step, and shares of lost rollouts, failing calls and groups that train nothing.
