@@ -51,7 +51,7 @@ class _Failure:
     texts: tuple[str, ...]
     """The reason, for each answer."""
     is_certain: bool
-    """Whether no answer has a score."""
+    """True where no answer has a score."""
 
 
 class GraderTries:
