@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main as command_line
+from app.domain.exit_codes import BACKUP_UNUSABLE
 from app.embedded.backup.manifest import Manifest, fingerprint, write
 from app.embedded.migrate import revisions
 from tests.support.backups import CONTENT, KEY
@@ -44,7 +45,7 @@ def refused(
 ) -> Callable[..., str]:
     """Runs the command, which must refuse. Returns its sentence."""
 
-    def run(*options: str, key: str | None = KEY, status: int = 8) -> str:
+    def run(*options: str, key: str | None = KEY, status: int = BACKUP_UNUSABLE) -> str:
         target = tmp_path / "new"
         arguments = ["agent-rft", "restore", "--from", str(backup), "--data-dir", str(target)]
         monkeypatch.setattr("sys.argv", [*arguments, *options])

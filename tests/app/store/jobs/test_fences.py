@@ -32,6 +32,8 @@ READS = {
     "resume_point",
     "stop_request",
     "ends",
+    "packed",
+    "names",
     "row_means",
 }
 # The worker's role has no right to these writes, with any fence.
