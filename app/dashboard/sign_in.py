@@ -13,6 +13,7 @@ from app.dashboard.visitors import (
     COOKIE,
     OwnForm,
     SignedIn,
+    check_site,
     clear_cookie,
     sent_form,
     set_cookie,
@@ -37,6 +38,7 @@ async def form(to: Annotated[str, Query(alias="next")] = _HOME) -> Response:
 @router.post("/sign-in")
 async def sign_in(request: Request) -> Response:
     """Begins a session by an API key, or by the one-time link that `agent-rft up` printed."""
+    check_site(request)  # before it counts, so that another site uses up nobody's attempts
     await _count_attempt(request, _address_of(request))
     fields = await sent_form(request)
     to = _own_path(fields.get("next", _HOME))

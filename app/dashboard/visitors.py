@@ -81,7 +81,7 @@ async def sent_form(request: Request) -> Mapping[str, str]:
     """Returns the fields of a form that this site sent. Raises `PermissionDenied` for a form of
     another site, or of an unknown one.
     """
-    _check_site(request)
+    check_site(request)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise InvalidRequest(f"A form is sent as '{_FORM}'.")
     form: FormData = await request.form(max_files=0, max_fields=_MAX_FIELDS)
@@ -102,8 +102,10 @@ async def _own_form(request: Request, guest: "SignedIn") -> Mapping[str, str]:
     return fields
 
 
-def _check_site(request: Request) -> None:
-    """Browsers name the site that sends a form in `Sec-Fetch-Site`, or without TLS in `Origin`."""
+def check_site(request: Request) -> None:
+    """Raises `PermissionDenied` for a form of another site. Browsers name the site that sends it in
+    `Sec-Fetch-Site`, or without TLS in `Origin`.
+    """
     site, origin = request.headers.get(_SITE), request.headers.get("origin")
     if site is not None:
         is_own = site == "same-origin"

@@ -39,6 +39,17 @@ async def test_an_address_has_so_many_attempts_a_minute_and_others_have_theirs(
     assert called.status_code == 200
 
 
+async def test_a_form_of_another_site_uses_up_no_attempt(
+    api: Api, guest: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_window(monkeypatch)
+    for _ in range(SIGN_INS_PER_MINUTE + 1):
+        form = {"api_key": "wrong"}
+        there = {"origin": "https://elsewhere.example"}
+        assert (await guest.http.post("/sign-in", data=form, headers=there)).status_code == 403
+    assert (await guest.sign_in(api.key)).status_code == 303
+
+
 async def test_the_addresses_of_one_network_are_one_client(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
