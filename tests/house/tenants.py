@@ -6,12 +6,11 @@ compare it with the tree.
 """
 
 import ast
-import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.house.tree import ROOT
+from tests.house.contracts import imported, read
 
 SETTING = "app.system"
 OWNER = "app.store.across_tenants"
@@ -28,9 +27,7 @@ class Contract:
 
 
 def read_contract() -> Contract:
-    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = config["tool"]["importlinter"]["contracts"]
-    [found] = [each for each in contracts if each["name"] == CONTRACT]
+    found = read(CONTRACT)
     return Contract(
         closed_to=frozenset(found["source_modules"]),
         across_tenants=frozenset(found["forbidden_modules"]),
@@ -57,18 +54,7 @@ def names_the_setting(source: str) -> bool:
 
 
 def imports_owner(source: str) -> bool:
-    return any(name == OWNER or name.startswith(f"{OWNER}.") for name in _imported(source))
-
-
-def _imported(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Import():
-                yield from (alias.name for alias in node.names)
-            case ast.ImportFrom():
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
-            case _:
-                pass
+    return any(name == OWNER or name.startswith(f"{OWNER}.") for name in imported(source))
 
 
 def uncovered(modules: Iterable[str], contract: Contract) -> list[str]:

@@ -1,8 +1,9 @@
 import pytest
 
 from tests.house import tenants
+from tests.house.contracts import children
 from tests.house.tenants import Contract
-from tests.house.tree import ROOT, python_files
+from tests.house.tree import python_files
 
 APP = [(tenants.module_name(path), source) for path, source in python_files("app")]
 
@@ -24,9 +25,7 @@ def test_the_contract_lists_every_module_that_looks_across_tenants() -> None:
 
 
 def test_the_contract_forbids_them_to_all_of_the_control_plane() -> None:
-    tops = {path.stem for path in (ROOT / "app").glob("*.py")} - {"__init__"}
-    tops |= {path.parent.name for path in (ROOT / "app").glob("*/__init__.py")}
-    assert tenants.read_contract().closed_to == {f"app.{top}" for top in tops - {"store"}}
+    assert tenants.read_contract().closed_to == children("app") - {"app.store"}
 
 
 @pytest.mark.parametrize(
