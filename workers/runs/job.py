@@ -24,6 +24,7 @@ from workers.runs.method import Method, PreparedRun, build_reporter
 from workers.runs.reproducibility import record_reproducibility
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
+from workers.runs.step_outcome import StepOutcome
 from workers.runs.stopping import StoppedEarly
 from workers.runs.training_result import TrainingResult, with_overlap
 
@@ -97,13 +98,14 @@ class JobRun:
 
     async def _fail(self, failure: RunFailed) -> None:
         kept = await self._retention.look_up()
+        lost = failure.outcome if isinstance(failure, StepLost) else None
 
-        async def keep_rollouts(unit: RunUnitOfWork) -> None:
-            if isinstance(failure, StepLost):
-                await self._reporter.writer.values(unit, failure.outcome)
+        async def keep_lost(unit: RunUnitOfWork) -> None:
+            if lost is not None:
+                await self._reporter.writer.values(unit, lost)
 
         await self._ending.failed(
-            failure, result_file=await self._result_file_if_possible(), keep=keep_rollouts
+            failure, result_file=await self._result_file_if_possible(lost), keep=keep_lost
         )
         await self._retention.clear(kept)
 
@@ -192,7 +194,7 @@ class JobRun:
 
     async def _succeed(self, result: TrainingResult) -> None:
         kept = await self._retention.look_up(published=result.adapter_key)
-        result_file = await self._result_file()
+        result_file = await write_result_file(self._context)
         announcer, used = self._reporter.announcer, self._reporter.meter.reading()
         if self._watcher is not None:
             self._watcher.cancel()  # from here on the fence of the write itself decides
@@ -223,15 +225,12 @@ class JobRun:
         await self._retention.clear(kept)
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
 
-    async def _result_file_if_possible(self) -> FileRow | None:
+    async def _result_file_if_possible(self, lost: StepOutcome | None) -> FileRow | None:
         """Returns the result file of a failed job; the job fails with its own reason if it has
         none.
         """
         try:
-            return await self._result_file()
+            return await write_result_file(self._context, lost=lost)
         except Unavailable as error:
             log.warning("no result file written", job_id=self._job.id, error=str(error))
             return None
-
-    async def _result_file(self) -> FileRow | None:
-        return await write_result_file(self._context)

@@ -11,6 +11,7 @@ from typing import Any
 
 from app.domain.ids import Split
 from app.domain.rollouts import metrics as names
+from app.domain.rollouts.metrics import MetricPoint
 from app.domain.rollouts.trajectory import ScoredRollout
 
 Values = dict[str, float]
@@ -94,3 +95,16 @@ class StepOutcome:
     @property
     def valid_values(self) -> Values:
         return self.validation.values
+
+    def points(self) -> list[MetricPoint]:
+        """Returns the points of all curves. The last of two points with the same key counts."""
+        splits: list[tuple[Split, Values]] = [
+            ("train", self.train_values),
+            ("valid", self.valid_values),
+            *self.validation.further.items(),
+        ]
+        return [
+            MetricPoint(name, split, self.step, value)
+            for split, values in splits
+            for name, value in sorted(values.items())
+        ]

@@ -6,11 +6,10 @@ events, nor how a step was trained.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from app.domain.ids import REPORT, Split, new_id
+from app.domain.ids import REPORT, new_id
 from app.domain.jobs.best_checkpoint import kept_steps
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
@@ -22,11 +21,10 @@ from app.domain.rollouts.metrics import (
     REWARD_MEAN,
     ROLLOUTS_VALID,
     TIME_EVAL,
-    MetricPoint,
 )
 from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.context import RunContext
-from workers.runs.step_outcome import PublishedAdapter, StepOutcome, Values
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome
 from workers.runs.trace import rollout_row
 
 _VALIDATION_CURVES: Final = [ROLLOUTS_VALID, REWARD_MEAN, LOSS]
@@ -98,18 +96,7 @@ class StepWriter:
             for rollout in rollouts
         ]
         await unit.rollouts.insert_many(self._job.id, rows)
-        await unit.metrics.upsert(
-            self._job.id,
-            [
-                *_points("train", outcome.step, outcome.train_values),
-                *_points("valid", outcome.step, outcome.valid_values),
-                *(
-                    point
-                    for split, values in outcome.validation.further.items()
-                    for point in _points(split, outcome.step, values)
-                ),
-            ],
-        )
+        await unit.metrics.upsert(self._job.id, outcome.points())
 
     async def checkpoint(
         self, unit: RunUnitOfWork, step: int, *, adapter_key: str, metrics: dict[str, float]
@@ -171,7 +158,3 @@ class StepWriter:
             created_at=int(time.time()),
             reasoning_effort=self._trained_effort,
         )
-
-
-def _points(split: Split, step: int, values: Values) -> Sequence[MetricPoint]:
-    return [MetricPoint(name, split, step, value) for name, value in sorted(values.items())]

@@ -35,22 +35,25 @@ Values = dict[str, float]
 
 
 def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes] | None:
-    """Returns row and content for the curves from step 1 on; `None` before the first step.
+    """Returns row and content for the curves from step 1 on; `None` if no step has points. The last
+    of two points with the same key counts.
 
-    Id and content follow from the job, so that writing it again changes nothing.
+    The id follows from job and content, so that writing it again changes nothing, and that a cancel
+    and an end of the run that overlap do not change each other's file: a lost step is in one alone.
     """
     points = [point for point in points if point.step > 0]
     if not points:
         return None
     content = step_metrics(points, _grader(job.method)).encode()
-    file_id = f"file-{hashlib.sha256(f'result-file/{job.id}'.encode()).hexdigest()[:24]}"
+    digest = hashlib.sha256(content).hexdigest()
+    file_id = f"file-{hashlib.sha256(f'result-file/{job.id}/{digest}'.encode()).hexdigest()[:24]}"
     row = FileRow(
         id=file_id,
         project_id=job.project_id,
         filename=FILENAME,
         purpose=PURPOSE,
         bytes=len(content),
-        sha256=hashlib.sha256(content).hexdigest(),
+        sha256=digest,
         object_key=f"projects/{job.project_id}/files/{file_id}",
         status="processed",
         status_details=None,

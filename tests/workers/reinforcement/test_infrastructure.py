@@ -1,18 +1,22 @@
 """Validations of which most rollouts were lost: real runs whose grader is down for a while."""
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 import pytest
 from typing_extensions import override
 
 from app.domain.errors import PYTHON_ERROR, NotFound
 from app.domain.ids import Split
-from app.domain.jobs.jobs import JobStatus
+from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.rollouts.rollouts import RolloutFilter
 from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.gateways.egress.egress import EgressReply, SentRequest
+from app.services.jobs.metrics import MetricService
 from app.services.jobs.rollouts import RolloutService
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
 from tests.support.scored import scored
@@ -121,24 +125,34 @@ async def test_a_trained_job_whose_validation_and_comparison_were_lost_has_no_re
 
 @dataclass
 class Down(Script):
-    """Grades nothing of one kind of rows."""
+    """Grades no more than the first rollouts of one kind of rows."""
 
     held_out: bool = True
+    graded: int = 0
 
     @override
     def __call__(self, request: SentRequest) -> EgressReply:
-        if json.loads(request.body)["item"]["held_out"] is self.held_out:
+        split = "valid" if self.held_out else "train"
+        if (
+            json.loads(request.body)["item"]["held_out"] is self.held_out
+            and self.asked[split] >= self.graded
+        ):
             return EgressReply(400, {}, b"{}", 0.0)
         return super().__call__(request)
 
 
-@pytest.mark.parametrize(("split", "step"), [("valid", 0), ("train", 1)])
+@pytest.mark.parametrize(
+    ("split", "step", "trained", "used"),
+    [("valid", 0, 0, None), ("train", 1, 0, ROWS), ("train", 2, 1, 3 * ROWS)],
+)
 async def test_the_rollouts_of_a_step_that_was_lost_can_be_looked_at(
-    runs: RealRuns, split: Split, step: int
+    runs: RealRuns, split: Split, step: int, trained: int, used: int | None
 ) -> None:
+    """A step has as many rollouts as a validation: two on each of five rows."""
     job = await runs.job(stop=QUIET)
-    ended = await runs.run(job, Down(held_out=split == "valid"))
-    assert (ended.status, ended.step) == (JobStatus.FAILED, 0)
+    ended = await runs.run(job, Down(held_out=split == "valid", graded=trained * ROWS))
+    assert (ended.status, ended.step) == (JobStatus.FAILED, trained)
+    assert (None if ended.usage is None else ended.usage.rollouts) == used, "committed ones alone"
     assert ended.error is not None
     assert ended.error.code == "endpoint_unavailable"
     assert f"/v1/fine_tuning/jobs/{job.id}/rollouts?failed=true" in (ended.error.message or "")
@@ -155,4 +169,30 @@ async def test_the_rollouts_of_a_step_that_was_lost_can_be_looked_at(
         assert (row.failure_message or "").startswith("g: ")
         assert row.trace["messages"][-1]["role"] == "assistant"
         assert "trained_step" not in row.trace
-    assert await runs.curve(job, "discarded/share", split) == {step: 1.0}
+    assert (await runs.curve(job, "discarded/share", split))[step] == 1.0
+    await _check_result_file(runs, ended, steps=step)
+
+
+async def _check_result_file(runs: RealRuns, job: Job, *, steps: int) -> None:
+    """Checks that the CSV has exactly the points of the curves, from step 1 to the lost one."""
+    curves = await MetricService(runs.world.app, runs.world.tenant).packed(job.id)
+    points = {
+        (step, f"{curve.split}/{curve.name}"): value
+        for curve in curves
+        for step, value in curve.read().items()
+        if step > 0
+    }
+    assert {step for step, _ in points} == set(range(1, steps + 1))
+    if not points:
+        assert job.result_files == []
+        return
+    (file_id,) = job.result_files
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        key = (await unit.files.get(file_id)).object_key
+    text = (runs.world.settings.objects_dir / key).read_text()
+    assert {
+        (int(row["step"]), column): float(value)
+        for row in csv.DictReader(io.StringIO(text))
+        for column, value in row.items()
+        if column.partition("/")[0] in get_args(Split) and value
+    } == points

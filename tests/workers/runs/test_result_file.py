@@ -7,6 +7,7 @@ from app.domain.jobs.result_files import step_metrics
 from app.domain.rollouts.metrics import MetricPoint
 from tests.support.runs.world import World
 from workers.runs.result_file import write_result_file
+from workers.runs.step_outcome import StepOutcome, TrainedStep
 
 GRADER = {"type": "endpoint", "name": "records"}
 
@@ -64,7 +65,7 @@ def test_a_tool_whose_name_looks_like_a_kind_of_error_is_no_column_of_another() 
     ]
 
 
-async def test_writing_it_again_changes_nothing(world: World) -> None:
+async def test_the_same_points_make_the_same_file_and_others_another_one(world: World) -> None:
     job = await world.job()
     context = await world.context(job)
     assert await write_result_file(context) is None
@@ -81,6 +82,13 @@ async def test_writing_it_again_changes_nothing(world: World) -> None:
     assert hashlib.sha256(content).hexdigest() == first.sha256
     assert [row["step"] for row in _rows(content.decode())] == ["1", "2"]
     assert (first.filename, first.purpose) == ("step_metrics.csv", "fine-tune-results")
+    lost = StepOutcome(TrainedStep(3, {"discarded/share": 1.0}))
+    third = await write_result_file(context, lost=lost)
+    assert third is not None
+    further = _rows((world.settings.objects_dir / third.object_key).read_text())
+    assert [row["train/discarded/share"] for row in further] == ["0.25", "", "1.0"]
+    kept = (world.settings.objects_dir / first.object_key).read_bytes()
+    assert (third.id != first.id, kept) == (True, content), "a cancel may have listed the first"
     async with world.app.tenant(world.tenant) as unit:
         rows, _ = await unit.files.page(purpose=None, after=None, limit=9, order="asc")
-    assert first.id not in {row.id for row in rows}, "the row is written with the job's end"
+    assert not {first.id, third.id} & {row.id for row in rows}, "a row comes with the end"
