@@ -1,19 +1,20 @@
 """Renders every error of the API in the hosted envelope, with a request id."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute, Match, Route
+from starlette.routing import Match
 
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.parameters import refusals
+from app.api.support.path_hints import PathHints
 from app.domain.errors import (
     IdempotencyKeyInUse,
     QuotaExceeded,
@@ -26,7 +27,9 @@ from app.domain.value_faults import broken_rule
 
 RETRY_AFTER_S = "2"
 _SERVED_BY = {"HEAD": "GET"}
-_NOT_SERVED = {"responses": "Responses API", "completions": "legacy Completions API"}
+_OF_A_WRONG_PATH = frozenset([400, 404])
+"""Statuses by which a route answers that took a word of the path for an id."""
+
 _DESCRIPTIONS = {
     400: "The request is malformed, or the object is in the wrong state for it.",
     401: "No valid API key was sent.",
@@ -73,7 +76,18 @@ def envelope(
 async def _request_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestError):
         raise error
-    return error_reply(error, hint=_meant(request))
+    return error_reply(error, hint=_alike(request, error))
+
+
+def _alike(request: Request, error: RequestError) -> str:
+    if error.status_code not in _OF_A_WRONG_PATH:
+        return ""
+    return _hints(request).alike(request.method, request.scope["path"])
+
+
+def _hints(request: Request) -> PathHints:
+    hints: PathHints = request.app.state.path_hints
+    return hints
 
 
 def error_reply(error: RequestError, *, hint: str = "") -> JSONResponse:
@@ -129,54 +143,24 @@ async def _validation_error(request: Request, error: Exception) -> JSONResponse:
         return envelope(400, f"Invalid request body: {rule}.", code="invalid_value")
     # The source is no part of a path; it names the whole of a query that is one object.
     within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
-    return error_reply(refusals("", within)[0], hint=_meant(request))
+    refusal = refusals("", within)[0]
+    return error_reply(refusal, hint=_alike(request, refusal))
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, HTTPException):
         raise error
-    path = request.scope["path"]
-    messages = {
-        404: f"Invalid URL ({request.method} {path}){_instead_of(path) or _meant(request)}",
-        405: f"Not allowed to {request.method} on {path}{_meant(request)}",
-    }
-    message = messages.get(error.status_code, str(error.detail))
-    headers = error.headers
-    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        headers = {"allow": _allowed(request)}
+    method, path = request.method, request.scope["path"]
+    message, headers = str(error.detail), error.headers
+    match error.status_code:
+        case HTTPStatus.NOT_FOUND:
+            message = f"Invalid URL ({method} {path}){_hints(request).unserved(method, path)}"
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            message = f"Not allowed to {method} on {path}{_hints(request).alike(method, path)}"
+            headers = {"allow": _allowed(request)}
+        case _:
+            pass
     return envelope(error.status_code, message, headers=headers)
-
-
-def _instead_of(path: str) -> str:
-    """Returns what to call in place of a hosted API that is not served."""
-    parts = path.strip("/").split("/")
-    missing = _NOT_SERVED.get(parts[1]) if len(parts) > 1 and parts[0] == "v1" else None
-    if missing is None:
-        return ""
-    return f": this service has no {missing}; use POST /v1/chat/completions."
-
-
-def _meant(request: Request) -> str:
-    """Names the path that ends as the called one does: `/v1/graders/run` is served elsewhere."""
-    called = request.scope["path"].strip("/")
-    end = called.removeprefix("v1/").removeprefix("fine_tuning/")
-    served = [
-        route.path
-        for route in _routes(request.app.routes)
-        if request.method in (route.methods or ()) and route.path.endswith(f"/{end}")
-    ]
-    if not end or not served or f"/{called}" in served:
-        return ""
-    return f". Did you mean {request.method} {served[0]}?"
-
-
-def _routes(routes: Iterable[BaseRoute]) -> Iterator[Route]:
-    """Yields the routes that have a path; an included router keeps its own."""
-    for route in routes:
-        if isinstance(route, Route):
-            yield route
-        else:
-            yield from _routes(getattr(route, "original_router", APIRouter()).routes)
 
 
 def _allowed(request: Request) -> str:
@@ -208,6 +192,7 @@ def server_error() -> JSONResponse:
 
 
 def install(app: FastAPI) -> None:
+    app.state.path_hints = PathHints(app.routes)
     app.add_exception_handler(RequestError, _request_error)
     app.add_exception_handler(AnsweredBefore, _answered_before)
     app.add_exception_handler(RequestValidationError, _validation_error)

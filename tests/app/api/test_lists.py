@@ -127,8 +127,18 @@ async def test_a_path_that_is_too_short_names_the_whole_one(
     assert reply.json()["error"]["message"].endswith(f". Did you mean POST {meant}?")
 
 
+async def test_only_a_wrong_path_gets_a_hint(api: Api) -> None:
+    reply = await api.http.post("/v1/graders/run", json={})
+    assert reply.status_code == 401
+    assert "Did you mean" not in reply.json()["error"]["message"]
+    for path in ("/v1/files/file-1", "/v1/graders/grader_1"):
+        reply = await api.call("GET", path)
+        assert reply.status_code == 404
+        assert "Did you mean" not in reply.json()["error"]["message"]
+
+
 async def test_an_unknown_path_names_no_other(api: Api) -> None:
-    for path in ("/v1/assistants", "/responses", "/v1"):
+    for path in ("/v1/assistants", "/responses", "/v1", "/v1/{name}"):
         reply = await api.call("GET", path)
         assert reply.json()["error"]["message"] == f"Invalid URL (GET {path})"
 
