@@ -5,21 +5,24 @@ They are part of the chosen grader, which a customer may read and change.
 
 from typing import Final
 
+from app.domain.graders.numerals import NUMERAL_LINES
+
 _KEY: Final = "REFERENCE_KEY"
+_NUMERAL: Final = "NUMERAL_LINES"
 _LAST_NUMBER: Final = '''\
 import re
 from decimal import Decimal
 
 NUMBER = re.compile(
-    r"(?:(?<![\\w.])-)?(?:(?<![\\w.])(?:\\d{1,3}(?:,\\d{3})+|\\d+)(?:\\.\\d+)?|(?<![\\w.])\\.\\d+)"
-    r"(?:[eE][+-]?\\d{1,4}\\b)?",
+NUMERAL_LINES
     re.ASCII,
 )
 
 
 def last_number(text):
-    found = NUMBER.findall(text)
-    return Decimal(found[-1].replace(",", "")) if found else None
+    """The value of the last number of a text; a sign may stand before or behind a currency mark."""
+    found = NUMBER.findall(text.replace("\\u2212", "-"))
+    return Decimal("".join(found[-1]).replace(",", "")) if found else None
 
 
 def grade(sample, item):
@@ -39,9 +42,24 @@ def value_of(text):
 
 
 def same(left, right):
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    return left == right
+    """Equal as JSON: 1.0 is 1, true is not, at any depth."""
+    pairs = [(left, right)]
+    while pairs:
+        left, right = pairs.pop()
+        if isinstance(left, dict) and isinstance(right, dict):
+            if left.keys() != right.keys():
+                return False
+            pairs.extend((left[key], right[key]) for key in left)
+        elif isinstance(left, list) and isinstance(right, list):
+            if len(left) != len(right):
+                return False
+            pairs.extend(zip(left, right))
+        elif isinstance(left, bool) or isinstance(right, bool):
+            if left is not right:
+                return False
+        elif left != right:
+            return False
+    return True
 
 
 def grade(sample, item):
@@ -66,8 +84,13 @@ def grade(sample, item):
 
 
 def last_number_source(key: str) -> str:
-    return _LAST_NUMBER.replace(_KEY, repr(key))
+    return _LAST_NUMBER.replace(_NUMERAL, _numeral_source()).replace(_KEY, repr(key))
 
 
 def json_fields_source(key: str) -> str:
     return _JSON_FIELDS.replace(_KEY, repr(key))
+
+
+def _numeral_source() -> str:
+    lines = [f'    r"{line}"' for line in NUMERAL_LINES]
+    return "\n".join(lines) + ","

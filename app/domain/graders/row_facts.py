@@ -4,7 +4,6 @@ Owns the names of these keys. A null and a blank text count as absent. Pure.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 from app.domain.graders.calls import ReferenceFault, expected_calls
 from app.domain.graders.code_tests import TestsFault, code_tests
+from app.domain.graders.numerals import is_number
 from app.domain.strict_json import strict_loads
 
 TESTS: Final = "tests"
@@ -24,9 +24,6 @@ REFERENCE_KEYS: Final = (
     "ground_truth", "label",
 )
 # fmt: on
-_NUMBER: Final = re.compile(
-    r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?", re.ASCII
-)
 _SOLVED: Final = "####"
 """Stands before the answer of a worked solution, as in the rows of GSM8K."""
 _LABEL_CHARACTERS: Final = 64
@@ -113,8 +110,7 @@ def _reference(value: Any) -> Form:
 
 
 def _form_of_text(text: str) -> Form:
-    solution, mark, answer = text.rpartition(_SOLVED)
-    if _NUMBER.fullmatch(answer.strip() if mark and solution else text):
+    if is_number(text.rpartition(_SOLVED)[2].strip()):
         return Form.NUMBER
     if text[0] in "{[":
         try:

@@ -53,12 +53,23 @@ def test_the_rows_name_the_grader(row: dict[str, Any], expected: dict[str, Any])
     assert expected.items() <= choice(row, row).grader.items()
 
 
-@pytest.mark.parametrize("answer", [42, -1.5, "42", "1,000", "-3e4", "12 + 30 = 42\n#### 42"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(42, -1.5, "42", "1,000", "-3e4", "12 + 30 = 42\n#### 42", "#### 42", "#### -1,042.50"),
+        *(".5", "+5", "\u22125", "-$5", "$-5", "\u20ac1,042"),
+    ],
+)
 def test_a_number_is_looked_for_at_the_end_of_the_answer(answer: Any) -> None:
     chosen = choice({"answer": answer}).grader
     assert chosen["type"] == "python"
     assert "item['answer']" in chosen["source"]
     assert "def last_number" in chosen["source"]
+
+
+@pytest.mark.parametrize("answer", ["1,0425", "3-4", "5 eggs", "####", "1.2.3", "5e12345"])
+def test_a_text_with_a_number_in_it_is_no_number(answer: str) -> None:
+    assert choice({"answer": answer}).kind == "exact_match"
 
 
 @pytest.mark.parametrize("answer", [{"town": "Ulm"}, ["Ulm"], '{"town": "Ulm"}', "[1]"])
