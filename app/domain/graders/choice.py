@@ -11,8 +11,9 @@
 | none of these, and the job asks for JSON | `json_valid`, by the schema of `response_format` |
 | none of these, and `auto` names a judge | `ai_judge` |
 
-A key that some rows have and others lack is refused, since the grader would lose those rows. Pure;
-must not know files.
+A key that some rows have and others lack is refused, since the grader would lose those rows; so are
+a number or JSON beside other forms. Short and long texts together are texts. Pure; must not know
+files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -115,7 +116,8 @@ _Chosen = tuple[dict[str, Any], str]
 def _by_tests(rows: Sequence[RowFacts]) -> _Chosen | None:
     if not _complete(rows, TESTS):
         return None
-    form = _only_form(rows, TESTS)
+    form = rows[0].forms[TESTS]
+    _only_form(rows, TESTS, form)
     if form is Form.PROGRAM_TESTS:
         return {"type": "code_execution"}, f"{_each(rows)} 'tests' of a program"
     function = next((key for key in FUNCTION_KEYS if _complete(rows, key)), None)
@@ -142,7 +144,7 @@ def _by_reference(rows: Sequence[RowFacts], answer_schema: dict[str, Any] | None
         return None
     forms = {row.forms[key] for row in rows}
     if Form.JSON in forms:
-        _only_form(rows, key)
+        _only_form(rows, key, Form.JSON)
         definition = {"type": "python", "source": json_fields_source(key)}
         return definition, f"{_each(rows)} a reference in '{key}' that is JSON"
     if answer_schema is not None:
@@ -151,7 +153,8 @@ def _by_reference(rows: Sequence[RowFacts], answer_schema: dict[str, Any] | None
             "not known which field of the answer it belongs to: send a grader whose 'input' reads "
             "that field, such as '{{sample.output_json.FIELD}}'"
         )
-    if forms == {Form.NUMBER}:
+    if Form.NUMBER in forms:
+        _only_form(rows, key, Form.NUMBER)
         definition = {"type": "python", "source": last_number_source(key)}
         return definition, f"{_each(rows)} a reference in '{key}' that is a number"
     reference = f"{{{{item.{key}}}}}"
@@ -210,15 +213,18 @@ def _complete(rows: Sequence[RowFacts], key: str) -> bool:
     return not lacking
 
 
-def _only_form(rows: Sequence[RowFacts], key: str) -> Form:
-    first = rows[0]
-    other = next((row for row in rows if row.forms[key] is not first.forms[key]), None)
-    if other is not None:
-        raise NoGraderFits(
-            f"'{key}' is {first.forms[key].value} in line {first.line} and "
-            f"{other.forms[key].value} in line {other.line}: one grader cannot read both"
-        )
-    return first.forms[key]
+def _only_form(rows: Sequence[RowFacts], key: str, form: Form) -> None:
+    """Raises `NoGraderFits` if some rows have this form and others another one."""
+    other = next((row for row in rows if row.forms[key] is not form), None)
+    if other is None:
+        return
+    same = next(row for row in rows if row.forms[key] is form)
+    first, second = sorted((same, other), key=lambda row: row.line)
+    raise NoGraderFits(
+        f"'{key}' is {first.forms[key].value} in line {first.line} and "
+        f"{second.forms[key].value} in line {second.line}: one grader cannot read both, so write "
+        "it in one form in every row, or send a grader of your own"
+    )
 
 
 def _each(rows: Sequence[RowFacts]) -> str:

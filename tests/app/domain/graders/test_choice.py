@@ -80,9 +80,10 @@ def test_json_is_compared_field_by_field(answer: Any) -> None:
     assert "json.loads" in chosen["source"]
 
 
-def test_rows_of_labels_and_numbers_are_compared_as_texts() -> None:
-    assert choice({"answer": "Ulm"}, {"answer": 3}).kind == "exact_match"
-    assert choice({"answer": "Ulm"}, {"answer": LONG}).kind == "text_similarity"
+def test_short_and_long_texts_are_compared_as_texts() -> None:
+    chosen = choice({"answer": "Ulm"}, {"answer": LONG}, {"answer": True})
+    assert chosen.kind == "text_similarity"
+    assert chosen.reason == "All 3 rows have a reference in 'answer' that is a text."
 
 
 def test_a_schema_of_answers_is_enough_and_says_what_it_does_not_score() -> None:
@@ -129,6 +130,20 @@ def test_the_reason_counts_the_rows() -> None:
             [{"answer": {"a": 1}}, {"answer": "b"}],
             "'answer' is JSON in line 1 and a short text in line 2",
         ),
+        (
+            [{"answer": "1"}] * 11 + [{"answer": LONG}],
+            "a number in line 1 and a text in line 12: one grader cannot read both, so write it in",
+        ),
+        (
+            [{"answer": "1"}] * 11 + [{"answer": "N/A"}],
+            "'answer' is a number in line 1 and a short text in line 12",
+        ),
+        (
+            [{"answer": "Ulm"}, {"answer": LONG}, {"answer": 3}],
+            "'answer' is a short text in line 1 and a number in line 3",
+        ),
+        ([{"answer": True}, {"answer": 1}], "is a short text in line 1 and a number in line 2"),
+        ([{"answer": 1}, {"answer": {"a": 1}}], "is a number in line 1 and JSON in line 2"),
     ],
 )
 def test_rows_that_fit_nothing_are_refused_with_the_cure(
