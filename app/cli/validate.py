@@ -114,7 +114,7 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
     for alike in _grouped(report.findings):
         first = alike[0]
         where = f" [{first.param}]" if first.param else ""
-        print(f"{first.severity.upper():7}  {first.code}{where}: {_told(alike)}", file=out)
+        print(f"{first.severity.upper():7}  {first.code}{where}: {_merged(alike)}", file=out)
     if report.grader_choice is not None:
         choice = report.grader_choice
         print(f"grader: {choice.kind}. {choice.reason}", file=out)
@@ -146,7 +146,7 @@ def _sentence(finding: PreflightIssue) -> str:
     return finding.message.removeprefix(f"{place}: ")
 
 
-def _told(alike: list[PreflightIssue]) -> str:
+def _merged(alike: list[PreflightIssue]) -> str:
     lines = sorted({finding.line for finding in alike if finding.line is not None})
     if len(lines) < 2:  # noqa: PLR2004 - one row needs no list
         return alike[0].message

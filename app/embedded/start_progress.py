@@ -20,14 +20,14 @@ _WORDS: Final = {
 class StartProgress:
     """Counts from its own making."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
         self._started = time.monotonic()
         self._ready = set[str]()
 
     def begun(self, names: Sequence[str], logs: Path) -> None:
         parts = ", ".join(_WORDS.get(name, name) for name in names)
-        self._tell(f"starting {parts or 'the API and the workers'}; logs are in {logs}")
+        self._show(f"starting {parts or 'the API and the workers'}; logs are in {logs}")
 
     def ready(self, name: str) -> None:
         """Tells of a child that is ready, once."""
@@ -36,4 +36,4 @@ class StartProgress:
             self.done(_WORDS.get(name, name))
 
     def done(self, part: str) -> None:
-        self._tell(f"{part} ready after {time.monotonic() - self._started:.1f} s")
+        self._show(f"{part} ready after {time.monotonic() - self._started:.1f} s")

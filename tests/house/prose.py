@@ -76,8 +76,8 @@ def find_in_python(path: Path, source: str) -> Iterator[Finding]:
     for line, name, verb in _imperatives(path, tree):
         yield Finding(path, line, f"the docstring of {name} opens with {verb!r}: write {verb}s")
     for line, name in _names(tree):
-        if name in NAMES:
-            yield Finding(path, line, f"{name} was renamed: {NAMES[name]}")
+        if (bare := name.lstrip("_")) in NAMES:
+            yield Finding(path, line, f"{name} was renamed: {NAMES[bare]}")
 
 
 def find_in_test_names(path: Path, source: str) -> Iterator[Finding]:

@@ -102,8 +102,8 @@ def test_the_visible_text_of_a_template_is_read_and_nothing_else() -> None:
 
 
 def test_a_name_that_was_renamed_is_found_where_it_is_made_not_where_it_is_used() -> None:
-    source = "def remembered(told): ...\nPlaces = 1\nother.remembered()\n"
-    assert sorted(each.line for each in prose.find_in_python(PATH, source)) == [1, 1, 2]
+    source = "def remembered(told): ...\nPlaces = 1\nother.remembered()\ndef _told(): ...\n"
+    assert sorted(each.line for each in prose.find_in_python(PATH, source)) == [1, 1, 2, 4]
 
 
 def test_a_word_that_was_given_up_is_found_in_the_name_of_a_test() -> None:

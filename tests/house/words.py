@@ -54,6 +54,7 @@ NAMES: dict[str, str] = {
     "Telling": "StepReport",
     "ReinforcementTelling": "StepReport",
     "told": "event_message, or the noun of what is reported",
+    "tell": "report, or the verb of what is done with the text",
     "judge_row": "check_row",
     "PATIENCE_STEPS": "STRAGGLER_STEPS",
     "begun_with": "adapter_settings_of_resume",

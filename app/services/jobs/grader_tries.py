@@ -104,7 +104,7 @@ class GraderTries:
             message = f"The python grader '{grader.name}' was not tried: {fault}."
             return PreflightIssue("warning", "grader_not_tried", message, param)
         failures = [failure for task in attempts if (failure := task.result()) is not None]
-        return _told(param, grader, failures, tried=len(rows)) if failures else None
+        return _failures_issue(param, grader, failures, tried=len(rows)) if failures else None
 
 
 class _NotTried(Exception):
@@ -157,7 +157,7 @@ def _own_texts(item: dict[str, Any]) -> Iterator[str]:
             yield value
 
 
-def _told(
+def _failures_issue(
     param: str, grader: PythonGrader, failures: Sequence[_Failure], *, tried: int
 ) -> PreflightIssue:
     first = failures[0]

@@ -118,12 +118,12 @@ class RetentionStore:
             return False
         await self._change(job, kept_checkpoints=left)
         if kept:
-            await self._tell(job, f"{len(kept) - len(left)} checkpoints were removed", days)
+            await self._append_event(job, f"{len(kept) - len(left)} checkpoints were removed", days)
         return bool(kept)
 
     async def _delete_rollouts(self, job: AgedJob, days: float) -> bool:
         await self._change(job, rollouts_deleted_at=func.now())
-        await self._tell(job, "The rollouts were removed", days)
+        await self._append_event(job, "The rollouts were removed", days)
         return True
 
     async def _change(self, job: AgedJob, **values: Any) -> None:
@@ -133,7 +133,7 @@ class RetentionStore:
             .values(clean_after=func.now(), **values)
         )
 
-    async def _tell(self, job: AgedJob, what: str, days: float) -> None:
+    async def _append_event(self, job: AgedJob, what: str, days: float) -> None:
         events = EventStore(self._session, job.project_id)
         message = f"{what}: the operator keeps them for {days:g} days after the end of a job."
         await events.append(job.job_id, level="info", type="message", message=message)

@@ -89,7 +89,7 @@ class VersionBatch:
         """
         self._drop_cancelled()
         running = len(self._rows) - self._rows.unfinished
-        self._admit()
+        self._assign_rows()
         if self._rows:
             step, ids_N = self._step(running, weights.query_heads)
             logits_BV = self._forward(weights, step, ids_N)
@@ -115,7 +115,7 @@ class VersionBatch:
             self._waiting = deque(s for s in self._waiting if not s.cancelled)
             self._rows.leave()
 
-    def _admit(self) -> None:
+    def _assign_rows(self) -> None:
         """Assigns rows to waiting sequences in their order while each fits the KV pool's limit at
         its largest length. At least one runs even if it exceeds the limit.
         """
