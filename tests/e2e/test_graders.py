@@ -133,6 +133,7 @@ def test_a_judge_without_a_score_loses_rollouts_and_scores_none_of_them(
     assert (job.status, job.error.code) == ("failed", code)
     assert "lost to failures of tools or graders" in str(job.error.message)
     rows = live.rollouts(job.id)
+    assert rows
     assert all(row["reward"] is None for row in rows)
     assert "canary-judge" not in str(rows) + str(live.get(f"/fine_tuning/jobs/{job.id}"))
 

@@ -56,6 +56,7 @@ async def test_a_service_accounts_keys_open_its_project_until_they_are_taken(
     assert secret[:36] not in shown["redacted_value"]
     assert len(shown["redacted_value"]) < 30
     dump = execute(database, "SELECT k::text FROM api_keys k")
+    assert any(first["id"] in str(row) for row in dump)
     assert all(secret not in str(row) for row in dump)
 
     gone = await admin("DELETE", f"{keys}/{first['id']}")
