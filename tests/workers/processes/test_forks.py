@@ -19,7 +19,8 @@ DIES_WITH_ITS_PARENT = """
 import socket, time
 from workers.processes.forks import ForkServer
 ours, theirs = socket.socketpair()
-child = ForkServer([]).start(("-c", "import time; time.sleep(3600)"), stdin=theirs.fileno())
+server = ForkServer([])  # one that nobody holds is closed and ends by itself
+child = server.start(("-c", "import time; time.sleep(3600)"), stdin=theirs.fileno())
 print(child.started.result(), flush=True)
 time.sleep(3600)
 """
