@@ -28,7 +28,7 @@ MOST_TIME_OUTS: Final = 3
 """Tests that may reach their time limit; the later ones then fail without a run."""
 MOST_SECONDS: Final = 60.0
 """Run time of all tests of one answer; once it is spent, the later ones fail without a run."""
-_LANGUAGES: Final = frozenset({"", "py", "python", "python3"})
+_PYTHON: Final = frozenset({"py", "python", "python3"})
 _TOLERANCE: Final = 1e-9
 
 
@@ -102,8 +102,12 @@ class CodeExecutionScorer:
 
 
 def code_of(text: str) -> str:
-    """Returns the last block of Python in a text of Markdown, or the text where it has none."""
-    found = [block.text for block in fenced_blocks(text) if block.label.lower() in _LANGUAGES]
+    """Returns the last block that is labelled as Python in a text of Markdown; the last one without
+    a label where none is, since such a block behind the code is mostly its output; or the text.
+    """
+    blocks = fenced_blocks(text)
+    labelled = [block.text for block in blocks if block.label.lower() in _PYTHON]
+    found = labelled or [block.text for block in blocks if not block.label]
     return found[-1] if found else text
 
 

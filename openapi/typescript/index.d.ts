@@ -2944,7 +2944,7 @@ export interface components {
             name: string;
             /**
              * Input
-             * @description Template of the code: the last Markdown block of Python in it, or the whole text.
+             * @description Template of the code: the last Markdown block labelled as Python in it, else the last one without a label, else the whole text.
              * @default {{sample.output_text}}
              */
             input: string;

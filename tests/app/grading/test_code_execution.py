@@ -29,6 +29,11 @@ ECHO = {"tests": [{"stdin": "a\nb\n", "stdout": "a-b"}, {"stdout": "-"}]}
         ("def add(a, b):\n    return a + b", 1.0, "4 of 4 tests passed"),
         ("Sure:\n```python\ndef add(a, b):\n    return a + b\n```\nDone.", 1.0, "4 of 4"),
         (
+            "```python\ndef add(a, b):\n    return a + b\n```\nExample output:\n```\n3\n```",
+            1.0,
+            "4 of 4 tests passed",
+        ),
+        (
             "def add(a, b):\n    return int(a) + int(b)",
             0.5,
             "2 of 4 tests passed; test 2: another result than the expected one",
@@ -164,10 +169,20 @@ async def test_an_answer_without_usable_code_scores_0(text: str) -> None:
     assert (result.score, result.errors.raised) == (0.0, ("sample_parse_error",))
 
 
-def test_the_last_block_of_python_is_the_code() -> None:
-    text = "```python\na\n```\n```json\n{}\n```\n```py\nb\n```\n```sh\nc\n```"
-    assert code_of(text) == "b\n"
-    assert code_of("```json\n{}\n```") == "```json\n{}\n```"
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("```python\na\n```\n```json\n{}\n```\n```py\nb\n```\n```sh\nc\n```", "b\n"),
+        ("```python\na\n```\nExample output:\n```\n3\n```", "a\n"),
+        ("```\nold\n```\n```Python\na\n```", "a\n"),
+        ("```\na\n```\n```\nb\n```\n```text\n3\n```", "b\n"),
+        ("```python3\na\n```\n```\n3\n```\n```python3\nb\n```\n```\n4\n```", "b\n"),
+        ("```json\n{}\n```", "```json\n{}\n```"),
+        ("a", "a"),
+    ],
+)
+def test_a_labelled_block_comes_before_one_without_a_label(text: str, code: str) -> None:
+    assert code_of(text) == code
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ class CodeExecutionGrader(UnitGrader):
     type: Literal["code_execution"]
     name: str = Field(default="code_execution", min_length=1, max_length=256)
     input: TemplateText = ANSWER
-    """Template of the code: the last Markdown block of Python in it, or the whole text."""
+    """Template of the code: the last Markdown block labelled as Python in it, else the last one
+    without a label, else the whole text.
+    """
     function: TemplateText | None = Field(default=None, exclude_if=lambda value: value is None)
     """Template of the name of the function that tests call; without it they run the whole program.
     """

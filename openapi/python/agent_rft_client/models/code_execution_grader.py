@@ -29,8 +29,8 @@ class CodeExecutionGrader:
             type_ (Literal['code_execution']): Selects the kind of the object.
             pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'code_execution'.
-            input_ (str | Unset): Template of the code: the last Markdown block of Python in it, or the whole text. Default:
-                '{{sample.output_text}}'.
+            input_ (str | Unset): Template of the code: the last Markdown block labelled as Python in it, else the last one
+                without a label, else the whole text. Default: '{{sample.output_text}}'.
             function (None | str | Unset): Template of the name of the function that tests call; without it they run the
                 whole program.
             tests (str | Unset): Template of the tests as JSON: a list of `{"arguments", "expected"}` for a function, of
