@@ -10,7 +10,14 @@ import asyncio
 import math
 from typing import Any, Final, assert_never
 
-from app.domain.graders.code_tests import CallTest, CodeTest, RunTest, TestsFault, code_tests
+from app.domain.graders.code_tests import (
+    CallTest,
+    CodeTest,
+    RunTest,
+    TestsFault,
+    code_tests,
+    is_function_name,
+)
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.templates import parse_template
 from app.domain.sandbox import FunctionCall, Program, Script
@@ -59,7 +66,7 @@ class CodeExecutionScorer:
         function = None
         if self._function is not None:
             function = render(self._function, request, source=self._source)
-            if not function.isidentifier():
+            if not is_function_name(function):
                 raise self._fault("the row's 'function' is not the name of a function")
         try:
             text = render(self._tests, request, source=self._source)

@@ -1,5 +1,6 @@
 """Reads the tests of a `code_execution` grader: calls of a function, or runs of a whole program."""
 
+import keyword
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,6 +34,11 @@ class RunTest:
 
 
 CodeTest = CallTest | RunTest
+
+
+def is_function_name(text: str) -> bool:
+    """Says if Python can define a function of this name: `class` is an identifier, but reserved."""
+    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def code_tests(text: str, *, with_function: bool) -> list[CodeTest]:

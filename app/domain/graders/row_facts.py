@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from app.domain.graders.calls import ReferenceFault, expected_calls
-from app.domain.graders.code_tests import TestsFault, code_tests
+from app.domain.graders.code_tests import TestsFault, code_tests, is_function_name
 from app.domain.graders.numerals import is_number
 from app.domain.strict_json import strict_loads
 
@@ -89,7 +89,11 @@ def _tests(value: Any) -> Form:
 
 
 def _name(value: Any) -> Form | None:
-    return Form.NAME if isinstance(value, str) and value.isidentifier() else None
+    if not isinstance(value, str) or not value.isidentifier():
+        return None
+    if not is_function_name(value):
+        raise TestsFault(f"{value!r} is a keyword of Python, so no function has this name")
+    return Form.NAME
 
 
 def _calls(value: Any) -> Form:

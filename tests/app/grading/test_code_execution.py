@@ -150,8 +150,12 @@ async def test_a_row_chooses_the_function(sandbox: RunningSandbox) -> None:
     code = "def twice(a):\n    return 2 * a"
     item = {"name": "twice", "tests": [{"arguments": [2], "expected": 4}]}
     assert (await scored(grader, code, item=item, sandbox=sandbox.client)).score == 1.0
-    with pytest.raises(ScoreFault, match="is not the name of a function"):
-        await scored(grader, code, item={**item, "name": "a b"}, sandbox=sandbox.client)
+    for name in ("a b", "class", "None", ""):
+        with pytest.raises(ScoreFault, match="is not the name of a function"):
+            await scored(grader, code, item={**item, "name": name}, sandbox=sandbox.client)
+    soft = {**item, "name": "match"}
+    code = "def match(a):\n    return 2 * a"
+    assert (await scored(grader, code, item=soft, sandbox=sandbox.client)).score == 1.0
 
 
 async def test_a_sandbox_that_is_away_is_infrastructure(sandbox: RunningSandbox) -> None:

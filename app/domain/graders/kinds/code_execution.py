@@ -6,7 +6,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.graders.code_tests import TestsFault, code_tests
+from app.domain.graders.code_tests import TestsFault, code_tests, is_function_name
 from app.domain.graders.grader_model import ANSWER, UnitGrader, fault_at
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.templates import Placeholder, parse_template
@@ -34,8 +34,10 @@ class CodeExecutionGrader(UnitGrader):
     @field_validator("function")
     @classmethod
     def _is_a_name(cls, function: str | None) -> str | None:
-        if function is not None and _is_literal(function) and not function.isidentifier():
-            raise PydanticCustomError("function_error", "it is the name of a function")
+        if function is not None and _is_literal(function) and not is_function_name(function):
+            raise PydanticCustomError(
+                "function_error", "it is the name of a function, and no keyword"
+            )
         return function
 
     @model_validator(mode="after")

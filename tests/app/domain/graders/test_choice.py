@@ -122,6 +122,10 @@ def test_the_reason_counts_the_rows() -> None:
         ([{"tests": []}], "line 1, 'tests': the tests are a list of 1 to 64 objects"),
         ([{"tests": [FUNCTION_TEST]}], "add it to every row as 'function'"),
         (
+            [{"tests": [FUNCTION_TEST], "function": "class"}],
+            "line 1, 'function': 'class' is a keyword of Python",
+        ),
+        (
             [{"tests": [FUNCTION_TEST]}, {"tests": [PROGRAM_TEST]}],
             "'tests' is tests of a function in line 1 and tests of a program in line 2",
         ),

@@ -63,6 +63,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
     [
         ({}, ("type",), "required"),
         ({"type": "code_execution", "function": "a b"}, ("function",), "name of a function"),
+        ({"type": "code_execution", "function": "class"}, ("function",), "no keyword"),
         ({"type": "code_execution", "tests": "[]"}, ("tests",), "a list of 1 to 64"),
         ({"type": "label_model"}, ("model",), "required"),
         ({"type": "made_up"}, ("type",), "no grader type 'made_up'"),
