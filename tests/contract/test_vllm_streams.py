@@ -1,4 +1,4 @@
-"""What vLLM streams reaches an `openai` client as the specification describes it."""
+"""Recorded streams of vLLM reach an `openai` client in the form of the specification."""
 
 from typing import Any
 

@@ -75,7 +75,7 @@ async def test_processor_time_and_time_by_the_clock_differ() -> None:
         slept = await run(sandbox, "    time.sleep(3600)")
         assert (slept.how, slept.detail) == ("time_limit", "no result within 1 s")
         computed = await run(sandbox, "    while True:\n        pass")
-    # Which of both comes first depends on how busy the machine is.
+    # The order of the two depends on how busy the machine is.
     assert computed.how == "time_limit"
     assert computed.detail in {"no result within 1 s", "no result within 1 s of processor time"}
 
