@@ -44,12 +44,13 @@ def put_points(database: Database, job: str, curves: dict[tuple[str, str], list[
     """Stores curves by name and split; training begins at step 1, validation at 0."""
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         for (name, split), values in curves.items():
-            for step, value in enumerate(values, int(split == "train")):
-                connection.execute(
-                    "INSERT INTO job_metrics (project_id, job_id, name, split, step, value) "
-                    "SELECT project_id, id, %s, %s, %s, %s FROM fine_tuning_jobs WHERE id = %s",
-                    (name, split, step, value, job),
-                )
+            first = int(split == "train")
+            connection.execute(
+                "INSERT INTO job_metrics (project_id, job_id, name, split, step, value) "
+                "SELECT project_id, id, %s, %s, points.step, points.value FROM fine_tuning_jobs, "
+                "unnest(%s::int[], %s::float8[]) AS points (step, value) WHERE id = %s",
+                (name, split, list(range(first, first + len(values))), values, job),
+            )
 
 
 def put_rollout(
