@@ -7,18 +7,16 @@ reads one at once.
 """
 
 from collections.abc import Iterable
-from contextlib import aclosing
 from typing import Final
 
 import structlog
 
 from app.domain.errors import Unavailable
-from app.gateways.job_queue import CeleryJobQueue, JobQueue
+from app.gateways.job_queue import JobQueue
 from app.settings.runs import RetentionSettings
-from app.settings.settings import Settings
 from app.store.database import Database
-from workers.processes.clients import open_database
 from workers.processes.leased_work import LeasedWork
+from workers.processes.ticks import TickClients
 
 log = structlog.get_logger()
 
@@ -26,22 +24,19 @@ MOST_UNREAD: Final = 10
 """Unread messages of a queue above which none is added. A sweep wakes as many idle workers."""
 
 
-async def sweep_once(settings: Settings, kinds: Iterable[LeasedWork]) -> None:
-    async with (
-        open_database(settings, pool_size=1) as database,
-        aclosing(CeleryJobQueue(settings.redis_url)) as queue,
-    ):
-        for work in kinds:
-            try:
-                await sweep(
-                    work,
-                    database,
-                    queue,
-                    max_attempts=settings.lease.max_attempts,
-                    retention=settings.retention,
-                )
-            except Unavailable as error:
-                log.warning("sweep skipped, database away", noun=work.noun, error=str(error))
+async def sweep_all(clients: TickClients, kinds: Iterable[LeasedWork]) -> None:
+    settings = clients.settings
+    for work in kinds:
+        try:
+            await sweep(
+                work,
+                clients.database,
+                clients.queue,
+                max_attempts=settings.lease.max_attempts,
+                retention=settings.retention,
+            )
+        except Unavailable as error:
+            log.warning("sweep skipped, database away", noun=work.noun, error=str(error))
 
 
 async def sweep(

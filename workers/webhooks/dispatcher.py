@@ -7,12 +7,11 @@ from typing import Final
 import structlog
 
 from app.domain.errors import Unavailable
-from app.settings.settings import Settings
+from app.store.database import Database
 from app.store.webhooks.claims import delivery_claims
 from workers.events.consumers import WEBHOOKS
 from workers.events.follower import Follower
 from workers.processes.children import Children
-from workers.processes.clients import open_database
 from workers.processes.leased_work import python_module
 
 log = structlog.get_logger()
@@ -20,22 +19,21 @@ log = structlog.get_logger()
 CHILD: Final = python_module("workers.webhooks.child")
 
 
-async def dispatch_deliveries(settings: Settings, *, children: Children) -> bool:
+async def dispatch_deliveries(database: Database, *, children: Children) -> bool:
     """Starts the delivering process if needed. Returns whether one runs now."""
     if children.is_full:
         return True
-    if not await _is_due(settings):
+    if not await _is_due(database):
         return False
     children.start(CHILD)
     return True
 
 
-async def _is_due(settings: Settings) -> bool:
+async def _is_due(database: Database) -> bool:
     try:
-        async with open_database(settings, pool_size=1) as database:
-            await Follower(database, (WEBHOOKS,)).catch_up()
-            async with delivery_claims(database) as unit:
-                return await unit.leases.is_due()
+        await Follower(database, (WEBHOOKS,)).catch_up()
+        async with delivery_claims(database) as unit:
+            return await unit.leases.is_due()
     except Unavailable as error:
         log.warning("due deliveries not checked, database away", error=str(error))
         return False

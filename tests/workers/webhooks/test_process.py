@@ -8,7 +8,6 @@ import pytest
 from app.domain.events.webhooks import DeliveryStatus
 from app.settings.egress import EgressSettings
 from app.settings.environment import to_environment
-from app.settings.settings import Settings
 from tests.support.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.patience import until
@@ -26,12 +25,13 @@ def children() -> Iterator[Children]:
         killed(child.process)
 
 
-def settings_of(scene: Scene, server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def let_children_call(
+    server: EndpointServer, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     egress = EgressSettings(allow_endpoints=(server.host_port,), allow_plain_http=True)
     settings = scene.stack.settings.model_copy(update={"egress": egress})
     for name, value in to_environment(settings).items():
         monkeypatch.setenv(name, value)
-    return settings
 
 
 def statuses(scene: Scene) -> set[str]:
@@ -42,12 +42,12 @@ async def test_one_process_is_started_once_something_is_due(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, children: Children
 ) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
-        settings = settings_of(scene, server, monkeypatch)
+        let_children_call(server, scene, monkeypatch)
         await scene.endpoint(server)
-        assert await dispatch_deliveries(settings, children=children) is False
+        assert await dispatch_deliveries(scene.worker, children=children) is False
         await scene.cancelled_job()
-        assert await dispatch_deliveries(settings, children=children) is True
-        assert await dispatch_deliveries(settings, children=children) is True
+        assert await dispatch_deliveries(scene.worker, children=children) is True
+        assert await dispatch_deliveries(scene.worker, children=children) is True
         child = children.running[0].process
         await until(lambda: len(server.received) == 1)
         # The process remains for a while and polls: nothing else is started here.
@@ -66,18 +66,18 @@ async def test_what_a_killed_process_had_on_its_way_is_sent_again(
         return Reply(200, delay_s=3600 if len(server.received) == 1 else 0)
 
     async with endpoint(hang_once) as server:
-        settings = settings_of(scene, server, monkeypatch)
+        let_children_call(server, scene, monkeypatch)
         await scene.endpoint(server)
         await scene.cancelled_job()
-        await dispatch_deliveries(settings, children=children)
+        await dispatch_deliveries(scene.worker, children=children)
         await until(lambda: len(server.received) == 1)
         child = children.running[0].process
         killed(child)
-        assert await dispatch_deliveries(settings, children=children) is False, (
+        assert await dispatch_deliveries(scene.worker, children=children) is False, (
             "the lease still runs"
         )
         scene.execute("UPDATE webhook_deliveries SET lease_until = now() - interval '1 second'")
-        assert await dispatch_deliveries(settings, children=children) is True
+        assert await dispatch_deliveries(scene.worker, children=children) is True
         await until(lambda: len(server.received) == 2)
         first, second = server.received
         assert first.headers["webhook-id"] == second.headers["webhook-id"]
@@ -89,10 +89,10 @@ async def test_a_process_ends_with_its_parent(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, children: Children
 ) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
-        settings = settings_of(scene, server, monkeypatch)
+        let_children_call(server, scene, monkeypatch)
         await scene.endpoint(server)
         await scene.cancelled_job()
-        await dispatch_deliveries(settings, children=children)
+        await dispatch_deliveries(scene.worker, children=children)
         await until(lambda: len(server.received) == 1)
         child = children.running[0]
         child.line.close()
