@@ -15,13 +15,13 @@ one step and each tool call is one. Parallel calls that exceed the limit run the
 import json
 import time
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, assert_never
 
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
-from app.domain.ids import SampleKey
+from app.domain.ids import SampleKey, Split
 from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
@@ -104,12 +104,22 @@ async def _prompt_ids(
         text = renderer.prompt_text(observation.messages, observation.tools)
         return await off_loop_if_long(len(text), lambda: renderer.encode(text))
     except InvalidRequest as error:
-        label = "training" if key.split == "train" else "validation"
+        label = _file_of(key.split)
         raise RunFailed(
             f"Example {row.index + 1} of the {label} file cannot be rendered: {error}",
             code=f"invalid_{label}_file",
             param=f"{label}_file",
         ) from error
+
+
+def _file_of(split: Split) -> Literal["training", "validation"]:
+    match split:
+        case "train":
+            return "training"
+        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
+            return "validation"
+        case _:
+            assert_never(split)
 
 
 @dataclass(slots=True)

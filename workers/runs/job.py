@@ -5,6 +5,7 @@ lost lease. Must not know how any method trains.
 """
 
 import asyncio
+from typing import assert_never
 
 import structlog
 
@@ -138,7 +139,7 @@ class JobRun:
         """
         due = self._reporter.stopping.due
         if due is not None:
-            raise StoppedEarly(due) if due.action == "stop" else Paused(due)
+            raise _stop_of(due)
         if self._pause_requested:
             raise Paused
         reached = self._job.caps.reached(self._reporter.usage)
@@ -234,3 +235,13 @@ class JobRun:
         except Unavailable as error:
             log.warning("no result file written", job_id=self._job.id, error=str(error))
             return None
+
+
+def _stop_of(due: RuleTrigger) -> StoppedEarly | Paused:
+    match due.action:
+        case "stop":
+            return StoppedEarly(due)
+        case "pause" | "warn":
+            return Paused(due)
+        case _:
+            assert_never(due.action)

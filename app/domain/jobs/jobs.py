@@ -24,6 +24,9 @@ EXPIRE_TASK = "agent_rft.expire"
 RUNS_QUEUE = "runs"
 CONTROL_QUEUE = "control"
 
+EventLevel = Literal["info", "warn", "error"]
+EventKind = Literal["message", "metrics"]
+
 
 class JobStatus(StrEnum):
     """State of a job; `succeeded`, `failed` and `cancelled` are final."""
@@ -207,8 +210,8 @@ class JobEvent:
     id: str
     job_id: str
     created_at: int
-    level: Literal["info", "warn", "error"]
-    type: Literal["message", "metrics"]
+    level: EventLevel
+    type: EventKind
     message: str
     data: dict[str, Any] | None
 

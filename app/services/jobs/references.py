@@ -250,7 +250,13 @@ def _readable_source(sent: Any) -> CurriculumSource | None:
 
 
 async def _find(reference: RegisteredReference, service: RegistryService, param: str) -> Registered:
-    place = "curriculum" if service.noun is Noun.CURRICULUM else f"{param}.id"
+    match service.noun:
+        case Noun.CURRICULUM:
+            place = "curriculum"
+        case Noun.TOOL | Noun.GRADER:
+            place = f"{param}.id"
+        case _:
+            assert_never(service.noun)
     newest = await _found(service.get, reference.id, None, param=place)
     if reference.version is None or reference.version == newest.version:
         return newest

@@ -41,6 +41,7 @@ _CODES: Final = {
     FaultKind.TIMEOUT: "tool_timeout",
     FaultKind.UNREACHABLE: "tool_unreachable",
     FaultKind.BAD_REPLY: "tool_bad_reply",
+    FaultKind.TOO_LARGE: "tool_bad_reply",
     FaultKind.REFUSED: "endpoint_not_allowed",
 }
 
