@@ -23,7 +23,7 @@ WAITING_ON_ENDPOINT: Final = "waiting_on_endpoint"
 _PAUSED: Final = "Fine-tuning job paused"
 
 
-class Ending:
+class RunEnding:
     def __init__(self, database: Database, *, project_id: str, job_id: str, fence: int) -> None:
         self._database = database
         self._claim = (project_id, job_id, fence)

@@ -19,7 +19,7 @@ from app.store.jobs.claims import job_claims
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
-from workers.runs.ending import Ending
+from workers.runs.ending import RunEnding
 from workers.runs.lost_step import StepLost
 from workers.runs.method import Method, PreparedRun, build_reporter
 from workers.runs.reproducibility import record_reproducibility
@@ -65,7 +65,7 @@ class JobRun:
             job_id=context.job.id,
         )
         self._reporter = build_reporter(context, method, tuned_name=self._tuned_name)
-        self._ending = Ending(
+        self._ending = RunEnding(
             context.database,
             project_id=context.job.project_id,
             job_id=context.job.id,

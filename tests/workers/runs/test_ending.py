@@ -10,11 +10,13 @@ from app.gateways.inference.inference import EngineAway
 from tests.support.runs.world import World
 from workers.methods import job_run
 from workers.runs.context import RunContext
-from workers.runs.ending import Ending
+from workers.runs.ending import RunEnding
 
 
-def _ending(context: RunContext, job: Job) -> Ending:
-    return Ending(context.database, project_id=job.project_id, job_id=job.id, fence=context.fence)
+def _ending(context: RunContext, job: Job) -> RunEnding:
+    return RunEnding(
+        context.database, project_id=job.project_id, job_id=job.id, fence=context.fence
+    )
 
 
 async def test_an_internal_fault_is_retried_and_the_last_attempt_has_its_reason(
