@@ -8,11 +8,11 @@ from app.domain.accounts.tenants import Tenant
 
 SESSION_S: Final = 12 * 3600
 LINK_S: Final = 3600
-MAX_TICKETS: Final = 20
+MAX_SESSIONS: Final = 20
 """Sessions of one API key that live at once, and links; one more ends the oldest."""
 
 
-class TicketKind(StrEnum):
+class SessionKind(StrEnum):
     """A session shows pages; a link can be exchanged once for a session."""
 
     SESSION = "session"
@@ -20,12 +20,12 @@ class TicketKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class StoredSession:
     """A stored session or link. It is worth as much as its API key, and ends with it."""
 
     id: str
     """Hash of the secret that the browser has; the secret itself is not stored."""
-    kind: TicketKind
+    kind: SessionKind
     project_id: str
     key_id: str
     """Look-up part of the API key that it was made with."""
@@ -33,7 +33,7 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class SessionOwner:
     """Somebody with a session, as pages see them."""
 
     tenant: Tenant
