@@ -34,7 +34,7 @@ from app.domain.registry.registered_objects import Noun, Registered
 from app.domain.tools.tools import ToolSpec
 from app.services.jobs.grader_choices import GraderChoiceService
 from app.services.registry.curricula import CurriculumService
-from app.services.registry.registered_graders import RegisteredGraderService
+from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryService
 from app.services.registry.tools import ToolService
 

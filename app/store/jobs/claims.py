@@ -15,7 +15,7 @@ from app.store.jobs.events import EventStore
 from app.store.jobs.transitions import pause_job
 from app.store.leases import Lease, lock_held
 from app.store.queues import QueuedRows
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.schema.jobs import FineTuningJobTable as Table
 
 
 class ClaimableJobs(QueuedRows):

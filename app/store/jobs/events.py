@@ -16,7 +16,7 @@ from app.domain.jobs.jobs import EventKind, EventLevel, JobEvent
 from app.store.events.log import log_job_event
 from app.store.paging import Keyset
 from app.store.schema.events import JobEventTable as Table
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+from app.store.schema.jobs import FineTuningJobTable
 from app.store.storable import storable
 from app.store.times import unix
 

@@ -30,7 +30,7 @@ from app.store.jobs.new_jobs import new_rows, parameters, statement_of, stored_j
 from app.store.jobs.rows import COLUMNS, JOBS, to_job
 from app.store.jobs.transitions import lock_job, move_job, no_such_job
 from app.store.paging import Keyset
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.schema.jobs import FineTuningJobTable as Table
 from app.store.statements import Callback, PreparedStatement, Scope, Statements
 from app.store.storable import storable
 from app.store.times import unix_or_none

@@ -10,7 +10,7 @@ from app.domain.events.webhooks import job_event
 from app.domain.jobs.jobs import JobStatus, may_become
 from app.store.events.log import log_end
 from app.store.leases import ended_lease
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.schema.jobs import FineTuningJobTable as Table
 
 
 def no_such_job(job_id: str) -> NotFound:

@@ -22,7 +22,7 @@ from app.store.models.dropped_checkpoints import model_dropped
 from app.store.schema.base import Base
 from app.store.schema.checkpoints import CheckpointTable
 from app.store.schema.events import JobEventTable
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
+from app.store.schema.jobs import FineTuningJobTable as Job
 from app.store.schema.metrics import JobMetricTable
 from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.reports import ReportTable

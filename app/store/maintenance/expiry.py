@@ -14,11 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.data.uploads import upload_directory
 from app.domain.jobs.jobs import TERMINAL
 from app.domain.models.exports import export_directory
-from app.store.schema.dashboard_sessions import DashboardSessionTable as Ticket
+from app.store.schema.dashboard_sessions import DashboardSessionTable as Session
+from app.store.schema.exports import ModelExportTable as Export
 from app.store.schema.files import FileTable as File
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import StoredResponseTable as Response
-from app.store.schema.model_exports import ModelExportTable as Export
+from app.store.schema.jobs import FineTuningJobTable as Job
 from app.store.schema.registry import RegisteredObjectTable as Registered
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.webhooks import WebhookEventTable as Event
@@ -144,9 +144,9 @@ class ExpiryStore:
 
     async def remove_dashboard_sessions(self, limit: int) -> int:
         """Removes expired sessions of the dashboard and links. Returns their number."""
-        old = select(Ticket.id).where(Ticket.expires_at <= func.now()).limit(limit)
+        old = select(Session.id).where(Session.expires_at <= func.now()).limit(limit)
         removed = await self._session.execute(
-            delete(Ticket).where(Ticket.id.in_(old)).returning(Ticket.id)
+            delete(Session).where(Session.id.in_(old)).returning(Session.id)
         )
         return len(removed.all())
 

@@ -20,7 +20,7 @@ from app.store.jobs.events import EventStore
 from app.store.maintenance.ended_jobs import ENDED
 from app.store.schema.eval_runs import EvalRunTable as EvalRun
 from app.store.schema.files import FileTable as File
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
+from app.store.schema.jobs import FineTuningJobTable as Job
 
 Kind = Literal["jobs", "checkpoints", "rollouts"]
 _SECONDS_OF_A_DAY: Final = 86_400.0

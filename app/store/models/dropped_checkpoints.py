@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, tru
 from app.domain.jobs.jobs import TERMINAL
 from app.domain.models.models import CHECKPOINT_NAMES
 from app.store.schema.checkpoints import CheckpointTable
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
+from app.store.schema.jobs import FineTuningJobTable as Jobs
 from app.store.schema.models import TunedModelTable
 
 

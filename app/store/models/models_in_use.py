@@ -18,8 +18,8 @@ from app.domain.models.model_users import ModelUser, using_export, using_job, us
 from app.store.schema.checkpoints import CheckpointTable as Checkpoint
 from app.store.schema.eval_runs import EvalRunTable as Runs
 from app.store.schema.evals import EvalTable as Evals
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
-from app.store.schema.model_exports import ModelExportTable as Exports
+from app.store.schema.exports import ModelExportTable as Exports
+from app.store.schema.jobs import FineTuningJobTable as Jobs
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
 
 _ENDED: Final = [status.value for status in TERMINAL]

@@ -141,7 +141,7 @@ def _on_gpu(request: StartRequest, counts: Counts) -> _Planned:
     tokens = _options(request).max_batch_tokens
     match request.engine:
         case "vllm":
-            share = request.engine_share or share_for_engine(
+            share: float | None = request.engine_share or share_for_engine(
                 free, counts, context_length=context, micro_batch_tokens=tokens
             )
         case "cpu" | "vllm_cpu":
