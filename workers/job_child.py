@@ -7,6 +7,7 @@ import sys
 import warnings
 
 from app.domain.errors import RunFailed
+from app.gateways.objects import build_objects
 from app.store.leases import Lease
 from workers.methods import job_run
 from workers.processes.child import run_supervised
@@ -44,7 +45,11 @@ async def fail_if_exhausted(clients: Clients, lease: Lease, error: Exception) ->
 
 def _ending(clients: Clients, lease: Lease) -> RunEnding:
     return RunEnding(
-        clients.database, project_id=lease.project_id, job_id=lease.id, fence=lease.fence
+        clients.database,
+        build_objects(clients.settings),
+        project_id=lease.project_id,
+        job_id=lease.id,
+        fence=lease.fence,
     )
 
 

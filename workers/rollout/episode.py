@@ -1,4 +1,4 @@
-"""One rollout: sample, parse, step the environment, append its replies, until done or a limit.
+"""Runs one rollout: samples, parses, steps the environment, appends replies, until done or a limit.
 
 Owns the order of these steps and the token record. Promises: the policy is trained on the sampled
 ids with their log-probs, reply text carries mask 0, no answer is used before it is journalled, and
@@ -22,7 +22,14 @@ from pydantic import TypeAdapter
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.ids import SampleKey, Split
-from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
+from app.domain.rollouts.trajectory import (
+    UNPARSABLE_CALL,
+    Failure,
+    StopReason,
+    ToolCallRecord,
+    Trajectory,
+    Turn,
+)
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.prompts import off_loop_if_long
@@ -30,7 +37,7 @@ from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import ParsedTurn
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
-from workers.rollout.call_records import UNPARSABLE, call_records
+from workers.rollout.call_records import call_records
 from workers.rollout.environment import (
     AssistantTurn,
     Environment,
@@ -264,7 +271,7 @@ class _Episode:
             return ()
         position = CallPosition(self.trajectory.key, len(self.trajectory.turns) - 1, 0)
         outcome = ToolOutcome(storable(parsed.parse_error), "parse_error", 0.0, 0)
-        return (ToolReply(position, UNPARSABLE, "", outcome),)
+        return (ToolReply(position, UNPARSABLE_CALL, "", outcome),)
 
 
 def _turn(sampled: SampledTurn, parsed: ParsedTurn, calls: tuple[ToolCallRecord, ...]) -> Turn:

@@ -2,7 +2,7 @@
 
 Owns the words and the data of the events that a run writes about its steps. Promises that an event
 is a row of the transaction that commits what the event is about: both exist, or neither does. Must
-not know ledger, curves, checkpoints or usage, nor who reads the events.
+not know rollouts, curves, checkpoints or usage, nor who reads the events.
 """
 
 from collections.abc import Sequence

@@ -9,8 +9,7 @@ from typing import assert_never
 
 import structlog
 
-from app.domain.data.files import FileRow
-from app.domain.errors import NOTHING_TO_LEARN, RunFailed, Unavailable
+from app.domain.errors import NOTHING_TO_LEARN, RunFailed
 from app.domain.jobs.jobs import FILES_VALIDATED, StopRequest
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
@@ -25,7 +24,6 @@ from workers.runs.method import Method, PreparedRun, build_reporter
 from workers.runs.reproducibility import record_reproducibility
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
-from workers.runs.step_outcome import StepOutcome
 from workers.runs.stopping import StoppedEarly
 from workers.runs.training_result import TrainingResult, with_overlap
 
@@ -67,6 +65,7 @@ class JobRun:
         self._reporter = build_reporter(context, method, tuned_name=self._tuned_name)
         self._ending = RunEnding(
             context.database,
+            context.objects,
             project_id=context.job.project_id,
             job_id=context.job.id,
             fence=context.fence,
@@ -105,9 +104,7 @@ class JobRun:
             if lost is not None:
                 await self._reporter.writer.values(unit, lost)
 
-        await self._ending.failed(
-            failure, result_file=await self._result_file_if_possible(lost), keep=keep_lost
-        )
+        await self._ending.failed(failure, lost=lost, keep=keep_lost)
         await self._retention.clear(kept)
 
     async def _work(self) -> None:
@@ -195,7 +192,9 @@ class JobRun:
 
     async def _succeed(self, result: TrainingResult) -> None:
         kept = await self._retention.look_up(published=result.adapter_key)
-        result_file = await write_result_file(self._context)
+        result_file = await write_result_file(
+            self._context.unit, self._context.objects, self._job.id
+        )
         announcer, used = self._reporter.announcer, self._reporter.meter.reading()
         if self._watcher is not None:
             self._watcher.cancel()  # from here on the fence of the write itself decides
@@ -225,16 +224,6 @@ class JobRun:
         await retry_while_unavailable(write)
         await self._retention.clear(kept)
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
-
-    async def _result_file_if_possible(self, lost: StepOutcome | None) -> FileRow | None:
-        """Returns the result file of a failed job; the job fails with its own reason if it has
-        none.
-        """
-        try:
-            return await write_result_file(self._context, lost=lost)
-        except Unavailable as error:
-            log.warning("no result file written", job_id=self._job.id, error=str(error))
-            return None
 
 
 def _stop_of(due: RuleTrigger) -> StoppedEarly | Paused:

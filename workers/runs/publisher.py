@@ -1,4 +1,4 @@
-"""From trained weights to a policy that samples: save, load into the engine, probe, retire.
+"""Publishes trained weights: saves the adapter, loads it into the engine, probes it, unloads others.
 
 A name is never used twice: an engine's prefix cache is keyed by it. A claim unloads its versions at
 its end, or the next claim does.

@@ -1,4 +1,4 @@
-"""One program from its start to its end: deadline, bounds of what it writes, the kill.
+"""Executes one program: keeps its deadline, bounds its output, kills it.
 
 Promises: the process is gone when this returns, however it ended; what it wrote is bounded, and is
 passed on unread. The time of a program counts from the moment it is sent, not from its wait for a

@@ -1,4 +1,4 @@
-"""Sessions of the dashboard, and the links that begin one, as rows speak of them."""
+"""Sessions of the dashboard, and the one-time links that open one, as values of their rows."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -74,6 +74,8 @@ TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
 }
 
 TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
+ENDED: Final = tuple(sorted(status.value for status in TERMINAL))
+"""The terminal states as rows hold them."""
 
 
 OPEN_JOBS: Final = (

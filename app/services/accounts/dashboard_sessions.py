@@ -1,4 +1,4 @@
-"""Sessions of the dashboard: an API key or a one-time link in, a secret for a cookie out.
+"""Opens sessions of the dashboard: exchanges an API key or a one-time link for a cookie's secret.
 
 Promises: a session is bound to its key and worth nothing once the key has ended; a link begins one
 session; neither secret is stored. Must not know cookies and pages.

@@ -1,4 +1,4 @@
-"""Projects of an organization: make, rename, archive.
+"""Use cases of an organization's projects: creates, renames, archives them.
 
 An archived project keeps every row. Its keys are refused at once, what it had under way ends, and
 nothing new begins in it.

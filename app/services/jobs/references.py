@@ -176,7 +176,7 @@ class RegisteredReferences:
         return {**definition, "id": registered.id, "version": registered.version}
 
     async def _files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:
-        """`{"training_file": id, "validation_file": id}`; inline rows are written as files."""
+        """Returns the id of each file by its parameter; inline rows are written as files."""
         match source:
             case RegisteredReference():
                 registered = await _find(source, self._ports.curricula, "curriculum")

@@ -16,6 +16,7 @@ from app.domain.accounts.quotas import Quotas
 from app.domain.errors import WrongState
 from app.domain.evals.evals import Eval
 from app.domain.jobs.jobs import (
+    ENDED,
     TERMINAL,
     Job,
     JobError,
@@ -158,11 +159,10 @@ class JobsInTransaction(JobStore):
 
     async def open_with_file(self, file_id: str) -> str | None:
         """Returns the id of an unfinished job that reads the file."""
-        ended = [status.value for status in TERMINAL]
         return await self._session.scalar(
             select(Table.id)
             .where(
-                Table.status.not_in(ended),
+                Table.status.not_in(ENDED),
                 (Table.training_file == file_id) | (Table.validation_file == file_id),
             )
             .limit(1)
@@ -170,9 +170,8 @@ class JobsInTransaction(JobStore):
 
     async def open_ids(self) -> list[str]:
         """Returns the ids of all jobs that have not ended."""
-        ended = [status.value for status in TERMINAL]
         query = select(Table.id).where(
-            Table.project_id == self._project_id, Table.status.not_in(ended)
+            Table.project_id == self._project_id, Table.status.not_in(ENDED)
         )
         return list(await self._session.scalars(query))
 

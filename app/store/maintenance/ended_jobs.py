@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, delete, exists, func, inspect, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.jobs.jobs import TERMINAL, JobStatus
+from app.domain.jobs.jobs import ENDED, JobStatus
 from app.store.across_tenants import set_tenant
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.journal import JournalStore
@@ -28,7 +28,6 @@ from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.reports import ReportTable
 from app.store.schema.rollouts import RolloutTable
 
-ENDED: Final = tuple(status.value for status in TERMINAL)
 _CHILDREN: Final[tuple[type[Base], ...]] = (
     RolloutTable,
     JobEventTable,

@@ -12,7 +12,7 @@ from sqlalchemy import delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.data.uploads import upload_directory
-from app.domain.jobs.jobs import TERMINAL
+from app.domain.jobs.jobs import ENDED
 from app.domain.models.exports import export_directory
 from app.store.schema.dashboard_sessions import DashboardSessionTable as Session
 from app.store.schema.exports import ModelExportTable as Export
@@ -22,8 +22,6 @@ from app.store.schema.jobs import FineTuningJobTable as Job
 from app.store.schema.registry import RegisteredObjectTable as Registered
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.webhooks import WebhookEventTable as Event
-
-_ENDED = [status.value for status in TERMINAL]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class ExpiryStore:
         """
         read = select(Job.id).where(
             Job.project_id == File.project_id,
-            Job.status.not_in(_ENDED),
+            Job.status.not_in(ENDED),
             or_(Job.training_file == File.id, Job.validation_file == File.id),
         )
         old = func.now() - timedelta(seconds=deleted_keep_s)
