@@ -9,7 +9,7 @@ Severity = Literal["error", "warning"]
 @dataclass(frozen=True, slots=True)
 class PreflightIssue:
     """One fault. An error means that the job would be refused or fail; a warning that it would run
-    and be sorry.
+    badly.
     """
 
     severity: Severity

@@ -46,7 +46,7 @@ class StepReport(Protocol):
 
     @property
     def nothing_trained(self) -> str:
-        """Says why a run of this method may end without a trained token, and what to do."""
+        """Returns why a run of this method may end without a trained token, and the cure."""
         ...
 
     def usage(self, outcome: StepOutcome) -> Usage:

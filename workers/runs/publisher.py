@@ -1,4 +1,4 @@
-"""Publishes trained weights: saves the adapter, loads it into the engine, probes it, unloads others.
+"""Publishes adapters: saves each, loads it into the engine, probes it, and unloads earlier ones.
 
 A name is never used twice: an engine's prefix cache is keyed by it. A claim unloads its versions at
 its end, or the next claim does.

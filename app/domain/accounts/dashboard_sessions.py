@@ -21,7 +21,7 @@ class SessionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A stored session or link. It is worth as much as its API key, and ends with it."""
+    """A stored session or link. It grants what its API key grants, and ends with it."""
 
     id: str
     """Hash of the secret that the browser has; the secret itself is not stored."""
@@ -34,7 +34,7 @@ class StoredSession:
 
 @dataclass(frozen=True, slots=True)
 class SessionOwner:
-    """Somebody with a session, as pages see them."""
+    """The owner of an open session: the tenant, and the proof of its forms."""
 
     tenant: Tenant
     form_token: str

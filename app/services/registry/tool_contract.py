@@ -145,7 +145,7 @@ class ContractTest:
             return fault
 
     async def shape(self) -> tuple[Check, bool]:
-        """Returns the check, and says whether there is anybody to ask on."""
+        """Returns the check, and whether further calls can succeed."""
         call = self.call()
         result = await self.ask(self.endpoint(), call)
         if isinstance(result, EndpointFault):
