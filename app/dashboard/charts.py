@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
 from app.domain.ids import Split
+from app.domain.jobs.curves import Curve, Curves
 from app.domain.jobs.detectors import Watched
-from app.domain.jobs.gain_findings import Curve, Curves
 from app.domain.rollouts import metrics as names
 from app.domain.thinning import thin
 

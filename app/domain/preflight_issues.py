@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["error", "warning"]
+IssueSeverity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class PreflightIssue:
     badly.
     """
 
-    severity: Severity
+    severity: IssueSeverity
     code: str
     message: str
     param: str | None = None
