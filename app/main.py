@@ -18,17 +18,18 @@ from app.api import (
     eval_runs,
     evals,
     events,
+    exports,
     files,
+    graders,
     health,
+    jobs,
     metrics,
-    model_exports,
     models,
     permissions,
     preflight,
     project_keys,
     projects,
     reference,
-    registered_graders,
     rollouts,
     service_accounts,
     signing,
@@ -37,7 +38,6 @@ from app.api import (
     uploads,
     webhook_endpoints,
 )
-from app.api import jobs as fine_tuning_jobs
 from app.api.middleware.body import BodyGuard
 from app.api.middleware.empty_query_values import EmptyQueryValues
 from app.api.middleware.head import Head
@@ -54,7 +54,7 @@ from app.settings.settings import Settings, load_settings
 
 _ROUTES = (
     preflight,
-    fine_tuning_jobs,
+    jobs,
     events,
     checkpoints,
     permissions,
@@ -63,9 +63,9 @@ _ROUTES = (
     files,
     uploads,
     tools,
-    registered_graders,
+    graders,
     curricula,
-    model_exports,  # before `models`, whose names take slashes
+    exports,  # before `models`, whose names take slashes
     models,
     chat_completions,
     evals,

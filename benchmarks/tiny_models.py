@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from tests.support.tiny_model import CORPUS, LOOKUP, MARKS, VISIBLE_MARKS, build_tokenizer
+from tests.support.tiny_model import CORPUS, LOOKUP, MARKS, build_tokenizer
 
 VOCAB_SIZE: Final = 8192
 CONTEXT_LENGTH: Final = 2048
@@ -69,16 +69,6 @@ def save_m1(directory: Path, *, seed: int = 0, **changes: Any) -> Path:
     build_m1(seed=seed, **changes).save_pretrained(directory)
     m1_tokenizer().save_pretrained(directory)
     return directory
-
-
-def random_prompts(count: int, length: int, *, seed: int) -> list[list[int]]:
-    """Token ids without special tokens."""
-    rng = random.Random(seed)
-    special = len(MARKS)
-    return [
-        [rng.randrange(special, VOCAB_SIZE - len(VISIBLE_MARKS)) for _ in range(length)]
-        for _ in range(count)
-    ]
 
 
 def prompt_texts(model_dir: Path, count: int, tokens: int, *, seed: int = 0) -> list[str]:

@@ -7,11 +7,12 @@ import sys
 import warnings
 
 from app.domain.errors import RunFailed
+from app.gateways.objects import build_objects
 from app.store.leases import Lease
 from workers.methods import job_run
 from workers.processes.child import run_supervised
 from workers.processes.clients import Clients
-from workers.runs.ending import Ending
+from workers.runs.ending import RunEnding
 from workers.runs.leased_jobs import JOBS
 from workers.runs.opening import open_run
 from workers.runs.scratch import claim_scratch
@@ -42,8 +43,14 @@ async def fail_if_exhausted(clients: Clients, lease: Lease, error: Exception) ->
     return await _ending(clients, lease).exhausted(error, max_attempts=limit)
 
 
-def _ending(clients: Clients, lease: Lease) -> Ending:
-    return Ending(clients.database, project_id=lease.project_id, job_id=lease.id, fence=lease.fence)
+def _ending(clients: Clients, lease: Lease) -> RunEnding:
+    return RunEnding(
+        clients.database,
+        build_objects(clients.settings),
+        project_id=lease.project_id,
+        job_id=lease.id,
+        fence=lease.fence,
+    )
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Counts what this process has achieved: its supervisor can so tell a long run from a hung one.
+"""Counts the progress of this process, by which its supervisor tells a long run from a hung one.
 
 A process works on one claim, so one count serves the whole process. Any thread may mark. Must not
 know what a run does, nor who reads the count.

@@ -38,7 +38,7 @@ class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
 @app.task(name=RUN_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def run_job(_job_id: str) -> None:
     """Claims the job that is next in the queue, if there is one, and supervises its run."""
-    from workers.processes.supervisor import supervise  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.claim_supervisor import supervise  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
 
     asyncio.run(supervise(JOBS, load_settings(), starter=JOB_CHILDREN))

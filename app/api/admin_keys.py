@@ -1,7 +1,5 @@
 """Routes of an organization's admin keys. For admin keys only."""
 
-from typing import Literal
-
 from fastapi import APIRouter
 
 from app.api.schemas.admin_keys import (
@@ -10,7 +8,7 @@ from app.api.schemas.admin_keys import (
     AdminKeyWithValue,
     CreateAdminKey,
 )
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Order, Page, paged
 from app.api.support.dependencies import Administered, After, Limit
 from app.api.support.errors import responses
 
@@ -22,7 +20,7 @@ async def list_admin_keys(
     services: Administered,
     after: After = None,
     limit: Limit = 20,
-    order: Literal["asc", "desc"] = "asc",
+    order: Order = "asc",
 ) -> Page[AdminKeyObject]:
     """Lists the organization's admin keys."""
     rows, has_more = await services.admin_keys().page(

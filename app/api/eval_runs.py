@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Order, Page, paged
 from app.api.schemas.eval_runs import (
     CreateEvalRun,
     EvalRunDeleted,
@@ -16,7 +16,6 @@ from app.api.support.errors import responses
 from app.domain.evals.evals import EvalRunStatus
 
 router = APIRouter(prefix="/v1/evals/{eval_id}/runs", tags=["Evals"])
-Order = Literal["asc", "desc"]
 
 
 @router.post("", operation_id="createEvalRun", status_code=201, responses=responses(404))

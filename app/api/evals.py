@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Order, Page, paged
 from app.api.schemas.evals import CreateEval, EvalDeleted, EvalObject, UpdateEval
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -23,7 +23,7 @@ async def list_evals(
     services: Services,
     after: After = None,
     limit: Limit = 20,
-    order: Literal["asc", "desc"] = "asc",
+    order: Order = "asc",
     order_by: Annotated[
         Literal["created_at", "updated_at"], Query(description="Time by which `order` sorts")
     ] = "created_at",

@@ -1,7 +1,7 @@
 """Routes of files."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
@@ -9,7 +9,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import Deleted, Page, paged
+from app.api.schemas.common import Deleted, Order, Page, paged
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.api.support.dependencies import After, Downloading, Services
 from app.api.support.downloads import ClosingResponse
@@ -96,7 +96,7 @@ async def list_files(
     purpose: Annotated[str | None, Query(max_length=64), BeforeValidator(_listed_purpose)] = None,
     after: After = None,
     limit: FileLimit = 10_000,
-    order: Literal["asc", "desc"] = "desc",
+    order: Order = "desc",
 ) -> Page[FileObject]:
     """Lists files."""
     rows, has_more = await services.files().page(

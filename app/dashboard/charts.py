@@ -6,11 +6,11 @@ with a screen reader, has every value, and both show the same.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 
 from app.domain.ids import Split
+from app.domain.jobs.curves import Curve, Curves
 from app.domain.jobs.detectors import Watched
-from app.domain.jobs.gain_findings import Curve, Curves
 from app.domain.rollouts import metrics as names
 from app.domain.thinning import thin
 
@@ -229,8 +229,17 @@ def _fixed(curves: Curves, listed: Sequence[Fixed]) -> Iterator[Chart]:
 
 
 def _line(curves: Curves, label: str, name: str, *, split: Split = "train") -> Line:
-    mark: Mark = "line" if split == "train" else "points"
-    return Line(label, name, curves.get((name, split), _NOTHING), mark)
+    return Line(label, name, curves.get((name, split), _NOTHING), _mark(split))
+
+
+def _mark(split: Split) -> Mark:
+    match split:
+        case "train":
+            return "line"
+        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
+            return "points"
+        case _:
+            assert_never(split)
 
 
 def _tools(curves: Curves, figure: str) -> list[Line]:

@@ -15,7 +15,7 @@ from fastapi import Depends, Request, Response
 from starlette.datastructures import FormData, UploadFile
 
 from app.dashboard.threads import made_on_thread
-from app.domain.accounts.dashboard_sessions import SESSION_S, Visitor
+from app.domain.accounts.dashboard_sessions import SESSION_S, SessionOwner
 from app.domain.errors import (
     AuthenticationFailed,
     InvalidRequest,
@@ -37,16 +37,16 @@ class SignInRequired(AuthenticationFailed):
 
 
 class Guest:
-    """A visitor with the services of their project."""
+    """A signed-in visitor: the owner of a session, with the services of their project."""
 
-    def __init__(self, visitor: Visitor, services: Factory) -> None:
-        self.visitor = visitor
+    def __init__(self, owner: SessionOwner, services: Factory) -> None:
+        self.owner = owner
         self.services = services
-        self.form_token = visitor.form_token
+        self.form_token = owner.form_token
 
     async def on_thread(self, make: Callable[[], Response]) -> Response:
         """Makes a reply on a thread, so that no other request waits for it."""
-        return await made_on_thread(self.visitor.tenant.project_id, make)
+        return await made_on_thread(self.owner.tenant.project_id, make)
 
 
 async def _guest(request: Request) -> AsyncIterator[Guest]:
@@ -54,8 +54,8 @@ async def _guest(request: Request) -> AsyncIterator[Guest]:
     sent. Pages have a rate of their own, so that an open dashboard takes none of the rate of calls.
     """
     context = context_of(request.app)
-    visitor = await _visitor(context, request.cookies.get(COOKIE, ""))
-    project_id = visitor.tenant.project_id
+    owner = await _session_owner(context, request.cookies.get(COOKIE, ""))
+    project_id = owner.tenant.project_id
     structlog.contextvars.bind_contextvars(project_id=project_id)
     with context.requests.taken(project_id):
         quota = await context.rate_limits.take(f"{project_id}:pages")
@@ -65,14 +65,14 @@ async def _guest(request: Request) -> AsyncIterator[Guest]:
                 "Close some of them, and reload this one in a minute.",
                 retry_after_s=quota.reset_s,
             )
-        yield Guest(visitor, Factory(context, visitor.tenant))
+        yield Guest(owner, Factory(context, owner.tenant))
 
 
-async def _visitor(context: ProcessContext, session: str) -> Visitor:
+async def _session_owner(context: ProcessContext, session: str) -> SessionOwner:
     if not session:
         raise SignInRequired("Sign in to see this page.")
     try:
-        return await context.dashboard_sessions().visitor(session)
+        return await context.dashboard_sessions().owner(session)
     except AuthenticationFailed as ended:
         raise SignInRequired(ended.message) from ended
 

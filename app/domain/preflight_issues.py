@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["error", "warning"]
+IssueSeverity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
 class PreflightIssue:
     """One fault. An error means that the job would be refused or fail; a warning that it would run
-    and be sorry.
+    badly.
     """
 
-    severity: Severity
+    severity: IssueSeverity
     code: str
     message: str
     param: str | None = None

@@ -1,4 +1,4 @@
-"""The vocabulary of the sandbox: the layers around a program, what it is asked, how it ended.
+"""The vocabulary of the sandbox: the layers around a program, its requests and its endings.
 
 Pure and small: the interpreter that customers' code is forked from imports it too.
 """

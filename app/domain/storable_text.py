@@ -1,11 +1,12 @@
-"""Text from a model or an endpoint, made fit for UTF-8 and for Postgres' jsonb."""
+"""Replaces the characters of a text that UTF-8 or Postgres' jsonb cannot hold."""
 
 import re
 from typing import Final
 
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+"""U+0000, and halves of surrogate pairs."""
 
 
 def storable(text: str) -> str:
-    """`text` with U+0000 and half surrogate pairs replaced by U+FFFD: jsonb refuses both."""
-    return _UNSTORABLE.sub("\ufffd", text)
+    """Returns the text with each unstorable character replaced by U+FFFD."""
+    return UNSTORABLE.sub("\ufffd", text)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final, assert_never
 
+from app.domain.models.start_plans import EngineKind
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.layout import HOST, PASSIVE_THREADS
 from app.embedded.probes import http_ok, log_size
@@ -35,7 +36,7 @@ def engine_child(
         models.touch(mode=0o600)
         models.write_text(to_models_json(settings.base_models))
 
-    on_vllm = chosen is not None and chosen.engine != "cpu"
+    on_vllm = chosen is not None and _is_vllm(chosen.engine)
     return ChildSpec(
         name="engine",
         command=(
@@ -60,6 +61,16 @@ def engine_child(
         stop_timeout_s=_STOPPING_S,
         directory=data_dir.root,
     )
+
+
+def _is_vllm(engine: EngineKind) -> bool:
+    match engine:
+        case "cpu":
+            return False
+        case "vllm" | "vllm_cpu":
+            return True
+        case _:
+            assert_never(engine)
 
 
 def _sizes(chosen: ChosenModel | None, data_dir: DataDir) -> tuple[str, ...]:

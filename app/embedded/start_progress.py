@@ -1,4 +1,4 @@
-"""Lines about a start in progress: each part as it becomes ready, with the seconds so far.
+"""Reports the progress of a start: a line for each part that is ready, with the seconds so far.
 
 Owns the words for the parts. Must not know where the lines are shown.
 """
@@ -18,7 +18,7 @@ _WORDS: Final = {
 
 
 class StartProgress:
-    """Counts from its own making."""
+    """Shows the lines of one start. The seconds count from the constructor's call."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self._show = show

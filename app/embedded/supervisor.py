@@ -1,4 +1,4 @@
-"""Parent of every process of the single-machine default.
+"""Starts and supervises every process of the single-machine default.
 
 Owns: start order, readiness, restarts, ordered stop, and `services.json`, which contains the
 addresses of a running installation.

@@ -28,7 +28,7 @@ from app.services.models.judge_models import JudgeModels
 from app.services.models.models import ModelService
 from app.services.registry.calibrations import CalibrationService
 from app.services.registry.curricula import CurriculumService, DataPorts
-from app.services.registry.registered_graders import RegisteredGraderService
+from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryPorts
 from app.services.registry.tools import ToolService
 from app.services.registry.trials import TrialPorts, TrialService
@@ -126,7 +126,7 @@ class Factory:
             models=self.judge_models(),
         )
 
-    def registered_graders(self) -> RegisteredGraderService:
+    def graders(self) -> RegisteredGraderService:
         ports = RegistryPorts(self._context.egress, self._context.secret_box)
         return RegisteredGraderService(
             self._context.database, ports, self._tenant, models=self.judge_models()
@@ -148,7 +148,7 @@ class Factory:
         ports = ChoicePorts(context.objects, context.settings.work_dir, context.inspections)
         choices = GraderChoiceService(context.database, ports, self._tenant)
         return RegisteredReferences(
-            ReferencePorts(self.tools(), self.registered_graders(), self.curricula(), choices)
+            ReferencePorts(self.tools(), self.graders(), self.curricula(), choices)
         )
 
     def models(self) -> ModelService:

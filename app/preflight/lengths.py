@@ -11,7 +11,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.jobs.preflight import DatasetQuestion, TokenLengths
 from app.domain.models.context_size import NO_ROOM_CURE, fills_context, full_context
 from app.domain.models.models import BaseModelSpec
-from app.domain.preflight_issues import PreflightIssue, Severity
+from app.domain.preflight_issues import IssueSeverity, PreflightIssue
 from app.preflight.files import ReadFile
 from app.rendering.renderer import Renderer
 
@@ -61,7 +61,7 @@ def length_findings(
         return
     share = question.no_room_share if param == "validation_file" else 1.0
     ends = question.no_room_share is not None and len(full) >= (share or 1.0) * len(measured)
-    severity: Severity = "error" if ends else "warning"
+    severity: IssueSeverity = "error" if ends else "warning"
     shown = ", ".join(map(str, full[:_SHOWN_LINES])) + (", …" if len(full) > _SHOWN_LINES else "")
     message = (
         f"{len(full)} of {len(measured)} measured prompts "

@@ -1,7 +1,11 @@
-"""The environment of a child process: the settings as variables, and what a child inherits."""
+"""Reads and writes environments: the settings as variables, the environment that a child inherits,
+and the variables of libraries and of the system.
+"""
 
 import json
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -43,3 +47,13 @@ def inherited_environment() -> dict[str, str]:
     """
     excluded = ("LC_", "LANG", PREFIX)
     return {name: value for name, value in os.environ.items() if not name.startswith(excluded)}
+
+
+def set_variables(names: Sequence[str]) -> dict[str, str]:
+    """Returns those variables of a library that are set and not empty."""
+    return {name: os.environ[name] for name in names if os.environ.get(name)}
+
+
+def cache_directory() -> Path:
+    """Returns the user's directory of caches, by the XDG base directory specification."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

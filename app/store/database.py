@@ -17,7 +17,7 @@ from app.domain.accounts.quotas import Quotas
 from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
-from app.store.accounts.dashboard_sessions import TICKET, TicketLookup
+from app.store.accounts.dashboard_sessions import SESSION, SessionLookup
 from app.store.accounts.keys import KEY_ID, KeyLookup
 from app.store.autocommit import AutocommitStatements
 from app.store.connections import refuse_closed
@@ -102,9 +102,9 @@ class Database:
         """Returns a look-up that can read one key only; the caller is not authenticated yet."""
         return KeyLookup(self._alone(KEY_ID, key_id))
 
-    def dashboard_session(self, ticket_id: str) -> TicketLookup:
+    def dashboard_session(self, session_id: str) -> SessionLookup:
         """Returns a look-up that can read one session or link of the dashboard only."""
-        return TicketLookup(self._alone(TICKET, ticket_id))
+        return SessionLookup(self._alone(SESSION, session_id))
 
     def _unit(self, context: Mapping[str, str]) -> UnitOfWork:
         return UnitOfWork(self.sessions, context, quotas=self._quotas)

@@ -5,10 +5,10 @@ A backup asks them within the snapshot that it dumps, so they cannot go through 
 
 from typing import Final
 
-from app.domain.jobs.jobs import TERMINAL
+from app.domain.jobs.jobs import ENDED
 from app.domain.models.models import CHECKPOINT_NAMES
 
-_STATES: Final = ", ".join(f"'{status.value}'" for status in sorted(TERMINAL))
+_STATES: Final = ", ".join(f"'{state}'" for state in ENDED)
 _UNFINISHED: Final = f"status NOT IN ({_STATES})"
 NAMED_OBJECTS: Final = f"""
 SELECT object_key FROM files WHERE deleted_at IS NULL
@@ -36,3 +36,7 @@ UNFINISHED_JOBS: Final = f"""
 SELECT format('projects/%s/jobs/%s', project_id, id) FROM fine_tuning_jobs WHERE {_UNFINISHED};
 """  # noqa: S608 - constants
 """Directories of jobs that have not ended."""
+BEGIN_SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+EXPORT_SNAPSHOT: Final = "SELECT pg_export_snapshot();"
+SCHEMA_REVISION: Final = "SELECT version_num FROM alembic_version;"
+HAS_EXPORTS: Final = f"SELECT to_regclass('{EXPORTS}') IS NOT NULL;"

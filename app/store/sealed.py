@@ -16,8 +16,8 @@ from typing_extensions import override
 
 from app.store.schema.base import Base
 from app.store.schema.evals import EvalTable
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.schema.idempotency import StoredResponseTable
+from app.store.schema.jobs import FineTuningJobTable
 from app.store.schema.keys import ApiKeyTable
 from app.store.schema.registry import RegisteredVersionTable
 from app.store.schema.webhooks import WebhookEndpointTable

@@ -5,16 +5,15 @@ U+FFFD. JSON has no NaN and no infinity; both become null.
 """
 
 import math
-import re
 from typing import Any
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+from app.domain.storable_text import storable as storable_text
 
 
 def storable(value: Any) -> Any:
     """Returns the JSON value with unstorable characters and numbers replaced, also in keys."""
     if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
+        return storable_text(value)
     if isinstance(value, dict):
         return {storable(key): storable(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from app.domain.accounts.quotas import Quotas
 from app.domain.jobs.jobs import OPEN_JOBS
-from app.store.accounts.dashboard_sessions import TicketStore
+from app.store.accounts.dashboard_sessions import SessionStore
 from app.store.accounts.keys import KeyStore
 from app.store.accounts.projects import ProjectStore
 from app.store.accounts.quotas import QuotaStore
@@ -47,7 +47,7 @@ from app.store.request_transaction import (
     register,
 )
 from app.store.rollouts.rollouts import RolloutStore
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+from app.store.schema.jobs import FineTuningJobTable
 from app.store.statements import Callback, PreparedStatement, SessionStatements, Values
 from app.store.webhooks.webhook_endpoints import WebhookEndpointStore
 
@@ -183,7 +183,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.jobs = JobsInTransaction(self._statements, session, project_id, quotas=self._quotas)
         self.quotas = QuotaStore(session, project_id, self._quotas)
         self._open_project(session, project_id)
-        self.model_exports = ExportStore(session, project_id)
+        self.exports = ExportStore(session, project_id)
         self.permissions = PermissionStore(session, project_id)
         self.evals = EvalStore(session, project_id)
         self.eval_runs = EvalRunStore(session, project_id)
@@ -192,7 +192,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.uploads = UploadStore(session, project_id)
         self.webhook_endpoints = WebhookEndpointStore(session, project_id)
         self.keys = KeyStore(session)
-        self.dashboard_sessions = TicketStore(session)
+        self.dashboard_sessions = SessionStore(session)
         self.projects = ProjectStore(session)
         self.service_accounts = ServiceAccountStore(session)
         self.registry = RegistryStore(session, project_id)

@@ -6,12 +6,13 @@ defines it, through imports, so that two classes of one name stay apart.
 """
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ENUMS: Final = frozenset({"Enum", "StrEnum", "IntEnum"})
 
 
@@ -60,12 +61,12 @@ class Tree:
         }
 
     @cached_property
-    def functions(self) -> dict[Symbol, ast.FunctionDef | ast.AsyncFunctionDef]:
+    def functions(self) -> dict[Symbol, Function]:
         return {
             Symbol(module, node.name): node
             for module, tree in self.modules.items()
             for node in tree.body
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            if isinstance(node, Function)
         }
 
     @cached_property
@@ -146,3 +147,13 @@ class Tree:
 def _module_name(path: Path) -> str:
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, Function | None]]:
+    """Yields each node with the innermost function around it, outer nodes first."""
+    pending: list[tuple[ast.AST, Function | None]] = [(tree, None)]
+    while pending:
+        node, function = pending.pop()
+        yield node, function
+        inner = node if isinstance(node, Function) else function
+        pending.extend((child, inner) for child in ast.iter_child_nodes(node))

@@ -6,7 +6,8 @@ of some members does not. Nor does `case _` behind some of them, unless it gives
 function whose parameter takes none of those: there the type checker compares. Two kinds of
 `isinstance` are no dispatch: one that names all members of a union, and one that reads a parameter
 annotated as `Any` or `object`, as a validator does. `tests/house/closed_unions.py` reads the
-unions. Run `python -m tests.house.unions` to list every finding.
+unions. `tests/house/choices.py` has the rule for the members of an enum or a `Literal`. Run
+`python -m tests.house.unions` to list every finding.
 """
 
 import ast
@@ -15,19 +16,19 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from tests.house.closed_unions import Symbol, Tree
+from tests.house import choices
+from tests.house.closed_unions import Function, Symbol, Tree, nodes
 from tests.house.tree import Finding, python_files
 
 ROOMS: Final = ("app", "workers")
 _OPEN: Final = frozenset({"Any", "object", "BaseModel", "BaseException", "Exception"})
 """Annotations that leave the type of a parameter open."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def find(tree: Tree) -> Iterator[Finding]:
     """Yields each dispatch over a part of a union, module by module."""
     for module in tree.modules:
-        for node, function in _nodes(tree.modules[module]):
+        for node, function in nodes(tree.modules[module]):
             match node:
                 case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kinds]):
                     named = tree.named(module, kinds)
@@ -127,7 +128,7 @@ def _handed_on(tree: Tree, module: str, node: ast.Match) -> Iterator[frozenset[S
                     pass
 
 
-def _is_open(subject: ast.expr, function: _Function | None) -> bool:
+def _is_open(subject: ast.expr, function: Function | None) -> bool:
     if not isinstance(subject, ast.Name) or function is None:
         return False
     arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
@@ -139,16 +140,6 @@ def _is_open(subject: ast.expr, function: _Function | None) -> bool:
     )
 
 
-def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, _Function | None]]:
-    """Yields each node with the innermost function around it."""
-    pending: list[tuple[ast.AST, _Function | None]] = [(tree, None)]
-    while pending:
-        node, function = pending.pop()
-        yield node, function
-        inner = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else function
-        pending.extend((child, inner) for child in ast.iter_child_nodes(node))
-
-
 @cache
 def product() -> Tree:
     """Returns the modules of the product."""
@@ -157,7 +148,8 @@ def product() -> Tree:
 
 def findings() -> list[Finding]:
     """Returns every finding in the product."""
-    return sorted(find(product()), key=lambda found: (found.path, found.line))
+    found = [*find(product()), *choices.find(product())]
+    return sorted(found, key=lambda found: (found.path, found.line))
 
 
 def main() -> int:

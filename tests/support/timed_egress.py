@@ -8,8 +8,8 @@ from typing import Any
 
 from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
 from app.gateways.endpoints.pool import (
-    Answer,
     Endpoint,
+    EndpointAnswer,
     EndpointPool,
     EndpointRequest,
 )
@@ -77,7 +77,7 @@ def make(
     return pool.endpoint(URL, rate_limit=rate_limit), egress
 
 
-async def call(endpoint: Endpoint, number: int = 0) -> Answer[bytes]:
+async def call(endpoint: Endpoint, number: int = 0) -> EndpointAnswer[bytes]:
     request = EndpointRequest({}, b"{}", f"call_{number}", "trace_1")
     return await endpoint.call(request, lambda reply: reply.body, signer=SIGNER)
 

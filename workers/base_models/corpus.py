@@ -11,7 +11,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from workers.base_models.wording import (
     BAD_EXPRESSION,
@@ -105,21 +105,29 @@ def _with_needless_calls(rng: random.Random, question: Question) -> list[tuple[C
 
 
 def _call_wrong_tool(rng: random.Random, question: Question) -> Call:
-    if question.kind == "arithmetic":
-        record = question.subject
-        output = UNKNOWN_RECORD.format(record=record)
-        return lookup(record, rng.choice(PART_FIELDS), output)
-    return Call("calculator", {"expression": question.subject}, BAD_EXPRESSION)
+    match question.kind:
+        case "arithmetic":
+            record = question.subject
+            output = UNKNOWN_RECORD.format(record=record)
+            return lookup(record, rng.choice(PART_FIELDS), output)
+        case "one_hop" | "two_hop" | "total":
+            return Call("calculator", {"expression": question.subject}, BAD_EXPRESSION)
+        case _:
+            assert_never(question.kind)
 
 
 def _call_afterwards(rng: random.Random, question: Question) -> Call:
     """Returns a call for after the answer is known."""
-    if question.kind in {"arithmetic", "total"}:
-        return calculator(int(question.answer), "+", 0)
-    last = question.turns[-1][0].arguments
-    fields = SUPPLIER_FIELDS if last["record"].startswith("S") else PART_FIELDS
-    field = rng.choice([f for f in fields if f != last["field"]])
-    return lookup(last["record"], field, draw_value(rng, field))
+    match question.kind:
+        case "arithmetic" | "total":
+            return calculator(int(question.answer), "+", 0)
+        case "one_hop" | "two_hop":
+            last = question.turns[-1][0].arguments
+            fields = SUPPLIER_FIELDS if last["record"].startswith("S") else PART_FIELDS
+            field = rng.choice([f for f in fields if f != last["field"]])
+            return lookup(last["record"], field, draw_value(rng, field))
+        case _:
+            assert_never(question.kind)
 
 
 def _messages(

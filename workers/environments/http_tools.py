@@ -22,7 +22,7 @@ from app.gateways.endpoints.pool import (
     EndpointRequest,
 )
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.endpoints.tool_calls import FunctionCall, call_tool, declared_rate
+from app.gateways.endpoints.tool_calls import ToolCall, call_tool, declared_rate
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 from workers.rollout.tools import CallPosition, ToolFailure
@@ -50,7 +50,7 @@ class HttpTools:
     async def call(
         self, position: CallPosition, name: str, arguments: str, *, journal: Journal
     ) -> ToolOutcome:
-        request = FunctionCall(
+        request = ToolCall(
             name=name,
             arguments=arguments,
             call_id=position.call_id,

@@ -24,7 +24,7 @@ class SamplingRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SampledAnswer:
     choices: list[Any]
     prompt_tokens: int
     completion_tokens: int
@@ -36,7 +36,7 @@ class Sampler:
         self._context = context
         self._name = model
 
-    async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> Answer:
+    async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> SampledAnswer:
         """Raises `SamplingRefused`; `RunFailed` when the project may no longer call the model;
         `Unavailable` when the engine does not come back in time.
         """
@@ -73,14 +73,14 @@ class Sampler:
             raise Unavailable("The model cannot be served at the moment.") from error
 
 
-def _read(reply: dict[str, Any]) -> Answer:
+def _read(reply: dict[str, Any]) -> SampledAnswer:
     choices, usage = reply.get("choices"), reply.get("usage")
     if not isinstance(choices, list) or not choices:
         raise SamplingRefused("The engine's reply contains no choice.")
     usage = usage if isinstance(usage, dict) else {}
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    return Answer(
+    return SampledAnswer(
         choices,
         int(usage.get("prompt_tokens") or 0),
         int(usage.get("completion_tokens") or 0),

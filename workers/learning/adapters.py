@@ -20,11 +20,10 @@ from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
+from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
 from workers.learning.committed import commit_directory
 from workers.learning.lora_targets import lora_targets
 
-WEIGHTS_FILE: Final = "adapter_model.safetensors"
-CONFIG_FILE: Final = "adapter_config.json"
 _ADAPTER: Final = "default"
 
 

@@ -5,11 +5,12 @@ because vector width and code path decide in which order a product is summed. Mu
 computed. Loads torch with the first call, not with the module: runs import it.
 """
 
-import os
 import platform
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from app.settings.environment import set_variables
 
 if TYPE_CHECKING:
     import torch
@@ -24,7 +25,7 @@ def describe_processor() -> str:
     """Returns the processor's name, torch's instruction set, limits by the environment, torch."""
     import torch  # noqa: PLC0415 - see the header
 
-    limits = [f"{name}={os.environ[name]}" for name in _LIMITS if os.environ.get(name)]
+    limits = [f"{name}={value}" for name, value in set_variables(_LIMITS).items()]
     capability = torch.backends.cpu.get_cpu_capability()
     return ", ".join([_name(), capability, *limits, f"torch {torch.__version__}"])
 

@@ -6,7 +6,7 @@ from functools import partial
 from app.domain.errors import RunFailed
 from app.domain.methods.learning import resolved_learning
 from app.domain.methods.mode import resolved_mode
-from app.domain.methods.reasoning_efforts import turn_tokens
+from app.domain.methods.reasoning_efforts import named_effort, turn_tokens
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.models.models import BASE_MODEL_UNSUPPORTED
 from app.gateways.endpoints.pool import EndpointPool
@@ -100,7 +100,7 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         base.path,
         tool_parser=base.tool_parser,
         chat_template=base.chat_template,
-        reasoning_effort=None if effort == "default" else effort,
+        reasoning_effort=named_effort(effort),
     )
     if method.tools and renderer.tools_fault is not None:
         raise RunFailed(

@@ -28,7 +28,7 @@ _PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Plays the held-out rows of a job as its `Evaluation` says."""
+    """Evaluates the held-out rows of a job by its `Evaluation`."""
 
     setup: RolloutSetup
     job_id: str

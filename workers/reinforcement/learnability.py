@@ -1,7 +1,7 @@
 """Decides from the base model's validation whether a reinforcement job can learn anything.
 
 Owns the evidence, read from committed rollouts, and the sentence for the customer: grader, path,
-error, an example and the cure. Promises that the same rollouts give the same finding, so that a
+error, an example and the cure. Promises that the same rollouts give the same diagnosis, so that a
 later claim repeats it. The reasons for the limits are in decision 0030. Must not know how a run
 reacts.
 """
@@ -37,7 +37,7 @@ _OTHER_CURE: Final = "Try the grader on one answer with POST /v1/fine_tuning/alp
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """A reason to expect that nothing can be learned."""
 
     reason: str
@@ -81,15 +81,15 @@ class Evidence:
                     self.errors[error] += 1
                     self.examples.setdefault(error, _example(row, grader))
 
-    def finding(
+    def diagnosis(
         self,
         options: NothingToLearnOptions,
         *,
         grader: AnyGrader,
         objective: ObjectiveOptions,
         context_length: int,
-    ) -> Finding | None:
-        """Returns the gravest finding, `None` where something can be learned."""
+    ) -> Diagnosis | None:
+        """Returns the gravest diagnosis, `None` where something can be learned."""
         if self.graded < LEAST_GRADED:
             return None
         limit = options.error_share * self.graded
@@ -103,29 +103,29 @@ class Evidence:
             return None
         return self._equal(options.equal_rewards, grader.highest)
 
-    def _no_room(self, context_length: int) -> Finding:
-        return Finding(
+    def _no_room(self, context_length: int) -> Diagnosis:
+        return Diagnosis(
             f"{self.unanswered} of {self.graded} validation rollouts had no token left to answer: "
             f"their prompts {full_context(context_length, self.longest_prompt)}",
             NO_ROOM_CURE,
             param="validation_file",
         )
 
-    def _error(self, error: tuple[str, str], count: int, grader: AnyGrader) -> Finding:
+    def _error(self, error: tuple[str, str], count: int, grader: AnyGrader) -> Diagnosis:
         child, flag = error
         name, path = (child, f"{_GRADER}.graders.{child}") if child else (grader.name, _GRADER)
-        return Finding(
+        return Diagnosis(
             f"{count} of {self.graded} validation rewards of the base model carry the error "
             f"'{flag}' of the grader '{name}' ({path}): {self.examples[error]}",
             _CURES.get(flag, _OTHER_CURE),
             param=path,
         )
 
-    def _equal(self, enough: int, highest: float | None) -> Finding:
+    def _equal(self, enough: int, highest: float | None) -> Diagnosis:
         (reward,) = self.rewards
         reason = f"All {self.graded} validation rollouts of the base model earned {reward:g}"
         if highest is not None and reward >= highest:
-            return Finding(
+            return Diagnosis(
                 f"{reason}, the highest score of the grader: no report could show a gain",
                 "Use harder rows or a stricter grader, or set a penalty in "
                 "method.reinforcement.objective that these rollouts differ by",
@@ -133,7 +133,7 @@ class Evidence:
             )
         share = 1 - 0.05 ** (1 / self.graded)
         certain = self.graded >= enough
-        return Finding(
+        return Diagnosis(
             f"{reason}: at most {share:.1%} of the rollouts can be expected to earn another reward "
             "(with 95% confidence), and groups of equal rewards train nothing",
             "Use rows of which the model gets some right, a grader that gives partial credit, or a "

@@ -1,7 +1,7 @@
 """Ends a reinforcement run in which nothing can be learned, before its first step or soon after.
 
 Owns the reaction to what `workers.reinforcement.learnability` finds. Promises that a kill changes
-nothing: the finding is read from committed rollouts and the committed usage. Must not know
+nothing: the diagnosis is read from committed rollouts and the committed usage. Must not know
 how the evidence is weighed.
 """
 
@@ -10,7 +10,7 @@ from app.domain.methods.learning import resolved_learning
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reinforcement import ReinforcementMethod
 from workers.reinforcement.evaluation import collect_held_out
-from workers.reinforcement.learnability import Evidence, Finding
+from workers.reinforcement.learnability import Diagnosis, Evidence
 from workers.reinforcement.plan import Plan
 from workers.runs.context import RunContext
 from workers.runs.reporter import Reporter
@@ -30,12 +30,12 @@ class LearningCheck:
         """Reads the committed validation of the base model. Raises `RunFailed`, or warns once."""
         if self._options.action == "off":
             return
-        finding = await self._finding()
-        if finding is None:
+        diagnosis = await self._diagnosis()
+        if diagnosis is None:
             return
-        if self._options.action == "fail" and finding.certain:
-            raise RunFailed(finding.message, code=NOTHING_TO_LEARN, param=finding.param)
-        warning = f"Perhaps nothing can be learned. {finding.reason}. {finding.cure}."
+        if self._options.action == "fail" and diagnosis.certain:
+            raise RunFailed(diagnosis.message, code=NOTHING_TO_LEARN, param=diagnosis.param)
+        warning = f"Perhaps nothing can be learned. {diagnosis.reason}. {diagnosis.cure}."
         await self._reporter.announcer.message_once(warning, level="warn")
 
     def before_step(self, step: int) -> None:
@@ -52,11 +52,11 @@ class LearningCheck:
             code=NOTHING_TO_LEARN,
         )
 
-    async def _finding(self) -> Finding | None:
+    async def _diagnosis(self) -> Diagnosis | None:
         context, method = self._context, self._method
         evidence = await collect_held_out(context, "valid", step=0, new=Evidence)
         effort = method.hyperparameters.reasoning_effort
-        return evidence.finding(
+        return evidence.diagnosis(
             self._options,
             grader=method.grader,
             objective=resolved_learning(method, context.base_model, effort).objective,

@@ -1,4 +1,4 @@
-"""From what a job says of its learning to what the rooms of learning are given. Pure.
+"""Converts the learning options of a job to the arguments of trainer, loss and advantages. Pure.
 
 Everything that arrives here is resolved: nothing is absent and nothing is `auto`.
 """

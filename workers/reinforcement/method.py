@@ -13,6 +13,7 @@ from app.domain.data.prompts import Overlap
 from app.domain.errors import RunFailed
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.stop_rules import REWARD
+from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.reinforcement import (
     ReinforcementMethod,
     resolve_hyperparameters,
@@ -91,7 +92,7 @@ class ReinforcementTraining:
     @property
     def trained_effort(self) -> str | None:
         effort = self._method.hyperparameters.reasoning_effort
-        return None if effort == "default" else effort
+        return named_effort(effort)
 
     async def prepare(self) -> PreparedReinforcement:
         loading = asyncio.create_task(asyncio.to_thread(_import_training))

@@ -1,4 +1,4 @@
-"""From finished rollouts to the numbers on the curves. Pure.
+"""Computes the curves of a step from its finished rollouts. Pure.
 
 Discarded rollouts count in `discarded/*` only, with the tokens of judges that answered without a
 score: no mean here ever holds a failure as a zero.
@@ -11,6 +11,7 @@ from statistics import fmean, pstdev
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import (
     GRADER_FAILURES,
+    UNKNOWN_TOOL,
     Failure,
     Grade,
     ScoredRollout,
@@ -155,7 +156,7 @@ def _tool_use(valid: Sequence[ScoredRollout]) -> dict[str, float]:
     by_tool: dict[str, list[ToolCallRecord]] = defaultdict(list)
     for call in calls:
         # A name the model made up is no curve of its own: there could be any number of them.
-        by_tool["(unknown)" if call.error == "unknown_tool" else call.name].append(call)
+        by_tool[UNKNOWN_TOOL if call.error == "unknown_tool" else call.name].append(call)
     for tool, its_calls in by_tool.items():
         values.update(_one_tool(tool, its_calls, rollouts=len(valid)))
     return values

@@ -1,13 +1,10 @@
 """Makes the records of a turn's tool calls from the replies that the model was shown."""
 
 from collections.abc import Callable, Iterable
-from typing import Final, assert_never
+from typing import assert_never
 
-from app.domain.rollouts.trajectory import ToolCallRecord
+from app.domain.rollouts.trajectory import UNPARSABLE_CALL, ToolCallRecord
 from workers.rollout.environment import Reply, ToolReply, UserReply
-
-UNPARSABLE: Final = "(unparsable)"
-"""The tool name of a call that could not be parsed."""
 
 
 def call_records(
@@ -25,7 +22,7 @@ def call_records(
         match reply:
             case ToolReply():
                 call = (reply.name, reply.arguments)
-                repeated = reply.name != UNPARSABLE and call in seen
+                repeated = reply.name != UNPARSABLE_CALL and call in seen
                 records.append(_record(reply, text, repeated=repeated, tokens=count_tokens(text)))
                 seen.add(call)
             case UserReply():

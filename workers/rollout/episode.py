@@ -1,4 +1,4 @@
-"""One rollout: sample, parse, step the environment, append its replies, until done or a limit.
+"""Runs one rollout: samples, parses, steps the environment, appends replies, until done or a limit.
 
 Owns the order of these steps and the token record. Promises: the policy is trained on the sampled
 ids with their log-probs, reply text carries mask 0, no answer is used before it is journalled, and
@@ -15,14 +15,21 @@ one step and each tool call is one. Parallel calls that exceed the limit run the
 import json
 import time
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, assert_never
 
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
+from app.domain.ids import SampleKey, Split
+from app.domain.rollouts.trajectory import (
+    UNPARSABLE_CALL,
+    Failure,
+    StopReason,
+    ToolCallRecord,
+    Trajectory,
+    Turn,
+)
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.prompts import off_loop_if_long
@@ -30,7 +37,7 @@ from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import ParsedTurn
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
-from workers.rollout.call_records import UNPARSABLE, call_records
+from workers.rollout.call_records import call_records
 from workers.rollout.environment import (
     AssistantTurn,
     Environment,
@@ -104,12 +111,22 @@ async def _prompt_ids(
         text = renderer.prompt_text(observation.messages, observation.tools)
         return await off_loop_if_long(len(text), lambda: renderer.encode(text))
     except InvalidRequest as error:
-        label = "training" if key.split == "train" else "validation"
+        label = _file_of(key.split)
         raise RunFailed(
             f"Example {row.index + 1} of the {label} file cannot be rendered: {error}",
             code=f"invalid_{label}_file",
             param=f"{label}_file",
         ) from error
+
+
+def _file_of(split: Split) -> Literal["training", "validation"]:
+    match split:
+        case "train":
+            return "training"
+        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
+            return "validation"
+        case _:
+            assert_never(split)
 
 
 @dataclass(slots=True)
@@ -254,7 +271,7 @@ class _Episode:
             return ()
         position = CallPosition(self.trajectory.key, len(self.trajectory.turns) - 1, 0)
         outcome = ToolOutcome(storable(parsed.parse_error), "parse_error", 0.0, 0)
-        return (ToolReply(position, UNPARSABLE, "", outcome),)
+        return (ToolReply(position, UNPARSABLE_CALL, "", outcome),)
 
 
 def _turn(sampled: SampledTurn, parsed: ParsedTurn, calls: tuple[ToolCallRecord, ...]) -> Turn:

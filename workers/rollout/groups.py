@@ -1,4 +1,4 @@
-"""A group: the rollouts of one row, played side by side and scored together.
+"""Runs a group: the rollouts of one row, side by side, scored together.
 
 Owns `ScoredGroup` and the only code that plays and scores rollouts; training modes, evaluation and
 rollouts that arrive already played share it. Promises: rollouts in the order of their keys, each

@@ -2,21 +2,20 @@
 
 Owns the words and the data of the events that a run writes about its steps. Promises that an event
 is a row of the transaction that commits what the event is about: both exist, or neither does. Must
-not know ledger, curves, checkpoints or usage, nor who reads the events.
+not know rollouts, curves, checkpoints or usage, nor who reads the events.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol, assert_never
 
-from app.domain.jobs.jobs import validating_message
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.jobs import EventLevel, validating_message
+from app.domain.jobs.stop_rules import RuleTrigger, TriggerAction
 from app.domain.jobs.usage import Usage
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import StepOutcome
 
-Level = Literal["info", "warn", "error"]
 _RECENT: Final = 20
 """Events that `message_once` searches for its own message."""
 _TRIGGER_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending the job early"}
@@ -47,7 +46,7 @@ class StepReport(Protocol):
 
     @property
     def nothing_trained(self) -> str:
-        """Says why a run of this method may end without a trained token, and what to do."""
+        """Returns why a run of this method may end without a trained token, and the cure."""
         ...
 
     def usage(self, outcome: StepOutcome) -> Usage:
@@ -66,7 +65,7 @@ class Announcer:
         unit: RunUnitOfWork,
         message: str,
         *,
-        level: Level = "info",
+        level: EventLevel = "info",
         data: dict[str, Any] | None = None,
     ) -> None:
         await unit.events.append(
@@ -108,11 +107,11 @@ class Announcer:
             unit,
             f"{_TRIGGER_WORDS[trigger.action]} after step {trigger.step} by the rule "
             f"'{trigger.rule}': {trigger.reason}",
-            level="info" if trigger.action == "stop" else "warn",
+            level=_level(trigger.action),
             data={"stop_rule": trigger.rule, **trigger.to_json()},
         )
 
-    async def message_once(self, message: str, *, level: Level = "info") -> None:
+    async def message_once(self, message: str, *, level: EventLevel = "info") -> None:
         """Appends a message in a transaction of its own, unless a recent event says the same:
         a repeated claim or commit adds no second event.
         """
@@ -127,3 +126,14 @@ class Announcer:
 
     async def validating_files(self) -> None:
         await self.message_once(validating_message(self._job))
+
+
+def _level(action: TriggerAction) -> EventLevel:
+    """Returns the level of a rule's event; a job that a rule ended early has succeeded."""
+    match action:
+        case "stop":
+            return "info"
+        case "warn" | "pause":
+            return "warn"
+        case _:
+            assert_never(action)

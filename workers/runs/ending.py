@@ -6,14 +6,17 @@ from typing import Final, assert_never
 import structlog
 
 from app.domain.data.files import FileRow
-from app.domain.errors import ENDPOINT_UNAVAILABLE, AgentRftError, RunFailed
+from app.domain.errors import ENDPOINT_UNAVAILABLE, AgentRftError, RunFailed, Unavailable
 from app.domain.jobs.jobs import JobError, StopRequest
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
+from app.gateways.objects import Objects
 from app.store.database import Database
 from app.store.jobs.run_jobs import MOST_PUT_BACKS
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
+from workers.runs.result_file import write_result_file
+from workers.runs.step_outcome import StepOutcome
 from workers.runs.stopping import PAUSED_BY
 
 log = structlog.get_logger()
@@ -23,9 +26,14 @@ WAITING_ON_ENDPOINT: Final = "waiting_on_endpoint"
 _PAUSED: Final = "Fine-tuning job paused"
 
 
-class Ending:
-    def __init__(self, database: Database, *, project_id: str, job_id: str, fence: int) -> None:
+class RunEnding:
+    """Ends one claim of a job. Promises that a failed job with metrics has its result file."""
+
+    def __init__(
+        self, database: Database, objects: Objects, *, project_id: str, job_id: str, fence: int
+    ) -> None:
         self._database = database
+        self._objects = objects
         self._claim = (project_id, job_id, fence)
         self._job_id = job_id
 
@@ -33,16 +41,17 @@ class Ending:
         self,
         failure: RunFailed,
         *,
-        result_file: FileRow | None = None,
+        lost: StepOutcome | None = None,
         keep: Callable[[RunUnitOfWork], Awaitable[None]] | None = None,
     ) -> None:
-        """Ends the job as failed; one that trained nothing loses its checkpoints. `result_file`:
-        its metrics until then, written with the end. `keep` writes what the step left.
+        """Ends the job as failed; one that trained nothing loses its checkpoints. `lost`: the step
+        that ends it, whose metrics are in the result file. `keep` writes what that step left.
         """
+        result_file = await self._result_file_if_possible(lost)
         error = JobError(code=failure.code, message=failure.message, param=failure.param)
 
         async def write() -> None:
-            async with self._database.run(*self._claim) as unit:
+            async with self._unit() as unit:
                 await unit.events.append(
                     self._job_id,
                     level="error",
@@ -65,6 +74,17 @@ class Ending:
         await retry_while_unavailable(write)
         log.warning("failed", job_id=self._job_id, code=failure.code, reason=failure.message)
 
+    async def _result_file_if_possible(self, lost: StepOutcome | None) -> FileRow | None:
+        """Returns the result file; the job fails with its own reason if it has none."""
+        try:
+            return await write_result_file(self._unit, self._objects, self._job_id, lost=lost)
+        except Unavailable as error:
+            log.warning("no result file written", job_id=self._job_id, error=str(error))
+            return None
+
+    def _unit(self) -> RunUnitOfWork:
+        return self._database.run(*self._claim)
+
     async def exhausted(self, error: Exception, *, max_attempts: int) -> bool:
         """Ends a job whose last attempt met an internal fault, with its reason; an earlier attempt
         leaves the job to the next one. Returns whether the job has ended.
@@ -72,7 +92,7 @@ class Ending:
         reason = str(error) if isinstance(error, AgentRftError) else type(error).__name__
 
         async def attempts() -> int:
-            async with self._database.run(*self._claim) as unit:
+            async with self._unit() as unit:
                 return (await unit.jobs.get(self._job_id)).attempts
 
         if await retry_while_unavailable(attempts) < max_attempts:
@@ -88,7 +108,7 @@ class Ending:
         data = {"reason": WAITING_ON_ENDPOINT, "waited_s": round(waited_s, 1)}
 
         async def write() -> None:
-            async with self._database.run(*self._claim) as unit:
+            async with self._unit() as unit:
                 if await unit.jobs.stop_request() is StopRequest.PAUSE:
                     await unit.events.append(
                         self._job_id, level="info", type="message", message=_PAUSED
@@ -143,7 +163,7 @@ class Ending:
                 assert_never(why)
 
         async def write() -> None:
-            async with self._database.run(*self._claim) as unit:
+            async with self._unit() as unit:
                 await unit.events.append(
                     self._job_id,
                     level="info" if why is None else "warn",

@@ -5,11 +5,11 @@ lost lease. Must not know how any method trains.
 """
 
 import asyncio
+from typing import assert_never
 
 import structlog
 
-from app.domain.data.files import FileRow
-from app.domain.errors import NOTHING_TO_LEARN, RunFailed, Unavailable
+from app.domain.errors import NOTHING_TO_LEARN, RunFailed
 from app.domain.jobs.jobs import FILES_VALIDATED, StopRequest
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
@@ -18,13 +18,12 @@ from app.store.jobs.claims import job_claims
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
-from workers.runs.ending import Ending
+from workers.runs.ending import RunEnding
 from workers.runs.lost_step import StepLost
 from workers.runs.method import Method, PreparedRun, build_reporter
 from workers.runs.reproducibility import record_reproducibility
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
-from workers.runs.step_outcome import StepOutcome
 from workers.runs.stopping import StoppedEarly
 from workers.runs.training_result import TrainingResult, with_overlap
 
@@ -64,8 +63,9 @@ class JobRun:
             job_id=context.job.id,
         )
         self._reporter = build_reporter(context, method, tuned_name=self._tuned_name)
-        self._ending = Ending(
+        self._ending = RunEnding(
             context.database,
+            context.objects,
             project_id=context.job.project_id,
             job_id=context.job.id,
             fence=context.fence,
@@ -104,9 +104,7 @@ class JobRun:
             if lost is not None:
                 await self._reporter.writer.values(unit, lost)
 
-        await self._ending.failed(
-            failure, result_file=await self._result_file_if_possible(lost), keep=keep_lost
-        )
+        await self._ending.failed(failure, lost=lost, keep=keep_lost)
         await self._retention.clear(kept)
 
     async def _work(self) -> None:
@@ -138,7 +136,7 @@ class JobRun:
         """
         due = self._reporter.stopping.due
         if due is not None:
-            raise StoppedEarly(due) if due.action == "stop" else Paused(due)
+            raise _stop_of(due)
         if self._pause_requested:
             raise Paused
         reached = self._job.caps.reached(self._reporter.usage)
@@ -194,7 +192,9 @@ class JobRun:
 
     async def _succeed(self, result: TrainingResult) -> None:
         kept = await self._retention.look_up(published=result.adapter_key)
-        result_file = await write_result_file(self._context)
+        result_file = await write_result_file(
+            self._context.unit, self._context.objects, self._job.id
+        )
         announcer, used = self._reporter.announcer, self._reporter.meter.reading()
         if self._watcher is not None:
             self._watcher.cancel()  # from here on the fence of the write itself decides
@@ -225,12 +225,12 @@ class JobRun:
         await self._retention.clear(kept)
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
 
-    async def _result_file_if_possible(self, lost: StepOutcome | None) -> FileRow | None:
-        """Returns the result file of a failed job; the job fails with its own reason if it has
-        none.
-        """
-        try:
-            return await write_result_file(self._context, lost=lost)
-        except Unavailable as error:
-            log.warning("no result file written", job_id=self._job.id, error=str(error))
-            return None
+
+def _stop_of(due: RuleTrigger) -> StoppedEarly | Paused:
+    match due.action:
+        case "stop":
+            return StoppedEarly(due)
+        case "pause" | "warn":
+            return Paused(due)
+        case _:
+            assert_never(due.action)

@@ -1,4 +1,4 @@
-"""From trained weights to a policy that samples: save, load into the engine, probe, retire.
+"""Publishes adapters: saves each, loads it into the engine, probes it, and unloads earlier ones.
 
 A name is never used twice: an engine's prefix cache is keyed by it. A claim unloads its versions at
 its end, or the next claim does.
@@ -22,7 +22,7 @@ from workers.learning.trainer import Trainer
 from workers.rollout.policy import Policy
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
-from workers.runs.probe_sides import ProbeSides, served_share, serves_the_adapter
+from workers.runs.parity_probe import ProbeSides, served_share, serves_the_adapter
 from workers.runs.retention import Retention
 from workers.runs.scheduler_state import save_scheduler_state
 from workers.runs.step_outcome import PublishedAdapter, TrainedStep

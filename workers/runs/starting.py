@@ -13,6 +13,7 @@ from typing import Final
 
 from app.domain.errors import RunFailed
 from app.domain.jobs.jobs import Job
+from app.domain.models.adapter_files import CONFIG_FILE
 from app.domain.models.manifests import ManifestMismatch
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.gateways.objects import Objects
@@ -22,7 +23,6 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.directories import JobDirectories
 
 _ADAPTER: Final = "adapter"
-_CONFIG: Final = "adapter_config.json"
 _GONE: Final = "model_not_available"
 
 
@@ -99,7 +99,7 @@ async def _copy(objects: Objects, source_key: str, own: JobDirectories, *, model
 
 
 def _described(settings: Settings, adapter: Path) -> StartModel:
-    config = json.loads((adapter / _CONFIG).read_text(encoding="utf-8"))
+    config = json.loads((adapter / CONFIG_FILE).read_text(encoding="utf-8"))
     name = config["base_model_name_or_path"]
     base = find_base_model(settings.base_models, name)
     if base is None:

@@ -1,4 +1,4 @@
-"""The step writer: writes the rows of a step (ledger, curves, checkpoint, model, resume point).
+"""The step writer: writes the rows of a step (rollouts, curves, checkpoint, model, resume point).
 
 Owns the shape of these rows. Promises that every method works inside the caller's fenced
 transaction and may be repeated when that transaction was rolled back. Must not know the job's
@@ -69,7 +69,7 @@ class StepWriter:
         return (await unit.jobs.get(self._job.id)).usage
 
     async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome, used: Usage) -> Usage:
-        """Writes a validation alone: ledger, curves and usage. Returns the usage of the job."""
+        """Writes a validation alone: rollouts, curves and usage. Returns the usage of the job."""
         await self.values(unit, outcome)
         await unit.journal.forget(self._job.id, outcome.step)
         return await unit.jobs.add_usage(used)
@@ -77,7 +77,7 @@ class StepWriter:
     async def comparison(
         self, unit: RunUnitOfWork, start: StepOutcome, tuned: StepOutcome, used: Usage
     ) -> Usage:
-        """Writes the rollouts of a report: ledger, curves and usage. Returns the usage of the job.
+        """Writes a report's validation: rollouts, curves and usage. Returns the usage of the job.
         Their duration is no point of a step's curve, which has its own.
         """
         for outcome in (start, tuned):
@@ -86,7 +86,7 @@ class StepWriter:
         return await unit.jobs.add_usage(used)
 
     async def values(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        """Writes the rollout ledger and the points of the curves."""
+        """Writes the rows of rollouts and the points of the curves."""
         rows = [
             rollout_row(rollout, project_id=self._job.project_id, trained_step=trained_step)
             for rollouts, trained_step in (

@@ -1,4 +1,4 @@
-"""A finished rollout as a row: its numbers, and the trace a person reads. Pure."""
+"""Converts a finished rollout to its row: the figures, and the trace for readers. Pure."""
 
 from typing import Any
 

@@ -16,8 +16,8 @@ import structlog
 from app.domain.exit_codes import SANDBOX_BELOW_FLOOR
 from app.domain.sandbox import ALWAYS, LAYERS, Layer
 from app.settings.sandbox import ConfiguredSandbox
+from workers.sandbox.forks import ForkServerFailed
 from workers.sandbox.runner import BelowFloor, Runner, serve
-from workers.sandbox.zygotes import ZygoteFailed
 
 _log = structlog.get_logger()
 
@@ -38,7 +38,7 @@ def main() -> int:
         return SANDBOX_BELOW_FLOOR
     try:
         asyncio.run(_run(configured, without))
-    except (BelowFloor, ZygoteFailed) as error:
+    except (BelowFloor, ForkServerFailed) as error:
         print(error, file=sys.stderr)  # noqa: T201 - for the log
         return SANDBOX_BELOW_FLOOR
     return 0

@@ -1,4 +1,4 @@
-"""One program from its start to its end: deadline, bounds of what it writes, the kill.
+"""Executes one program: keeps its deadline, bounds its output, kills it.
 
 Promises: the process is gone when this returns, however it ended; what it wrote is bounded, and is
 passed on unread. The time of a program counts from the moment it is sent, not from its wait for a
@@ -17,8 +17,8 @@ from typing import Final
 
 from app.domain.sandbox import MAX_REPLY, End, Ending
 from app.gateways.sandbox.frames import pack
-from workers.sandbox.zygote import READY
-from workers.sandbox.zygotes import Forked, Zygote
+from workers.sandbox.fork_server import READY
+from workers.sandbox.forks import Forked, ForkServer
 
 _CHUNK: Final = 65_536
 PREPARED_S: Final = 30.0
@@ -37,8 +37,8 @@ class ExecutionFailed(Exception):
     """The sandbox failed, and no program is to blame. The text is for operators and callers."""
 
 
-class ZygoteHangs(ExecutionFailed):
-    """The zygote lives and forks nothing."""
+class ForkServerHangs(ExecutionFailed):
+    """The fork server lives and forks nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class _Exit:
 
 
 async def execute(
-    zygote: Zygote, slot: int, program: bytes, *, limit_s: float, prepared_s: float
+    fork_server: ForkServer, slot: int, program: bytes, *, limit_s: float, prepared_s: float
 ) -> Ending:
     """Raises `ExecutionFailed`."""
     try:
         async with asyncio.timeout(prepared_s):
-            forked = await zygote.fork(slot)
+            forked = await fork_server.fork(slot)
     except TimeoutError as error:
-        raise ZygoteHangs(f"started no process within {prepared_s:g} s") from error
+        raise ForkServerHangs(f"started no process within {prepared_s:g} s") from error
     except (OSError, EOFError) as error:
         raise ExecutionFailed("could not start a process") from error
     try:

@@ -28,7 +28,7 @@ def forbid_dumps() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """From here on no program that this process executes has more rights than it."""
+    """Denies more rights than its own to every program that this process executes."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 

@@ -1,8 +1,8 @@
-"""The runner: answers on a Unix socket, gives each program a slot, keeps the zygote alive.
+"""The runner: answers on a Unix socket, gives each program a slot, keeps the fork server alive.
 
 Promises: at most `parallel` programs run at once, the others wait unread, and projects share the
-slots; the level that it tells holds for every program; a zygote that dies or hangs is started again
-and must reach the floor again. Trusts its callers, who are API and workers, to name the project.
+slots; the level that it tells holds for every program; a fork server that dies or hangs is started
+again and must reach the floor again. Trusts its callers, API and workers, to name the project.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from app.gateways.sandbox.frames import (
     to_frame,
 )
 from app.settings.sandbox import SandboxSettings
-from workers.sandbox.execution import PREPARED_S, ExecutionFailed, ZygoteHangs, execute
+from workers.sandbox.execution import PREPARED_S, ExecutionFailed, ForkServerHangs, execute
+from workers.sandbox.forks import ForkServer, ForkServerFailed, ForkServerOptions
 from workers.sandbox.slots import NoSlot, slots_of
-from workers.sandbox.zygotes import Zygote, ZygoteFailed, ZygoteOptions
 
 _log = structlog.get_logger()
 _HEADER_S: Final = 30.0
@@ -64,25 +64,25 @@ class Runner:
         """
         self._settings = settings
         self._prepared_s = prepared_s
-        self._options = ZygoteOptions(
+        self._options = ForkServerOptions(
             modules=settings.modules,
             without=without,
             memory_bytes=settings.memory_bytes,
             seconds=settings.time_limit_s,
             first_uid=settings.first_uid,
         )
-        self._zygote: Zygote | None = None
+        self._fork_server: ForkServer | None = None
         self._starting = asyncio.Lock()
         self._slots = slots_of(settings)
 
     async def start(self) -> Level:
-        """Raises `BelowFloor` and `ZygoteFailed`."""
+        """Raises `BelowFloor` and `ForkServerFailed`."""
         return (await self._running()).level
 
     def close(self) -> None:
         """Ends every program that runs."""
-        if self._zygote is not None:
-            self._zygote.close()
+        if self._fork_server is not None:
+            self._fork_server.close()
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answers one connection."""
@@ -117,7 +117,7 @@ class Runner:
         except NoSlot as error:
             await skip_frame(reader, limit=MAX_PROGRAM)  # its caller reads when it has sent all
             return {"failure": str(error)}
-        except (BelowFloor, ZygoteFailed, ExecutionFailed) as error:
+        except (BelowFloor, ForkServerFailed, ExecutionFailed) as error:
             _log.error("sandbox_failed", reason=str(error))
             return {"failure": str(error)}
 
@@ -128,42 +128,42 @@ class Runner:
     async def _run(
         self, reader: asyncio.StreamReader, project: str, wait_s: float
     ) -> dict[str, Any]:
-        async with self._slots.turn(project, within_s=wait_s) as turn:
+        async with self._slots.hold(project, within_s=wait_s) as held:
             async with asyncio.timeout(_PROGRAM_S):  # a frozen caller gives its slot back
                 program = await read_frame(reader, limit=MAX_PROGRAM)
             if reader.at_eof():
                 raise BadFrame("the caller went away while it waited")
-            zygote = await self._running()
+            fork_server = await self._running()
             try:
                 ending = await execute(
-                    zygote,
-                    turn.slot,
+                    fork_server,
+                    held.slot,
                     program,
                     limit_s=self._settings.time_limit_s,
                     prepared_s=self._prepared_s,
                 )
-            except ZygoteHangs:
-                zygote.kill()  # the next program starts another
+            except ForkServerHangs:
+                fork_server.kill()  # the next program starts another
                 raise
-        return asdict(replace(ending, waited_s=turn.waited_s))
+        return asdict(replace(ending, waited_s=held.waited_s))
 
-    async def _running(self) -> Zygote:
+    async def _running(self) -> ForkServer:
         async with self._starting:
-            if self._zygote is not None and not self._zygote.runs:
-                _log.warning("sandbox_zygote_ended")
-                self._zygote.close()
-                self._zygote = None
-            if self._zygote is None:
-                self._zygote = await self._new()
-            return self._zygote
+            if self._fork_server is not None and not self._fork_server.runs:
+                _log.warning("sandbox_fork_server_ended")
+                self._fork_server.close()
+                self._fork_server = None
+            if self._fork_server is None:
+                self._fork_server = await self._new()
+            return self._fork_server
 
-    async def _new(self) -> Zygote:
-        zygote = await Zygote.start(self._options)
-        missing = [layer for layer in self._settings.floor if layer not in zygote.level.layers]
+    async def _new(self) -> ForkServer:
+        fork_server = await ForkServer.start(self._options)
+        missing = [layer for layer in self._settings.floor if layer not in fork_server.level.layers]
         if missing:
-            zygote.close()
-            raise BelowFloor(missing, zygote.level)
-        return zygote
+            fork_server.close()
+            raise BelowFloor(missing, fork_server.level)
+        return fork_server
 
 
 async def _show_life(writer: asyncio.StreamWriter, *, until: asyncio.Task[Any]) -> None:

@@ -25,7 +25,7 @@ class NoSlot(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class HeldSlot:
     """A slot that a program holds."""
 
     slot: int
@@ -50,12 +50,12 @@ class Slots:
         """The projects that hold or wait; among equals the first is the next."""
 
     @asynccontextmanager
-    async def turn(self, project: str, *, within_s: float) -> AsyncIterator[Turn]:
+    async def hold(self, project: str, *, within_s: float) -> AsyncIterator[HeldSlot]:
         """Waits for a slot and holds it. Raises `NoSlot`."""
         started = time.monotonic()
         slot = await self._take(project, within_s)
         try:
-            yield Turn(slot, time.monotonic() - started)
+            yield HeldSlot(slot, time.monotonic() - started)
         finally:
             self._give_back(project, slot)
 
@@ -63,24 +63,24 @@ class Slots:
         share = self._shares.setdefault(project, _Share())
         if len(share.waiting) >= self._max_waiting:
             raise NoSlot(f"is full: {len(share.waiting)} programs of this project wait already")
-        turn: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        share.waiting.append(turn)
+        place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        share.waiting.append(place)
         self._grant()
         try:
             async with asyncio.timeout(within_s):
-                return await turn
+                return await place
         except BaseException as error:
-            self._leave(project, turn)
+            self._leave(project, place)
             if isinstance(error, TimeoutError):
                 raise NoSlot(f"had no free slot within {within_s:g} s") from None
             raise
 
-    def _leave(self, project: str, turn: asyncio.Future[int]) -> None:
+    def _leave(self, project: str, place: asyncio.Future[int]) -> None:
         """Ends the wait of a caller that goes, also when its slot has just been granted."""
         with suppress(ValueError):
-            self._shares[project].waiting.remove(turn)
-        if turn.done() and not turn.cancelled():
-            self._give_back(project, turn.result())
+            self._shares[project].waiting.remove(place)
+        if place.done() and not place.cancelled():
+            self._give_back(project, place.result())
         else:
             self._forget_idle(project)
 
@@ -100,10 +100,10 @@ class Slots:
     def _grant(self) -> None:
         while self._free and (project := self._next()) is not None:
             share = self._shares[project]
-            turn = share.waiting.popleft()
-            if not turn.done():
+            place = share.waiting.popleft()
+            if not place.done():
                 share.held += 1
-                turn.set_result(self._free.popleft())
+                place.set_result(self._free.popleft())
 
     def _next(self) -> str | None:
         """Returns the project whose program is the next to run."""

@@ -9,7 +9,7 @@ Must not know files, losses or batches.
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.data.chat_rows import DatasetError
 from app.domain.errors import InvalidRequest
@@ -115,7 +115,13 @@ def _learned_turns(messages: Messages, train_on: TrainOn) -> list[int]:
     nothing.
     """
     answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
-    chosen = answers[-1:] if train_on == "last" else answers
+    match train_on:
+        case "last":
+            chosen = answers[-1:]
+        case "all":
+            chosen = answers
+        case _:
+            assert_never(train_on)
     return [index for index in chosen if index and messages[index].get("weight") != 0]
 
 

@@ -1,4 +1,4 @@
-"""Held-out rows: what the loss makes of each, and their means.
+"""Evaluates held-out rows: the loss of each one, and the means.
 
 Owns the values of each row, kept on disk per validated step until the job ends. Rows are measured
 in the same company each time, so that nothing but the model changes their values. Without torch.

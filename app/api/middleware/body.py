@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
+from app.domain.storable_text import UNSTORABLE
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 _FORM_BYTES: Final = 1024 * 1024
@@ -38,7 +39,6 @@ loop for 140 ms.
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
 
 
@@ -212,7 +212,7 @@ def _check_shape(value: Any, body: bytes) -> None:
 
 def _check_text(value: Any) -> None:
     if isinstance(value, str):
-        unstorable = _UNSTORABLE.search(value)
+        unstorable = UNSTORABLE.search(value)
         if unstorable is not None:
             fault = "NUL character" if unstorable[0] == "\x00" else "lone surrogate"
             raise ValueError(f"it contains a {fault}")

@@ -19,7 +19,7 @@ from app.api.support.idempotency_check import request_target
 from app.api.support.request_state import PRINCIPAL, STORED_RESPONSE
 from app.domain.accounts.tenants import Principal
 from app.domain.errors import AuthenticationFailed, RequestError
-from app.domain.events.idempotency import (
+from app.domain.idempotency import (
     AnsweredBefore,
     HttpResponse,
     check_key,

@@ -11,6 +11,7 @@ from app.domain.described import Described
 from app.domain.value_faults import unknown_key
 
 Row = TypeVar("Row")
+Order = Literal["asc", "desc"]
 
 
 class ErrorBody(Described):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from app.api.schemas.common import Json
 from app.domain.described import Described
-from app.domain.jobs.jobs import JobEvent
+from app.domain.jobs.jobs import EventKind, EventLevel, JobEvent
 
 
 class FineTuningJobEvent(Described):
@@ -13,11 +13,11 @@ class FineTuningJobEvent(Described):
     id: str
     object: Literal["fine_tuning.job.event"] = "fine_tuning.job.event"
     created_at: int
-    level: Literal["info", "warn", "error"]
+    level: EventLevel
     """`warn` and `error` need attention."""
     message: str
     """The event in a sentence."""
-    type: Literal["message", "metrics"]
+    type: EventKind
     """`metrics` has the figures of a step in `data`."""
     data: Json | None
     """Figures, codes and parameters of the event."""

@@ -7,8 +7,8 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
 from app.api.schemas.common import Json
 from app.api.schemas.integrations import WandbIntegration
+from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault, missing
-from app.api.schemas.tuning_methods import CapsBody, Method, read_caps, read_method
 from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters

@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 from pydantic import ValidationError
 
 from app.api.schemas.jobs import CreateFineTuningJob, call_fields
+from app.api.schemas.methods import other_bodies
 from app.api.schemas.parameters import dotted, refusals
-from app.api.schemas.tuning_methods import other_bodies
 from app.domain.data.prompts import Overlap
 from app.domain.described import Described
 from app.domain.documents.walk import Kind

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.schemas.common import Json
+from app.api.schemas.common import Json, Order
 from app.domain.described import Described
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
@@ -39,7 +39,7 @@ class RolloutQuery(BaseModel):
         default="step",
         description="`reward` lists graded rollouts only, of equal reward by step",
     )
-    order: Literal["asc", "desc"] = "asc"
+    order: Order = "asc"
     after: str | None = Field(
         default=None, max_length=128, description="Id of the last object of the previous page"
     )

@@ -22,7 +22,7 @@ from app.domain.errors import (
     RateLimited,
     RequestError,
 )
-from app.domain.events.idempotency import AnsweredBefore, HttpResponse
+from app.domain.idempotency import AnsweredBefore, HttpResponse
 from app.domain.value_faults import broken_rule
 
 RETRY_AFTER_S = "2"

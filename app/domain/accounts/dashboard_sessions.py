@@ -1,4 +1,4 @@
-"""Sessions of the dashboard, and the links that begin one, as rows speak of them."""
+"""Sessions of the dashboard, and the one-time links that open one, as values of their rows."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,11 +8,11 @@ from app.domain.accounts.tenants import Tenant
 
 SESSION_S: Final = 12 * 3600
 LINK_S: Final = 3600
-MAX_TICKETS: Final = 20
+MAX_SESSIONS: Final = 20
 """Sessions of one API key that live at once, and links; one more ends the oldest."""
 
 
-class TicketKind(StrEnum):
+class SessionKind(StrEnum):
     """A session shows pages; a link can be exchanged once for a session."""
 
     SESSION = "session"
@@ -20,12 +20,12 @@ class TicketKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
-    """A stored session or link. It is worth as much as its API key, and ends with it."""
+class StoredSession:
+    """A stored session or link. It grants what its API key grants, and ends with it."""
 
     id: str
     """Hash of the secret that the browser has; the secret itself is not stored."""
-    kind: TicketKind
+    kind: SessionKind
     project_id: str
     key_id: str
     """Look-up part of the API key that it was made with."""
@@ -33,8 +33,8 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
-    """Somebody with a session, as pages see them."""
+class SessionOwner:
+    """The owner of an open session: the tenant, and the proof of its forms."""
 
     tenant: Tenant
     form_token: str

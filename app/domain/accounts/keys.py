@@ -1,4 +1,4 @@
-"""Organizations, projects and API keys, as rows speak of them."""
+"""Organizations, projects and API keys, as values of their rows."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

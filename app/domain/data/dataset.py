@@ -1,4 +1,4 @@
-"""Rows of a reinforcement job's files: what one JSONL line must be, said with line and pointer.
+"""Checks the rows of a reinforcement job's files; names a fault by its line and JSON pointer.
 
 Owns the row format of the hosted reinforcement data set (`messages`, `tools`, any other key is the
 grader's). Pure, so that API, command line and worker give the same answer. Must not know files.

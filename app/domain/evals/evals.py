@@ -1,7 +1,7 @@
 """Evals, their runs and output items, and how a run is counted. Pure.
 
 An eval is either a user's or a job's. The runs of a job's eval are its validations: they are read
-from the job's own ledger and have ids derived from it, so nothing is stored twice.
+from the job's own rollouts and have ids derived from it, so nothing is stored twice.
 """
 
 from collections.abc import Iterable

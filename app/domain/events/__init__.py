@@ -1,1 +1,1 @@
-"""The log of committed events, webhook events and idempotent requests."""
+"""The log of committed events, and webhook events."""

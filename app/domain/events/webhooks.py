@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, assert_never, get_args
 
-from app.domain.evals.evals import EvalRunStatus
 from app.domain.http_status import is_success
 from app.domain.jobs.jobs import JobStatus
 from app.domain.secrets.urls import url_has_placeholder
@@ -28,17 +27,6 @@ EventType = Literal[
     "eval.run.canceled",
 ]
 EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
-
-JOB_EVENTS: Final[dict[JobStatus, EventType]] = {
-    JobStatus.SUCCEEDED: "fine_tuning.job.succeeded",
-    JobStatus.FAILED: "fine_tuning.job.failed",
-    JobStatus.CANCELLED: "fine_tuning.job.cancelled",
-}
-RUN_EVENTS: Final[dict[EvalRunStatus, EventType]] = {
-    EvalRunStatus.COMPLETED: "eval.run.succeeded",
-    EvalRunStatus.FAILED: "eval.run.failed",
-    EvalRunStatus.CANCELED: "eval.run.canceled",
-}
 
 MAX_ENDPOINTS: Final = 20
 """Limit for each project."""
@@ -195,6 +183,23 @@ def event_body(event: WebhookEvent) -> bytes:
         "data": {"id": event.subject},
     }
     return json.dumps(body, separators=(",", ":")).encode()
+
+
+def job_event(status: JobStatus) -> EventType | None:
+    """Returns the event of a job that reaches a state; `None` unless it ends."""
+    match status:
+        case JobStatus.SUCCEEDED:
+            return "fine_tuning.job.succeeded"
+        case JobStatus.FAILED:
+            return "fine_tuning.job.failed"
+        case JobStatus.CANCELLED:
+            return "fine_tuning.job.cancelled"
+        case JobStatus.VALIDATING_FILES | JobStatus.QUEUED | JobStatus.RUNNING:
+            return None
+        case JobStatus.PAUSING | JobStatus.PAUSED:
+            return None
+        case _:
+            assert_never(status)
 
 
 def new_secret() -> SigningSecret:

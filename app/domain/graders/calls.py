@@ -61,8 +61,8 @@ def json_of(text: str) -> Any:
 
 
 def is_plainly_a_call(entry: Any) -> bool:
-    """Says if a value has one name, one key of arguments, and no key that a call lacks: an ordinary
-    answer such as `{"name": "Ulm", "population": 120000}` has not.
+    """Returns whether a value has one name, one key of arguments, and no key that a call lacks: an
+    ordinary answer such as `{"name": "Ulm", "population": 120000}` has not.
     """
     if not isinstance(entry, dict):
         return False

@@ -55,7 +55,7 @@ class NoGraderFits(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GraderChoice(DescribedFields):
-    """The grader that `auto` stands for."""
+    """The grader that was chosen for `auto`."""
 
     grader: dict[str, Any]
     """The chosen grader with its defaults, as it can be sent by hand."""
@@ -198,8 +198,8 @@ def _reference_key(rows: Sequence[RowFacts]) -> str | None:
 
 
 def _complete(rows: Sequence[RowFacts], key: str) -> bool:
-    """Says if every row has the key. Raises `NoGraderFits` for a value that cannot be used, and if
-    some rows lack it.
+    """Returns whether every row has the key. Raises `NoGraderFits` for a value that cannot be used,
+    and if some rows lack it.
     """
     wrong = next((row for row in rows if key in row.faults), None)
     if wrong is not None:

@@ -37,7 +37,7 @@ CodeTest = CallTest | RunTest
 
 
 def is_function_name(text: str) -> bool:
-    """Says if Python can define a function of this name: `class` is an identifier, but reserved."""
+    """Returns whether Python can define a function of this name: `class` is reserved."""
     return text.isidentifier() and not keyword.iskeyword(text)
 
 

@@ -33,5 +33,4 @@ def passing_score(kind: str) -> float | None:
 
 
 Grader = Annotated[AnyGrader, Field(discriminator="type"), WrapValidator(_read_any)]
-GRADER_TYPES: Final = tuple(_MODELS)
 GRADER_MODELS: Final[tuple[type[BaseModel], ...]] = tuple(_MODELS.values())

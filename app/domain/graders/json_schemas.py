@@ -66,7 +66,7 @@ class CompiledSchema:
         _check_pattern_work(self.cost.pattern_bytes, text)
 
     def may_explain(self, text: str) -> bool:
-        """Says if describing what is wrong with a JSON text is cheap enough."""
+        """Returns whether describing what is wrong with a JSON text is cheap enough."""
         checks = self.cost.checks
         return _values(text) * checks <= _MAX_EXPLAINED and len(text) * checks <= _MAX_COPIED
 

@@ -22,5 +22,5 @@ _WHOLE: Final = re.compile(r"(?:\\?[$€£¥] ?)?" + "".join(NUMERAL_LINES), re.
 
 
 def is_number(text: str) -> bool:
-    """Says if a text is a number and nothing else, with or without a currency mark."""
+    """Returns whether a text is a number and nothing else, with or without a currency mark."""
     return _WHOLE.fullmatch(text.replace(MINUS_SIGN, "-")) is not None

@@ -1,4 +1,4 @@
-"""Reads the source of a python grader, so that its author hears at once what could never work.
+"""Checks the source of a python grader before a job exists, and names what can never run.
 
 A courtesy and no protection: code that hides what it does passes, and meets the sandbox. Looks at
 the syntax tree only and runs nothing.

@@ -17,9 +17,9 @@ from app.domain.methods.stored import (
     StoredSupervised,
 )
 from app.domain.rollouts.metric_meanings import JobPart, part_of
+from app.domain.rollouts.trajectory import UNKNOWN_TOOL, UNPARSABLE_CALL
 
-_NO_TOOL: Final = frozenset({"(unknown)", "(unparsable)"})
-"""Curves name these as tools: calls of unknown names, and calls that could not be parsed."""
+_NO_TOOL: Final = frozenset({UNKNOWN_TOOL, UNPARSABLE_CALL})
 _COMPARED: Final = 80
 _SHOWN: Final = 10
 _SIMILARITY: Final = 0.5

@@ -11,15 +11,10 @@ from typing import Final, assert_never
 from pydantic import ValidationError
 
 from app.domain.jobs.curve_detectors import Seen
+from app.domain.jobs.curves import Curve, Curves
 from app.domain.jobs.detectors import Watched, build_detector
-from app.domain.jobs.gain_findings import (
-    GRAVEST_FIRST,
-    Curve,
-    Curves,
-    Finding,
-    Severity,
-    progress,
-)
+from app.domain.jobs.finding import GRAVEST_FIRST, Finding, FindingSeverity
+from app.domain.jobs.gain_findings import progress
 from app.domain.jobs.gains import Gain
 from app.domain.jobs.stop_rules import LOSSES, REWARD
 from app.domain.methods.stop import (
@@ -79,7 +74,7 @@ def _rules(method: StoredMethod, curves: Curves) -> Iterator[Finding]:
             train, valid = (by_step[split].get(step, {}) for split in ("train", "valid"))
             reason = detector.see(Seen(step, train, valid))
         if reason is not None:
-            severity: Severity = "good" if name == "target" else "warn"
+            severity: FindingSeverity = "good" if name == "target" else "warn"
             yield Finding(severity, _sentence(reason), next(iter(detector.curves), watched.valid))
 
 

@@ -1,24 +1,19 @@
 """Findings about the gain of a job, from its validations and from its report. Pure.
 
-Owns `Finding`. Promises that a gain which may be noise is never good news: where the interval has 0
+Promises that a gain which may be noise is never good news: where the interval has 0
 in it the finding says so, with the interval.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from app.domain.ids import Split
+from app.domain.jobs.curves import Curves
 from app.domain.jobs.detectors import Watched
+from app.domain.jobs.finding import Finding
 from app.domain.jobs.gains import Gain, unpaired_gain
 from app.domain.jobs.stop_rules import REWARD
 from app.domain.rollouts.metrics import MetricPoint
 
-Curve = Mapping[int, float]
-Curves = Mapping[tuple[str, Split], Curve]
-"""Values by step, of each curve's name and split."""
-Severity = Literal["good", "unclear", "warn"]
-GRAVEST_FIRST: Final[tuple[Severity, ...]] = ("warn", "unclear", "good")
 _MEASURES: Final = {
     "reward": "reward",
     "loss": "loss",
@@ -30,14 +25,6 @@ _WORDS: Final = {
     "preference_accuracy": "share of pairs whose preferred answer is more probable",
     "loss": "loss",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    severity: Severity
-    text: str
-    curve: str
-    """Name of the curve that shows it; empty for one that no curve shows."""
 
 
 def validated_steps(watched: Watched, points: Iterable[MetricPoint]) -> tuple[int, int] | None:

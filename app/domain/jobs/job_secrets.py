@@ -1,4 +1,4 @@
-"""A job's `{"type": …, <type>: {…}}`, split into what is shown and what is sealed, and back."""
+"""Splits a job's `method` into its shown and its sealed part, and joins them again."""
 
 from typing import Any
 

@@ -24,6 +24,9 @@ EXPIRE_TASK = "agent_rft.expire"
 RUNS_QUEUE = "runs"
 CONTROL_QUEUE = "control"
 
+EventLevel = Literal["info", "warn", "error"]
+EventKind = Literal["message", "metrics"]
+
 
 class JobStatus(StrEnum):
     """State of a job; `succeeded`, `failed` and `cancelled` are final."""
@@ -71,6 +74,8 @@ TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
 }
 
 TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
+ENDED: Final = tuple(sorted(status.value for status in TERMINAL))
+"""The terminal states as rows hold them."""
 
 
 OPEN_JOBS: Final = (
@@ -207,8 +212,8 @@ class JobEvent:
     id: str
     job_id: str
     created_at: int
-    level: Literal["info", "warn", "error"]
-    type: Literal["message", "metrics"]
+    level: EventLevel
+    type: EventKind
     message: str
     data: dict[str, Any] | None
 

@@ -1,4 +1,4 @@
-"""The words of a preflight report: findings, what a file holds, what a job would take.
+"""A preflight report: its issues, the contents of its files, the estimate of the job.
 
 Pure data, made by `app.preflight` and `app.services.jobs.preflight`, shown by the API and the
 command line alike. Must not know how any of it was found out.

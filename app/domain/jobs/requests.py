@@ -1,4 +1,4 @@
-"""A create call in domain words, whose tools, grader and data may be references.
+"""A create call as domain values, whose tools, grader and data may be references.
 
 Owns which files a call needs. Must not know how a reference is resolved.
 """

@@ -23,12 +23,15 @@ LOSSES: Final = Watched(names.LOSS, names.LOSS, larger_is_better=False)
 """Curves of supervised and DPO jobs: one name for both splits."""
 
 
+TriggerAction = Literal["warn", "pause", "stop"]
+
+
 @dataclass(frozen=True, slots=True)
 class RuleTrigger:
     """Result of a rule whose condition held after a committed step."""
 
     rule: str
-    action: Literal["warn", "pause", "stop"]
+    action: TriggerAction
     step: int
     reason: str
     """Reason in words, with the figures."""

@@ -183,7 +183,7 @@ PolicyLoss = Annotated[
 
 
 def uses_ratio(loss: PolicyLoss | None) -> bool:
-    """Says if a loss weighs tokens by the ratio of the trained to the sampling policy."""
+    """Returns whether a loss weighs tokens by the ratio of the trained to the sampling policy."""
     match loss:
         case DroOptions():
             return False
@@ -194,7 +194,7 @@ def uses_ratio(loss: PolicyLoss | None) -> bool:
 
 
 def bounds_ratio(loss: PolicyLoss | None) -> bool:
-    """Says if a token's weight stays bounded, however far the policies are apart."""
+    """Returns whether a token's weight stays bounded, however far the policies are apart."""
     match loss:
         case ImportanceSamplingOptions():
             return False
@@ -205,7 +205,7 @@ def bounds_ratio(loss: PolicyLoss | None) -> bool:
 
 
 def has_implicit_reward(loss: PreferenceLoss | None) -> bool:
-    """Says if a loss compares with a reference model, which gives its pairs an implicit reward."""
+    """Returns whether a loss compares with a reference model, for an implicit reward of pairs."""
     match loss:
         case BradleyTerryOptions():
             return False

@@ -73,7 +73,7 @@ TrainingMode = Annotated[
 
 
 def trains_in_parts(mode: AnyMode | None) -> bool:
-    """Says if a step is trained part by part, before all of its groups are there."""
+    """Returns whether a step is trained part by part, before all of its groups are there."""
     match mode:
         case StreamingOptions():
             return True
@@ -84,7 +84,7 @@ def trains_in_parts(mode: AnyMode | None) -> bool:
 
 
 def trains_in_order(mode: AnyMode | None) -> bool:
-    """Says if the order in which rollouts are trained is a function of the job alone."""
+    """Returns whether the order in which rollouts are trained is a function of the job alone."""
     match mode:
         case SyncOptions() | None:
             return True

@@ -146,7 +146,7 @@ def _unused_children(grader: Any) -> list[str]:
 
 
 def _sent(method: Any, path: tuple[str, ...]) -> bool:
-    """Says if an option has a value of the customer's other than null, 0 and `off`."""
+    """Returns whether an option has a value of the customer's other than null, 0 and `off`."""
     value = method
     for name in path:
         if isinstance(value, BaseModel):

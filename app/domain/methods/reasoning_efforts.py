@@ -46,6 +46,11 @@ def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].budget))
 
 
+def named_effort(effort: str | None) -> str | None:
+    """Returns the effort that a chat template is given; `None` for the model's own default."""
+    return None if effort == "default" else effort
+
+
 def with_trained_effort(body: dict[str, Any], effort: str | None) -> dict[str, Any]:
     """Returns a chat call with the effort that the called model was trained with, unless the call
     names one. `effort` is `None` for a base model, and for a model trained with the default.

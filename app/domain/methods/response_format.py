@@ -29,7 +29,7 @@ NOT_ENFORCED: Final = (
 
 
 def gives_json(sent: Any) -> bool:
-    """Says if the format asks for JSON, so that a grader may read `sample.output_json`."""
+    """Returns whether the format asks for JSON, so that a grader may read `sample.output_json`."""
     return isinstance(sent, dict) and sent.get("type") in ("json_object", "json_schema")
 
 

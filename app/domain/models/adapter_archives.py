@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
 from app.domain.models.manifests import MANIFEST
 
 CARD: Final = "README.md"
-ADAPTER_FILES: Final = frozenset({"adapter_config.json", "adapter_model.safetensors"})
+ADAPTER_FILES: Final = frozenset({CONFIG_FILE, WEIGHTS_FILE})
 
 
 @dataclass(frozen=True, slots=True)

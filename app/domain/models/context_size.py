@@ -28,7 +28,7 @@ def fills_context(prompt_tokens: int, context_length: int) -> bool:
 
 
 def full_context(context_length: int, longest: int) -> str:
-    """Says what prompts do of which the longest has so many tokens."""
+    """Returns the clause about prompts that fill the context; `longest` has the most tokens."""
     return f"fill the model's context of {context_length} tokens (the longest has {longest})"
 
 

@@ -1,4 +1,4 @@
-"""The plan of a start with one base model: what both planes say to each other about it."""
+"""The plan of a start with one base model: the request and the reply between the planes."""
 
 from typing import Literal
 

@@ -76,7 +76,7 @@ CurriculumSource = RegisteredReference | InlineCurriculum
 
 
 def is_reference(sent: Any, definition_key: str) -> bool:
-    """Says if an object has an id and lacks the key that every definition has."""
+    """Returns whether an object has an id and lacks the key that every definition has."""
     return isinstance(sent, dict) and "id" in sent and definition_key not in sent
 
 

@@ -1,4 +1,4 @@
-"""One line of the ledger: a sample that was scored, or discarded with its reason, exactly once."""
+"""The row of a rollout: a sample that was scored, or discarded with its reason, exactly once."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

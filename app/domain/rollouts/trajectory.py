@@ -10,6 +10,10 @@ from typing import Any, Final, assert_never
 
 from app.domain.ids import SampleKey
 
+UNKNOWN_TOOL: Final = "(unknown)"
+UNPARSABLE_CALL: Final = "(unparsable)"
+"""Names of tools in curves and records: calls of unknown names, calls that could not be parsed."""
+
 
 class StopReason(StrEnum):
     """Reason why a rollout ended; each of these is graded."""

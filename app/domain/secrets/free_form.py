@@ -168,7 +168,7 @@ def _in_scalar(value: Any, path: Path, credential: Announced) -> Iterator[Found]
 
 
 def _json_with_secrets(text: str, path: Path) -> bool:
-    """Says if a text is a JSON object or list that holds a secret."""
+    """Returns whether a text is a JSON object or list that holds a secret."""
     if text.lstrip()[:1] not in {"{", "["}:
         return False
     try:
@@ -181,7 +181,7 @@ def _json_with_secrets(text: str, path: Path) -> bool:
 
 
 def _is_schema_name(key: str, value: Any) -> bool:
-    """Says if a keyword's value names schemas or properties and so holds no value of its own.
+    """Returns whether a keyword's value names schemas or properties and holds no value itself.
 
     The URL of a schema may have a fragment; a query or user information makes it an URL as others.
     """

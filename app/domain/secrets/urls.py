@@ -44,7 +44,7 @@ def shown_text(text: str) -> str:
 
 
 def has_placeholder(text: str) -> bool:
-    """Says if a text reads `[redacted]` anywhere, in any case, percent-encoded or not."""
+    """Returns whether a text reads `[redacted]` anywhere, in any case, percent-encoded or not."""
     return _PLACEHOLDER.search(text) is not None
 
 
@@ -53,7 +53,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def url_has_placeholder(text: str) -> bool:
-    """Says if `[redacted]` stands where a secret of an URL was."""
+    """Returns whether `[redacted]` stands where a secret of an URL was."""
     masked = _PLACEHOLDER.sub("x", text)
     return masked != text and shown_text(masked) != masked
 

@@ -1,4 +1,4 @@
-"""The words of a contract test: what was tried on a customer's tool endpoint and how it went.
+"""The result of a contract test of a tool endpoint: its checks, each with its status.
 
 Pure data. Must not know how calls are made.
 """

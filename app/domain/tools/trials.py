@@ -1,4 +1,4 @@
-"""A tool call that somebody tries by hand, with the tool's address; missing ids are made."""
+"""A trial call of a tool, with the tool's address; missing ids are generated."""
 
 import uuid
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""One moment of the database, held open while it is read and dumped.
+"""Holds one snapshot of the database open while it is read and dumped.
 
 Owns: the psql session whose exported snapshot `pg_dump` uses. Promises: rows of all tenants are
 seen, as the superuser.
@@ -15,7 +15,15 @@ from app.embedded.commands import CommandFailed, run_once
 from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.provision import DATABASE
 from app.settings.environment import inherited_environment
-from app.store.named_objects import EXPORTS, NAMED_EXPORTS, NAMED_OBJECTS, UNFINISHED_JOBS
+from app.store.named_objects import (
+    BEGIN_SNAPSHOT,
+    EXPORT_SNAPSHOT,
+    HAS_EXPORTS,
+    NAMED_EXPORTS,
+    NAMED_OBJECTS,
+    SCHEMA_REVISION,
+    UNFINISHED_JOBS,
+)
 
 _END: Final = "-- end of answer --"
 _DUMP_TIMEOUT_S: Final = 24 * 3600.0
@@ -34,16 +42,16 @@ class Snapshot:
     def __init__(self, server: PostgresServer, session: "subprocess.Popen[str]") -> None:
         self._server = server
         self._session = session
-        self._ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;")
-        [self._id] = self._ask("SELECT pg_export_snapshot();")
+        self._ask(BEGIN_SNAPSHOT)
+        [self._id] = self._ask(EXPORT_SNAPSHOT)
 
     def schema(self) -> str:
-        [revision] = self._ask("SELECT version_num FROM alembic_version;")
+        [revision] = self._ask(SCHEMA_REVISION)
         return revision
 
     def named_objects(self) -> NamedObjects:
         needed = self._ask(NAMED_OBJECTS)
-        if self._ask(f"SELECT to_regclass('{EXPORTS}');") != [""]:
+        if self._ask(HAS_EXPORTS) == ["t"]:
             needed += self._ask(NAMED_EXPORTS)
         return NamedObjects(
             frozenset(key for key in needed if key), frozenset(self._ask(UNFINISHED_JOBS))

@@ -8,7 +8,7 @@ service.
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final, TypeVar, assert_never
 
 from pydantic import BaseModel, ValidationError
 
@@ -62,12 +62,16 @@ def prepare(
     plan = _plan(spec, requested, memory)
     fetch_weights(source)
     python = None
-    if requested.engine == "cpu":
-        planned = plan.micro_batch_tokens or memory.micro_batch_tokens
-        spec = _with_pace(spec, memory.model_copy(update={"micro_batch_tokens": planned}))
-    else:
-        python = str(find_vllm(host, on_cpu=requested.engine == "vllm_cpu", consent=consent))
-        _say("seconds per step are not known before the first job: vLLM is measured by it")
+    match requested.engine:
+        case "cpu":
+            planned = plan.micro_batch_tokens or memory.micro_batch_tokens
+            spec = _with_pace(spec, memory.model_copy(update={"micro_batch_tokens": planned}))
+        case "vllm" | "vllm_cpu":
+            on_cpu = requested.engine == "vllm_cpu"
+            python = str(find_vllm(host, on_cpu=on_cpu, consent=consent))
+            _say("seconds per step are not known before the first job: vLLM is measured by it")
+        case _:
+            assert_never(requested.engine)
     return ChosenModel(
         spec=spec,
         engine=requested.engine,

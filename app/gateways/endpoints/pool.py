@@ -69,7 +69,7 @@ class EndpointRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[Value]):
+class EndpointAnswer(Generic[Value]):
     value: Value
     attempts: int
     latency_s: float
@@ -145,7 +145,7 @@ class Endpoint:
 
     async def call(
         self, request: EndpointRequest, read: Read[Value], *, signer: CallSigner
-    ) -> Answer[Value]:
+    ) -> EndpointAnswer[Value]:
         """Sends POST requests until an answer is usable. Raises `EndpointFault` with its
         `attempts`.
         """
@@ -163,12 +163,12 @@ class Endpoint:
 
     async def _call_with_retries(
         self, request: EndpointRequest, read: Read[Value], signer: CallSigner, *, deadline: float
-    ) -> Answer[Value]:
+    ) -> EndpointAnswer[Value]:
         attempt = 1
         while True:
             try:
                 reply = await self._attempt(request, signer, attempt, deadline=deadline)
-                return Answer(read(reply), attempt, reply.latency_s)
+                return EndpointAnswer(read(reply), attempt, reply.latency_s)
             except EndpointFault as fault:
                 fault.attempts = attempt
                 delay = self._delay(fault, attempt)

@@ -27,7 +27,7 @@ _HIGHEST_RATE: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionCall:
+class ToolCall:
     """A tool call of the model. Source: the hosted Agent RFT tool call."""
 
     name: str

@@ -41,7 +41,7 @@ class DeepSeek(MarkedCalls):
     def __init__(self, name: ToolParser) -> None:
         others = (_CALL_START, _SEPARATOR, _CALL_END, _END)
         super().__init__(name, starts=(_START,), others=others)
-        self._call = _V3 if name == "deepseek_v3" else _V31
+        self._call = {"deepseek_v3": _V3, "deepseek_v31": _V31}[name]
 
     @override
     def read(self, text: str, tools: Tools) -> list[ParsedToolCall]:

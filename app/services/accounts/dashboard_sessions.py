@@ -1,4 +1,4 @@
-"""Sessions of the dashboard: an API key or a one-time link in, a secret for a cookie out.
+"""Opens sessions of the dashboard: exchanges an API key or a one-time link for a cookie's secret.
 
 Promises: a session is bound to its key and worth nothing once the key has ended; a link begins one
 session; neither secret is stored. Must not know cookies and pages.
@@ -15,9 +15,9 @@ import structlog
 from app.domain.accounts.dashboard_sessions import (
     LINK_S,
     SESSION_S,
-    Ticket,
-    TicketKind,
-    Visitor,
+    SessionKind,
+    SessionOwner,
+    StoredSession,
 )
 from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
@@ -28,7 +28,7 @@ log = structlog.get_logger()
 _SECRET_BYTES: Final = 32
 _LONGEST: Final = 100
 """Characters of a secret that are looked at; a longer one is none."""
-_LIFETIMES: Final = {TicketKind.SESSION: SESSION_S, TicketKind.LINK: LINK_S}
+_LIFETIMES: Final = {SessionKind.SESSION: SESSION_S, SessionKind.LINK: LINK_S}
 
 
 class DashboardSessionService:
@@ -40,67 +40,67 @@ class DashboardSessionService:
         """Returns the secret of a new session. Raises `AuthenticationFailed`, or
         `PermissionDenied` for an admin key, which reads no project's data.
         """
-        return await self._issue(api_key, TicketKind.SESSION)
+        return await self._issue(api_key, SessionKind.SESSION)
 
     async def make_link(self, api_key: str) -> str:
         """Returns the secret of a link that begins one session. Raises as `begin` does."""
-        return await self._issue(api_key, TicketKind.LINK)
+        return await self._issue(api_key, SessionKind.LINK)
 
     async def redeem(self, link: str) -> str:
         """Returns the secret of the session that the link begins. Raises `AuthenticationFailed`
         for a link that was used, has expired or never existed.
         """
-        ticket = await self._find(link, TicketKind.LINK)
-        if ticket is None:
+        stored = await self._find(link, SessionKind.LINK)
+        if stored is None:
             raise _used_link()
-        tenant = await self._tenant(ticket)
+        tenant = await self._tenant(stored)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         async with self._database.tenant(tenant) as unit:
-            if not await unit.dashboard_sessions.remove(ticket.id):
+            if not await unit.dashboard_sessions.remove(stored.id):
                 raise _used_link()
             await unit.dashboard_sessions.insert(
-                _ticket(secret, TicketKind.SESSION, tenant, key_id=ticket.key_id)
+                _stored(secret, SessionKind.SESSION, tenant, key_id=stored.key_id)
             )
         return secret
 
-    async def visitor(self, session: str) -> Visitor:
+    async def owner(self, session: str) -> SessionOwner:
         """Raises `AuthenticationFailed` once the session or its key has ended."""
-        ticket = await self._find(session, TicketKind.SESSION)
-        if ticket is None:
+        stored = await self._find(session, SessionKind.SESSION)
+        if stored is None:
             raise AuthenticationFailed("This session has ended. Sign in again.")
-        return Visitor(await self._tenant(ticket), form_token=_form_token(session))
+        return SessionOwner(await self._tenant(stored), form_token=_form_token(session))
 
     async def end(self, session: str) -> None:
         """Ends a session; does nothing for one that has ended."""
-        ticket = await self._find(session, TicketKind.SESSION)
-        if ticket is None:
+        stored = await self._find(session, SessionKind.SESSION)
+        if stored is None:
             return
         try:
-            tenant = await self._tenant(ticket)
+            tenant = await self._tenant(stored)
         except AuthenticationFailed:  # it ended with its key
             return
         async with self._database.tenant(tenant) as unit:
-            await unit.dashboard_sessions.remove(ticket.id)
+            await unit.dashboard_sessions.remove(stored.id)
 
-    async def _issue(self, api_key: str, kind: TicketKind) -> str:
+    async def _issue(self, api_key: str, kind: SessionKind) -> str:
         tenant = _tenant_of(await self._keys.authenticate(api_key))
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         async with self._database.tenant(tenant) as unit:
             await unit.dashboard_sessions.insert(
-                _ticket(secret, kind, tenant, key_id=look_up_part(api_key))
+                _stored(secret, kind, tenant, key_id=look_up_part(api_key))
             )
-        log.info("dashboard ticket issued", kind=kind.value, key_id=tenant.key_id)
+        log.info("dashboard session issued", kind=kind.value, key_id=tenant.key_id)
         return secret
 
-    async def _find(self, secret: str, kind: TicketKind) -> Ticket | None:
+    async def _find(self, secret: str, kind: SessionKind) -> StoredSession | None:
         if not secret or len(secret) > _LONGEST:
             return None
-        ticket = await self._database.dashboard_session(_id_of(secret)).find()
-        return ticket if ticket is not None and ticket.kind is kind else None
+        stored = await self._database.dashboard_session(_id_of(secret)).find()
+        return stored if stored is not None and stored.kind is kind else None
 
-    async def _tenant(self, ticket: Ticket) -> Tenant:
-        tenant = _tenant_of(await self._keys.principal_of(ticket.key_id))
-        if tenant.project_id != ticket.project_id:
+    async def _tenant(self, stored: StoredSession) -> Tenant:
+        tenant = _tenant_of(await self._keys.principal_of(stored.key_id))
+        if tenant.project_id != stored.project_id:
             raise AuthenticationFailed("This session has ended. Sign in again.")
         return tenant
 
@@ -118,9 +118,11 @@ def _tenant_of(principal: Principal) -> Tenant:
             assert_never(principal)
 
 
-def _ticket(secret: str, kind: TicketKind, tenant: Tenant, *, key_id: str) -> Ticket:
+def _stored(secret: str, kind: SessionKind, tenant: Tenant, *, key_id: str) -> StoredSession:
     expires_at = int(time.time()) + _LIFETIMES[kind]
-    return Ticket(_id_of(secret), kind, tenant.project_id, key_id=key_id, expires_at=expires_at)
+    return StoredSession(
+        _id_of(secret), kind, tenant.project_id, key_id=key_id, expires_at=expires_at
+    )
 
 
 def _id_of(secret: str) -> str:

@@ -71,7 +71,7 @@ class KeyService:
         return MintedKey(value=f"{body}{_checksum(body)}", row=row)
 
     async def authenticate(self, value: str) -> Principal:
-        """Resolves a key to its principal. `AuthenticationFailed` never names the part at fault."""
+        """Returns the principal of a key. `AuthenticationFailed` never names the part at fault."""
         match = _FORM.fullmatch(value)
         if match is None or not hmac.compare_digest(_checksum(value[:-8]), match[3]):
             raise _refused(value)
@@ -85,7 +85,7 @@ class KeyService:
         return principal
 
     async def principal_of(self, key_id: str) -> Principal:
-        """Resolves the look-up part of a key whose secret was checked before. Raises
+        """Returns the principal of a key by its id. The secret was checked before. Raises
         `AuthenticationFailed` once the key has ended.
         """
         row = await self._database.key_lookup(key_id).find()

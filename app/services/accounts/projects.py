@@ -1,4 +1,4 @@
-"""Projects of an organization: make, rename, archive.
+"""Use cases of an organization's projects: creates, renames, archives them.
 
 An archived project keeps every row. Its keys are refused at once, what it had under way ends, and
 nothing new begins in it.
@@ -93,7 +93,7 @@ class ProjectService:
                 await unit.keys.mark_project_archived(organization_id, project_id)
                 project = await unit.projects.get(organization_id, project_id)
                 self._note("project archived", project_id)
-            await unit.model_exports.cancel_all()
+            await unit.exports.cancel_all()
             left = _Open(await unit.jobs.open_ids(), await unit.eval_runs.open_ids())
         await self._end(project_id, left)
         return project

@@ -1,4 +1,4 @@
-"""Provisioning: an organization, a project and keys to speak for them, safe to repeat.
+"""Provisions an organization, a project and their keys; safe to repeat.
 
 Rows are found again by slug and name; keys are minted anew on every call, because a stored key
 cannot be read back.

@@ -1,4 +1,4 @@
-"""Service accounts of a project, and the keys made for them: the way to a project's keys.
+"""Use cases of a project's service accounts, with which its API keys are created.
 
 Several keys of one account count side by side, so that one can take another's place.
 """

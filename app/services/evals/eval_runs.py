@@ -1,4 +1,4 @@
-"""Runs of evals and their output items: start one, look on, cancel, delete.
+"""Use cases of eval runs and their output items: starts, lists, cancels and deletes them.
 
 A run of a user's eval is a row first and a message second; a worker does the work. The runs of a
 job's eval are its validations: they are read, never started.

@@ -1,4 +1,4 @@
-"""Evals: make, look at, rename, delete. That of a job is made with the job and goes with it."""
+"""Use cases of evals: creates, lists, renames, deletes them. A job has one as long as it exists."""
 
 import asyncio
 import json

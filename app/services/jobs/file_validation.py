@@ -24,6 +24,7 @@ from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_mess
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
 from app.domain.methods import reinforcement, supervised
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
+from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.stored import (
     StoredDpo,
     StoredMethod,
@@ -196,7 +197,7 @@ def _question(
         validation=validation,
         job_tools=job_tools,
         base_model=base,
-        reasoning_effort=None if effort == "default" else effort,
+        reasoning_effort=named_effort(effort),
         train_on=train_on or "all",
         fields=fields,
         no_room_share=full,

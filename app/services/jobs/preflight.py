@@ -1,4 +1,4 @@
-"""Preflight: a create call judged without making a job, every fault at once.
+"""Checks a create call without creating a job, and returns every fault at once.
 
 Owns which checks run and in what order their findings are reported. Files are read in a process of
 their own, so that a large one costs the API no event loop. Must not know HTTP routes.

@@ -34,7 +34,7 @@ from app.domain.registry.registered_objects import Noun, Registered
 from app.domain.tools.tools import ToolSpec
 from app.services.jobs.grader_choices import GraderChoiceService
 from app.services.registry.curricula import CurriculumService
-from app.services.registry.registered_graders import RegisteredGraderService
+from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryService
 from app.services.registry.tools import ToolService
 
@@ -176,7 +176,7 @@ class RegisteredReferences:
         return {**definition, "id": registered.id, "version": registered.version}
 
     async def _files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:
-        """`{"training_file": id, "validation_file": id}`; inline rows are written as files."""
+        """Returns the id of each file by its parameter; inline rows are written as files."""
         match source:
             case RegisteredReference():
                 registered = await _find(source, self._ports.curricula, "curriculum")
@@ -250,7 +250,13 @@ def _readable_source(sent: Any) -> CurriculumSource | None:
 
 
 async def _find(reference: RegisteredReference, service: RegistryService, param: str) -> Registered:
-    place = "curriculum" if service.noun is Noun.CURRICULUM else f"{param}.id"
+    match service.noun:
+        case Noun.CURRICULUM:
+            place = "curriculum"
+        case Noun.TOOL | Noun.GRADER:
+            place = f"{param}.id"
+        case _:
+            assert_never(service.noun)
     newest = await _found(service.get, reference.id, None, param=place)
     if reference.version is None or reference.version == newest.version:
         return newest

@@ -75,7 +75,7 @@ class ExportService:
         )
         async with self._database.tenant(self._tenant) as unit:
             await unit.quotas.check_export(weights.merged_bytes)
-            await unit.model_exports.insert(export)
+            await unit.exports.insert(export)
             unit.after_commit(lambda: self._ports.queue.enqueue_export(export.id))
         return await self.get(model, export.id)
 
@@ -85,7 +85,7 @@ class ExportService:
         """
         await self._ports.models.get(model)
         async with self._database.tenant(self._tenant) as unit:
-            return await unit.model_exports.get(model, export_id)
+            return await unit.exports.get(model, export_id)
 
     async def page(
         self, model: str, *, after: str | None, limit: int
@@ -93,12 +93,12 @@ class ExportService:
         """Returns a page, newest first. Raises `NotFound` for a model as `get` does."""
         await self._ports.models.get(model)
         async with self._database.tenant(self._tenant) as unit:
-            return await unit.model_exports.page(model, after=after, limit=limit)
+            return await unit.exports.page(model, after=after, limit=limit)
 
     async def delete(self, model: str, export_id: str) -> None:
         """Deletes an export; one that is open ends."""
         async with self._database.tenant(self._tenant) as unit:
-            await unit.model_exports.mark_deleted(model, export_id)
+            await unit.exports.mark_deleted(model, export_id)
 
     async def archive(self, model: str, export_id: str) -> StoredArchive:
         """Raises `NotFound`, also for files that are gone, and `WrongState` for an export that is

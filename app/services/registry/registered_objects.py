@@ -7,14 +7,16 @@ is sent as `[redacted]` stands for the earlier one, and only as long as its addr
 
 import asyncio
 import json
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, assert_never
 
 import structlog
 from pydantic import BaseModel
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.documents.pointers import Path
 from app.domain.errors import InvalidRequest, SecretsLost, WrongState
 from app.domain.ids import new_id
 from app.domain.registry.registered_objects import ID_PREFIXES, LabelChanges, Noun, Registered
@@ -137,8 +139,7 @@ class RegistryService:
                 row_id=_sealed_for(registered.id, registered.version),
             )
         definition = registered.definition
-        owners = owners_of_tool if self.noun is Noun.TOOL else owners_of_grader
-        sealed = by_pointer(opened, owners(definition))
+        sealed = by_pointer(opened, _owners(self.noun, definition))
         require_sealed(self.models, definition, sealed)
         whole: dict[str, Any] = restored(definition, sealed)
         return whole
@@ -241,3 +242,15 @@ def _sealed_for(object_id: str, version: int) -> str:
     alike.
     """
     return f"{object_id}/versions/{version}"
+
+
+def _owners(noun: Noun, definition: dict[str, Any]) -> Iterator[tuple[str, Path]]:
+    match noun:
+        case Noun.TOOL:
+            return owners_of_tool(definition)
+        case Noun.GRADER:
+            return owners_of_grader(definition)
+        case Noun.CURRICULUM:
+            return iter(())
+        case _:
+            assert_never(noun)

@@ -27,7 +27,7 @@ from app.gateways.endpoints.pool import (
     FaultKind,
 )
 from app.gateways.endpoints.signing import CallSigner, signing_secret
-from app.gateways.endpoints.tool_calls import FunctionCall, call_tool
+from app.gateways.endpoints.tool_calls import ToolCall, call_tool
 
 _SHOWN: Final = 2_000
 _HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "Idempotency-Key")
@@ -127,9 +127,9 @@ class ContractTest:
         )
         return pool.endpoint(self.tool.server_url)
 
-    def call(self, *, name: str | None = None, arguments: str | None = None) -> FunctionCall:
+    def call(self, *, name: str | None = None, arguments: str | None = None) -> ToolCall:
         """Makes a call with ids of its own."""
-        return FunctionCall(
+        return ToolCall(
             name=self.tool.name if name is None else name,
             arguments=self._arguments if arguments is None else arguments,
             call_id=new_id("call_"),
@@ -138,14 +138,14 @@ class ContractTest:
             item=self.plan.item,
         )
 
-    async def ask(self, endpoint: Endpoint, call: FunctionCall) -> ToolOutcome | EndpointFault:
+    async def ask(self, endpoint: Endpoint, call: ToolCall) -> ToolOutcome | EndpointFault:
         try:
             return await call_tool(endpoint, call.request(self.tool.headers), signer=self._signer)
         except EndpointFault as fault:
             return fault
 
     async def shape(self) -> tuple[Check, bool]:
-        """Returns the check, and says whether there is anybody to ask on."""
+        """Returns the check, and whether further calls can succeed."""
         call = self.call()
         result = await self.ask(self.endpoint(), call)
         if isinstance(result, EndpointFault):
@@ -258,7 +258,7 @@ def _failed(check: str, fault: EndpointFault) -> Check:
     )
 
 
-def _wrong_echo(reply: EgressReply | None, call: FunctionCall) -> str | None:
+def _wrong_echo(reply: EgressReply | None, call: ToolCall) -> str | None:
     """Returns the name of an id that the reply changed; leaving ids out is allowed."""
     content = {} if reply is None else json.loads(reply.body)
     ours = {"call_id": call.call_id, "id": call.function_call_id}

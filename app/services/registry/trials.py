@@ -20,7 +20,7 @@ from app.domain.unknown_keys import refused_wholly
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.endpoints.tool_calls import FunctionCall, call_tool
+from app.gateways.endpoints.tool_calls import ToolCall, call_tool
 from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.inference.judges import EngineModels, RoutedJudges
 from app.gateways.sandbox.sandbox import Sandbox
@@ -41,6 +41,7 @@ _CODES: Final = {
     FaultKind.TIMEOUT: "tool_timeout",
     FaultKind.UNREACHABLE: "tool_unreachable",
     FaultKind.BAD_REPLY: "tool_bad_reply",
+    FaultKind.TOO_LARGE: "tool_bad_reply",
     FaultKind.REFUSED: "endpoint_not_allowed",
 }
 
@@ -136,7 +137,7 @@ class TrialService:
         """
         tool, egress = trial.tool, self._ports.egress
         await check_definition(tool, "", egress=egress, models=self._models)
-        call = FunctionCall(
+        call = ToolCall(
             name=tool.name,
             arguments=trial.arguments,
             call_id=trial.call_id,

@@ -19,8 +19,8 @@ from app.domain.evals.evals import OPEN_RUNS, EvalRunStatus
 from app.domain.models.exports import ExportStatus
 from app.store.schema.eval_runs import EvalRunTable
 from app.store.schema.evals import EvalTable
+from app.store.schema.exports import ModelExportTable
 from app.store.schema.files import FileTable
-from app.store.schema.model_exports import ModelExportTable
 from app.store.schema.projects import ProjectTable
 from app.store.schema.registry import RegisteredObjectTable, RegisteredVersionTable
 from app.store.schema.uploads import UploadPartTable, UploadTable

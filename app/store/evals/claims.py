@@ -8,7 +8,6 @@ from sqlalchemy import func, update
 from typing_extensions import override
 
 from app.domain.evals.evals import OPEN_RUNS, EvalRunStatus
-from app.domain.events.webhooks import RUN_EVENTS
 from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
 from app.store.events.log import log_end
@@ -42,8 +41,9 @@ class ClaimableEvalRuns(QueuedRows):
                 finished_at=func.now(),
             )
         )
-        event_type = RUN_EVENTS[EvalRunStatus.FAILED]
-        await log_end(self._session, lease.project_id, event_type=event_type, subject=lease.id)
+        await log_end(
+            self._session, lease.project_id, event_type="eval.run.failed", subject=lease.id
+        )
 
 
 def eval_claims(database: Database) -> ClaimUnitOfWork[ClaimableEvalRuns]:

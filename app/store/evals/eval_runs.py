@@ -18,7 +18,7 @@ from app.domain.evals.evals import (
     no_eval,
     no_run,
 )
-from app.domain.events.webhooks import RUN_EVENTS
+from app.domain.events.webhooks import EventType
 from app.store.accounts.projects import refuse_archived
 from app.store.events.log import log_end
 from app.store.paging import Keyset, fitting
@@ -114,8 +114,9 @@ class EvalRunStore:
         )
         if ended is None:
             raise WrongState(f"Run {run_id} is {run.status.value} and cannot be canceled.")
-        event_type = RUN_EVENTS[EvalRunStatus.CANCELED]
-        await log_end(self._session, self._project_id, event_type=event_type, subject=run_id)
+        await log_end(
+            self._session, self._project_id, event_type="eval.run.canceled", subject=run_id
+        )
         return await self.get(eval_id, run_id)
 
     async def delete(self, eval_id: str, run_id: str) -> None:
@@ -157,15 +158,14 @@ class LeasedEvalRunStore:
         )
 
     async def complete(self) -> None:
-        await self._end(EvalRunStatus.COMPLETED)
+        await self._end(EvalRunStatus.COMPLETED, "eval.run.succeeded")
 
     async def fail(self, code: str, message: str) -> None:
         error = storable({"code": code, "message": message})
-        await self._end(EvalRunStatus.FAILED, error=error)
+        await self._end(EvalRunStatus.FAILED, "eval.run.failed", error=error)
 
-    async def _end(self, status: EvalRunStatus, **values: Any) -> None:
+    async def _end(self, status: EvalRunStatus, event_type: EventType, **values: Any) -> None:
         await self._change(status=status.value, finished_at=func.now(), **values)
-        event_type = RUN_EVENTS[status]
         await log_end(self._session, self._project_id, event_type=event_type, subject=self._run_id)
 
     async def _change(self, **values: Any) -> None:

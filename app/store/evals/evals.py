@@ -1,6 +1,6 @@
 """Evals as rows: those of users and those of jobs."""
 
-from typing import Any, Literal, cast
+from typing import Any, Literal, assert_never, cast
 
 from sqlalchemy import Table as CoreTable
 from sqlalchemy import delete, func, insert, select, update
@@ -51,7 +51,13 @@ class EvalStore:
         descending: bool,
         order_by: Literal["created_at", "updated_at"],
     ) -> tuple[list[Eval], bool]:
-        moment = Table.created_at if order_by == "created_at" else Table.updated_at
+        match order_by:
+            case "created_at":
+                moment = Table.created_at
+            case "updated_at":
+                moment = Table.updated_at
+            case _:
+                assert_never(order_by)
         query = select(Table).where(Table.project_id == self._project_id)
         keyset = Keyset((moment, Table.id), descending=descending)
         page, more = await keyset.page(

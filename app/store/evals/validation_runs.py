@@ -4,6 +4,8 @@ Only reads. A validation's rollouts are committed together with their step, so a
 can be read is always complete.
 """
 
+from typing import assert_never
+
 from sqlalchemy import Double, Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
@@ -59,10 +61,8 @@ class ValidationRunStore:
     ) -> tuple[list[RolloutRow], bool]:
         """Returns a page in the order of prompt and sample; `after` is a rollout's id."""
         query = select(Table).where(*_of(job_id), Table.step == step)
-        if status == "error":
-            query = query.where(Table.reward.is_(None))
-        elif status is not None:
-            query = query.where(_passes(threshold) if status == "pass" else ~_passes(threshold))
+        if status is not None:
+            query = query.where(_has_status(status, threshold))
         page, more = await Keyset(_ORDER, descending=descending).page(
             self._session,
             query,
@@ -103,3 +103,15 @@ def _passes(threshold: float | None) -> ColumnElement[bool]:
     0.
     """
     return Table.reward > 0 if threshold is None else Table.reward >= threshold
+
+
+def _has_status(status: ItemStatus, threshold: float | None) -> ColumnElement[bool]:
+    match status:
+        case "pass":
+            return _passes(threshold)
+        case "fail":
+            return ~_passes(threshold)
+        case "error":
+            return Table.reward.is_(None)
+        case _:
+            assert_never(status)

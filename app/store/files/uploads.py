@@ -1,6 +1,7 @@
 """Uploads and their parts as rows. The database's clock decides when an upload has expired."""
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from sqlalchemy import Select, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -96,14 +97,18 @@ def _with_time(upload_id: str) -> "Select[Table, bool]":
     return select(Table, Table.expires_at <= func.now()).where(Table.id == upload_id)
 
 
+def _status(stored: UploadStatus, *, expired: bool) -> UploadStatus:
+    """Returns the state of an upload: a pending one whose time is over has expired."""
+    match stored:
+        case "pending":
+            return "expired" if expired else "pending"
+        case "completed" | "cancelled" | "expired":
+            return stored
+        case _:
+            assert_never(stored)
+
+
 def _to_upload(row: Table, *, expired: bool) -> UploadRow:
-    status: UploadStatus = "pending"
-    if row.status == "completed":
-        status = "completed"
-    elif row.status == "cancelled":
-        status = "cancelled"
-    elif expired:
-        status = "expired"
     return UploadRow(
         id=row.id,
         project_id=row.project_id,
@@ -111,7 +116,7 @@ def _to_upload(row: Table, *, expired: bool) -> UploadRow:
         purpose=row.purpose,
         mime_type=row.mime_type,
         bytes=row.bytes,
-        status=status,
+        status=_status(row.status, expired=expired),
         created_at=unix(row.created_at),
         expires_at=unix(row.expires_at),
         file_expires_after_s=row.file_expires_after_s,

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from sqlalchemy import func, select, update
 from typing_extensions import override
 
-from app.domain.events.webhooks import JOB_EVENTS
 from app.domain.jobs.jobs import OPEN_JOBS, JobStatus, StopRequest
 from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
@@ -16,7 +15,7 @@ from app.store.jobs.events import EventStore
 from app.store.jobs.transitions import pause_job
 from app.store.leases import Lease, lock_held
 from app.store.queues import QueuedRows
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.schema.jobs import FineTuningJobTable as Table
 
 
 class ClaimableJobs(QueuedRows):
@@ -42,8 +41,12 @@ class ClaimableJobs(QueuedRows):
             )
         events = EventStore(self._session, lease.project_id)
         await events.append(lease.id, level="error", type="message", message=message)
-        event_type = JOB_EVENTS[JobStatus.FAILED]
-        await log_end(self._session, lease.project_id, event_type=event_type, subject=lease.id)
+        await log_end(
+            self._session,
+            lease.project_id,
+            event_type="fine_tuning.job.failed",
+            subject=lease.id,
+        )
 
     @override
     async def note(self, lease: Lease, reason: str, *, attempts: int, limit: int) -> None:

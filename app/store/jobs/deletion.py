@@ -17,7 +17,7 @@ from app.store.models.models_in_use import checkpoint_in_use, users_of_model
 from app.store.schema.checkpoints import CheckpointTable as Checkpoint
 from app.store.schema.evals import EvalTable as Eval
 from app.store.schema.files import FileTable as File
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.schema.jobs import FineTuningJobTable as Table
 from app.store.schema.models import TunedModelTable as Model
 
 

@@ -5,23 +5,21 @@ job's row, so that the next event is written after this one is committed or roll
 that follows one job from a position misses none.
 """
 
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from sqlalchemy import Table as CoreTable
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.ids import new_id
-from app.domain.jobs.jobs import JobEvent
+from app.domain.jobs.jobs import EventKind, EventLevel, JobEvent
 from app.store.events.log import log_job_event
 from app.store.paging import Keyset
 from app.store.schema.events import JobEventTable as Table
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+from app.store.schema.jobs import FineTuningJobTable
 from app.store.storable import storable
 from app.store.times import unix
 
-Level = Literal["info", "warn", "error"]
-Type = Literal["message", "metrics"]
 _NEWEST_FIRST = Keyset((Table.seq,), descending=True)
 _INSERT = insert(cast("CoreTable", Table.__table__))
 _HOLD_JOB = (
@@ -32,7 +30,7 @@ _HOLD_JOB = (
 
 
 def event_row(
-    project_id: str, job_id: str, message: str, *, level: Level = "info"
+    project_id: str, job_id: str, message: str, *, level: EventLevel = "info"
 ) -> dict[str, Any]:
     """Returns the row of a plain message, by column."""
     return {
@@ -55,8 +53,8 @@ class EventStore:
         self,
         job_id: str,
         *,
-        level: Level,
-        type: Type,  # noqa: A002 - the wire's own word
+        level: EventLevel,
+        type: EventKind,  # noqa: A002 - the wire's own word
         message: str,
         data: dict[str, Any] | None = None,
     ) -> None:
@@ -73,7 +71,7 @@ class EventStore:
         *,
         after: str | None,
         limit: int,
-        type: Type | None = None,  # noqa: A002 - the wire's own word
+        type: EventKind | None = None,  # noqa: A002 - the wire's own word
     ) -> tuple[list[JobEvent], bool]:
         query = select(Table).where(Table.job_id == job_id)
         if type is not None:
@@ -93,8 +91,8 @@ def _to_event(row: Table) -> JobEvent:
         id=row.id,
         job_id=row.job_id,
         created_at=unix(row.created_at),
-        level=cast("Level", row.level),
-        type=cast("Type", row.type),
+        level=cast("EventLevel", row.level),
+        type=cast("EventKind", row.type),
         message=row.message,
         data=row.data,
     )

@@ -16,6 +16,7 @@ from app.domain.accounts.quotas import Quotas
 from app.domain.errors import WrongState
 from app.domain.evals.evals import Eval
 from app.domain.jobs.jobs import (
+    ENDED,
     TERMINAL,
     Job,
     JobError,
@@ -30,7 +31,7 @@ from app.store.jobs.new_jobs import new_rows, parameters, statement_of, stored_j
 from app.store.jobs.rows import COLUMNS, JOBS, to_job
 from app.store.jobs.transitions import lock_job, move_job, no_such_job
 from app.store.paging import Keyset
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.schema.jobs import FineTuningJobTable as Table
 from app.store.statements import Callback, PreparedStatement, Scope, Statements
 from app.store.storable import storable
 from app.store.times import unix_or_none
@@ -158,11 +159,10 @@ class JobsInTransaction(JobStore):
 
     async def open_with_file(self, file_id: str) -> str | None:
         """Returns the id of an unfinished job that reads the file."""
-        ended = [status.value for status in TERMINAL]
         return await self._session.scalar(
             select(Table.id)
             .where(
-                Table.status.not_in(ended),
+                Table.status.not_in(ENDED),
                 (Table.training_file == file_id) | (Table.validation_file == file_id),
             )
             .limit(1)
@@ -170,9 +170,8 @@ class JobsInTransaction(JobStore):
 
     async def open_ids(self) -> list[str]:
         """Returns the ids of all jobs that have not ended."""
-        ended = [status.value for status in TERMINAL]
         query = select(Table.id).where(
-            Table.project_id == self._project_id, Table.status.not_in(ended)
+            Table.project_id == self._project_id, Table.status.not_in(ENDED)
         )
         return list(await self._session.scalars(query))
 

@@ -30,11 +30,11 @@ from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED
 from app.domain.accounts.quotas import check_quota
 from app.domain.errors import AuthenticationFailed, InvalidRequest
 from app.domain.evals.evals import Eval
-from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.jobs.jobs import EventLevel, Job, JobStatus
 from app.store.evals.evals import eval_row
 from app.store.events.log import job_event_row
 from app.store.files.files import UNEXPIRED
-from app.store.jobs.events import Level, event_row
+from app.store.jobs.events import event_row
 from app.store.jobs.rows import COLUMNS, JOBS, job_row, to_job
 from app.store.schema.evals import EvalTable
 from app.store.schema.event_log import EventLogTable
@@ -74,7 +74,7 @@ def new_rows(
         rows["eval"] = eval_row(job.project_id, job_eval)
     event = event_row(job.project_id, job.id, event_message)
     rows |= {"event": event, "log": job_event_row(event)}
-    events: list[tuple[Level, str]] = [("info", notice) for notice in notices]
+    events: list[tuple[EventLevel, str]] = [("info", notice) for notice in notices]
     events += [("warn", warning) for warning in warnings]
     for number, (level, message) in enumerate(events[:_MAX_EVENTS], start=1):
         later = event_row(job.project_id, job.id, message, level=level)

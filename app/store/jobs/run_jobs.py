@@ -13,7 +13,7 @@ from app.domain.methods.stored import StoredMethod
 from app.store.jobs.jobs import JobReader
 from app.store.jobs.transitions import lock_job, move_job, pause_job
 from app.store.leases import ended_lease
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.schema.jobs import FineTuningJobTable as Table
 from app.store.statements import Statements
 from app.store.storable import storable
 from app.store.times import moment_or_none

@@ -6,11 +6,11 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound, WrongState
-from app.domain.events.webhooks import JOB_EVENTS
+from app.domain.events.webhooks import job_event
 from app.domain.jobs.jobs import JobStatus, may_become
 from app.store.events.log import log_end
 from app.store.leases import ended_lease
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.schema.jobs import FineTuningJobTable as Table
 
 
 def no_such_job(job_id: str) -> NotFound:
@@ -43,8 +43,9 @@ async def move_job(
     await session.execute(
         update(Table).where(Table.id == job_id).values(status=following.value, **values)
     )
-    if following in JOB_EVENTS:
-        await log_end(session, project_id, event_type=JOB_EVENTS[following], subject=job_id)
+    event_type = job_event(following)
+    if event_type is not None:
+        await log_end(session, project_id, event_type=event_type, subject=job_id)
 
 
 async def pause_job(session: AsyncSession, project_id: str, job_id: str) -> None:

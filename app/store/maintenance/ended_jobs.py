@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, delete, exists, func, inspect, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.jobs.jobs import TERMINAL, JobStatus
+from app.domain.jobs.jobs import ENDED, JobStatus
 from app.store.across_tenants import set_tenant
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.journal import JournalStore
@@ -22,13 +22,12 @@ from app.store.models.dropped_checkpoints import model_dropped
 from app.store.schema.base import Base
 from app.store.schema.checkpoints import CheckpointTable
 from app.store.schema.events import JobEventTable
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
+from app.store.schema.jobs import FineTuningJobTable as Job
 from app.store.schema.metrics import JobMetricTable
 from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.reports import ReportTable
 from app.store.schema.rollouts import RolloutTable
 
-ENDED: Final = tuple(status.value for status in TERMINAL)
 _CHILDREN: Final[tuple[type[Base], ...]] = (
     RolloutTable,
     JobEventTable,

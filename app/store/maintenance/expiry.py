@@ -12,18 +12,16 @@ from sqlalchemy import delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.data.uploads import upload_directory
-from app.domain.jobs.jobs import TERMINAL
+from app.domain.jobs.jobs import ENDED
 from app.domain.models.exports import export_directory
-from app.store.schema.dashboard_sessions import DashboardSessionTable as Ticket
+from app.store.schema.dashboard_sessions import DashboardSessionTable as Session
+from app.store.schema.exports import ModelExportTable as Export
 from app.store.schema.files import FileTable as File
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import StoredResponseTable as Response
-from app.store.schema.model_exports import ModelExportTable as Export
+from app.store.schema.jobs import FineTuningJobTable as Job
 from app.store.schema.registry import RegisteredObjectTable as Registered
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.webhooks import WebhookEventTable as Event
-
-_ENDED = [status.value for status in TERMINAL]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class ExpiryStore:
         """
         read = select(Job.id).where(
             Job.project_id == File.project_id,
-            Job.status.not_in(_ENDED),
+            Job.status.not_in(ENDED),
             or_(Job.training_file == File.id, Job.validation_file == File.id),
         )
         old = func.now() - timedelta(seconds=deleted_keep_s)
@@ -144,9 +142,9 @@ class ExpiryStore:
 
     async def remove_dashboard_sessions(self, limit: int) -> int:
         """Removes expired sessions of the dashboard and links. Returns their number."""
-        old = select(Ticket.id).where(Ticket.expires_at <= func.now()).limit(limit)
+        old = select(Session.id).where(Session.expires_at <= func.now()).limit(limit)
         removed = await self._session.execute(
-            delete(Ticket).where(Ticket.id.in_(old)).returning(Ticket.id)
+            delete(Session).where(Session.id.in_(old)).returning(Session.id)
         )
         return len(removed.all())
 

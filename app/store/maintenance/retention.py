@@ -13,14 +13,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound, WrongState
 from app.domain.evals.evals import OPEN_RUNS
+from app.domain.jobs.jobs import ENDED
 from app.store.across_tenants import set_tenant
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.deletion import delete_job
 from app.store.jobs.events import EventStore
-from app.store.maintenance.ended_jobs import ENDED
 from app.store.schema.eval_runs import EvalRunTable as EvalRun
 from app.store.schema.files import FileTable as File
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
+from app.store.schema.jobs import FineTuningJobTable as Job
 
 Kind = Literal["jobs", "checkpoints", "rollouts"]
 _SECONDS_OF_A_DAY: Final = 86_400.0

@@ -6,10 +6,10 @@ retains. A checkpoint of an ended job is dropped with its model, too.
 
 from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, true
 
-from app.domain.jobs.jobs import TERMINAL
+from app.domain.jobs.jobs import ENDED
 from app.domain.models.models import CHECKPOINT_NAMES
 from app.store.schema.checkpoints import CheckpointTable
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
+from app.store.schema.jobs import FineTuningJobTable as Jobs
 from app.store.schema.models import TunedModelTable
 
 
@@ -25,7 +25,7 @@ def checkpoint_dropped() -> ColumnElement[bool]:
             TunedModelTable.project_id == CheckpointTable.project_id,
             TunedModelTable.name == CheckpointTable.model_name,
             TunedModelTable.deleted_at.is_not(None),
-            Jobs.status.in_([status.value for status in TERMINAL]),
+            Jobs.status.in_(ENDED),
         )
         .correlate(CheckpointTable)
     )

@@ -12,7 +12,7 @@ from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
 from app.store.leases import Lease
 from app.store.queues import QueuedRows
-from app.store.schema.model_exports import ModelExportTable as Table
+from app.store.schema.exports import ModelExportTable as Table
 
 
 class ClaimableExports(QueuedRows):

@@ -17,8 +17,8 @@ from app.domain.models.exports import (
 )
 from app.store.accounts.projects import refuse_archived
 from app.store.paging import Keyset
-from app.store.schema.model_exports import OPEN
-from app.store.schema.model_exports import ModelExportTable as Table
+from app.store.schema.exports import OPEN
+from app.store.schema.exports import ModelExportTable as Table
 from app.store.storable import storable
 from app.store.times import unix, unix_or_none
 

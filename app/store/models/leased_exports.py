@@ -10,7 +10,7 @@ from app.store.database import Database
 from app.store.leases import Lease, lock_held
 from app.store.models.exports import LeasedExportStore
 from app.store.models.models import ModelStore
-from app.store.schema.model_exports import ModelExportTable
+from app.store.schema.exports import ModelExportTable
 from app.store.unit_of_work import BaseUnitOfWork, Sessions
 
 _HELD: Final = (ExportStatus.IN_PROGRESS.value,)

@@ -9,7 +9,7 @@ from app.domain.models.model_users import used_by
 from app.domain.models.tuned_models import TunedModel
 from app.store.models.dropped_checkpoints import model_dropped
 from app.store.models.models_in_use import users_of_model
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
+from app.store.schema.jobs import FineTuningJobTable as Jobs
 from app.store.schema.models import TunedModelTable as Table
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
 from app.store.schema.projects import ProjectTable

@@ -12,17 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.evals.evals import OPEN_RUNS
-from app.domain.jobs.jobs import TERMINAL
+from app.domain.jobs.jobs import ENDED
 from app.domain.models.exports import OPEN_EXPORTS
 from app.domain.models.model_users import ModelUser, using_export, using_job, using_run
 from app.store.schema.checkpoints import CheckpointTable as Checkpoint
 from app.store.schema.eval_runs import EvalRunTable as Runs
 from app.store.schema.evals import EvalTable as Evals
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
-from app.store.schema.model_exports import ModelExportTable as Exports
+from app.store.schema.exports import ModelExportTable as Exports
+from app.store.schema.jobs import FineTuningJobTable as Jobs
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
 
-_ENDED: Final = [status.value for status in TERMINAL]
 _OPEN: Final = [status.value for status in OPEN_RUNS]
 _GRADER: Final = "$.reinforcement.grader"
 _CRITERIA: Final = "$[*]"
@@ -77,7 +76,7 @@ def open_job_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> Colu
     graded by it.
     """
     return and_(
-        Jobs.status.not_in(_ENDED), or_(Jobs.model == name, _names(Jobs.method, _GRADER, name))
+        Jobs.status.not_in(ENDED), or_(Jobs.model == name, _names(Jobs.method, _GRADER, name))
     )
 
 

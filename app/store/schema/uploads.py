@@ -3,6 +3,7 @@
 from sqlalchemy import ARRAY, BigInteger, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain.data.uploads import UploadStatus
 from app.store.schema.base import Base, Now, Timestamp, of_project
 
 
@@ -20,7 +21,7 @@ class UploadTable(Base):
     purpose: Mapped[str]
     mime_type: Mapped[str]
     bytes: Mapped[int] = mapped_column(BigInteger)
-    status: Mapped[str]
+    status: Mapped[UploadStatus] = mapped_column(Text)
     """`pending`, `completed` or `cancelled`; `expired` is derived from the time."""
     file_expires_after_s: Mapped[int | None]
     file_id: Mapped[str | None]

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.dashboard.sign_in import SIGN_INS_PER_MINUTE
-from app.domain.accounts.dashboard_sessions import MAX_TICKETS
+from app.domain.accounts.dashboard_sessions import MAX_SESSIONS
 from tests.support.api.application import Api
 from tests.support.api.organization import execute as query
 from tests.support.dashboard.visits import ORIGIN, Visit, visiting
@@ -87,7 +87,7 @@ async def test_the_oldest_session_of_a_key_ends_when_there_are_too_many(
     api: Api, guest: Visit, visit: Visit, database: Database
 ) -> None:
     assert (await guest.sign_in(api.other_key)).status_code == 303
-    for _ in range(MAX_TICKETS - 1):
+    for _ in range(MAX_SESSIONS - 1):
         async with visiting(api.http) as more:
             await more.sign_in(api.key)
     assert (await visit.get("/")).status_code == 200
@@ -97,7 +97,7 @@ async def test_the_oldest_session_of_a_key_ends_when_there_are_too_many(
         assert (await newest.get("/")).status_code == 200
     assert (await guest.get("/")).status_code == 200  # of another key
     count = "SELECT count(*) FROM dashboard_sessions GROUP BY key_id ORDER BY 1"
-    assert query(database, count) == [(1,), (MAX_TICKETS,)]
+    assert query(database, count) == [(1,), (MAX_SESSIONS,)]
 
 
 async def test_sessions_that_begin_at_once_are_bounded_too(api: Api, database: Database) -> None:
@@ -105,8 +105,8 @@ async def test_sessions_that_begin_at_once_are_bounded_too(api: Api, database: D
         async with visiting(api.http) as visit:
             assert (await visit.sign_in(api.key)).status_code == 303
 
-    await asyncio.gather(*(sign_in() for _ in range(MAX_TICKETS + 10)))
-    assert query(database, "SELECT count(*) FROM dashboard_sessions") == [(MAX_TICKETS,)]
+    await asyncio.gather(*(sign_in() for _ in range(MAX_SESSIONS + 10)))
+    assert query(database, "SELECT count(*) FROM dashboard_sessions") == [(MAX_SESSIONS,)]
 
 
 async def test_a_new_session_ends_the_one_that_the_browser_had(api: Api, visit: Visit) -> None:

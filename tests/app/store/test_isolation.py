@@ -6,19 +6,19 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-from app.domain.accounts.dashboard_sessions import Ticket, TicketKind
+from app.domain.accounts.dashboard_sessions import SessionKind, StoredSession
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
 from app.domain.accounts.tenants import KeyKind, Tenant
 from app.domain.data.uploads import UploadPartRow, UploadRow
 from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
-from app.domain.events.idempotency import HttpResponse
+from app.domain.idempotency import HttpResponse
 from app.domain.jobs.jobs import Job
 from app.domain.registry.registered_objects import Noun, Registered
 from app.store.database import Database, UnboundRoleError
 from app.store.jobs.claims import job_claims
 from app.store.jobs.rows import job_row
 from app.store.schema import Base
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+from app.store.schema.jobs import FineTuningJobTable
 from tests.support import stack
 from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events
@@ -118,11 +118,13 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.stored_responses.put("k", b"f", HttpResponse(200, "text/plain", b""))
     async with rows.app.tenant(tenant) as unit:
         await unit.dashboard_sessions.insert(
-            Ticket("ticket_1", TicketKind.SESSION, tenant.project_id, "look", expires_at=2**31 - 1)
+            StoredSession(
+                "ticket_1", SessionKind.SESSION, tenant.project_id, "look", expires_at=2**31 - 1
+            )
         )
         await unit.uploads.insert(an_upload(tenant))
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
-        await unit.model_exports.insert(an_export())
+        await unit.exports.insert(an_export())
     async with run_unit(rows, await held(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith(("jobs.", "journal.forget")):
@@ -161,7 +163,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         "other": {"project": rows.second.project_id},
         "system": {"system": "on"},
         "key": {"key_id": "look_key_1"},
-        "ticket": {"dashboard_session": "ticket_1"},
+        "session": {"dashboard_session": "session_1"},
     }
     seen = {
         (role, name): {table for table, count in _counts(url, tables, **setting).items() if count}
@@ -185,8 +187,8 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
             *("model_exports", "dashboard_sessions"),
         },
         ("worker", "key"): set(),
-        ("app", "ticket"): {"dashboard_sessions"},
-        ("worker", "ticket"): {"dashboard_sessions"},
+        ("app", "session"): {"dashboard_sessions"},
+        ("worker", "session"): {"dashboard_sessions"},
     }
 
 

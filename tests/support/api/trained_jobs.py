@@ -28,7 +28,7 @@ from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import a_rollout
 from workers.maintenance.expiry import expire
-from workers.runs.ending import Ending
+from workers.runs.ending import RunEnding
 
 STEPS = (1, 2, 3)
 PUBLISHED = 2
@@ -90,7 +90,9 @@ class TrainedJobs:
     async def failed(self, *, trained_tokens: int) -> TrainedJob:
         job, fence = await self._claimed(await self.created())
         await self._train(job, fence, trained_tokens=trained_tokens)
-        ending = Ending(self.worker, project_id=job.project_id, job_id=job.id, fence=fence)
+        ending = RunEnding(
+            self.worker, self.objects, project_id=job.project_id, job_id=job.id, fence=fence
+        )
         await ending.failed(RunFailed("no", code="x"))
         return job
 

@@ -35,14 +35,14 @@ class RunningSandbox:
     def of(self, project_id: str) -> UnixSandbox:
         return self.client.for_project(project_id)
 
-    def zygote(self) -> int:
+    def fork_server(self) -> int:
         """Process id of the warm interpreter."""
         (pid,) = children(self.process.pid)
         return pid
 
     def processes(self) -> list[int]:
         """Process ids of all keepers and programs."""
-        found, left = list[int](), children(self.zygote())
+        found, left = list[int](), children(self.fork_server())
         while left:
             found.append(left.pop())
             left += children(found[-1])

@@ -91,7 +91,7 @@ async def _insert_run(rows: Rows, _: stack.Database) -> str:
 async def _insert_model_export(rows: Rows, _: stack.Database) -> str:
     export = an_export()
     async with rows.app.tenant(rows.first) as unit:
-        await unit.model_exports.insert(export)
+        await unit.exports.insert(export)
     return export.id
 
 

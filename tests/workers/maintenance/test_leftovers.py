@@ -21,7 +21,7 @@ from workers.maintenance.expiry import expire
 from workers.processes.sweeper import sweep
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
-from workers.runs.ending import Ending
+from workers.runs.ending import RunEnding
 from workers.runs.leased_jobs import JOBS
 
 PARTS = ("adapter", "state")
@@ -143,7 +143,13 @@ async def test_a_run_that_fails_forgets_its_journal_at_once(
     job = await world.job()
     context = await world.context(job)
     await journal_of(context, 1).put("turn", "sha", {})
-    ending = Ending(world.worker, project_id=job.project_id, job_id=job.id, fence=context.fence)
+    ending = RunEnding(
+        world.worker,
+        context.objects,
+        project_id=job.project_id,
+        job_id=job.id,
+        fence=context.fence,
+    )
     await ending.failed(RunFailed("no", code="x"))
     assert ended_jobs.journal() == []
 

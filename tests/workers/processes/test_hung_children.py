@@ -26,8 +26,8 @@ from tests.support.child_processes import FORKS, ended
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.runs.world import World
 from workers.processes.child import EXIT_ORPHANED
+from workers.processes.claim_supervisor import ClaimSupervisor
 from workers.processes.pulse import decode
-from workers.processes.supervisor import Supervisor
 from workers.processes.vitals import Patience
 from workers.progress import Mark
 from workers.runs.leased_jobs import JOBS
@@ -115,7 +115,7 @@ async def supervised(
     lease = await world.claim(job, lease_s=LEASE_S)
     assert lease is not None
     code = CHILD.format(started=str(started), work=work)
-    supervisor = Supervisor(
+    supervisor = ClaimSupervisor(
         replace(JOBS, child=("-c", code), claims=calls.claims),
         lease,
         database=world.worker,

@@ -12,7 +12,7 @@ from app.domain.methods.objective import ObjectiveOptions
 from app.domain.rollouts.trajectory import Grade, ScoredRollout, StopReason
 from tests.support.runs.world import plan
 from tests.support.scored import scored
-from workers.reinforcement.learnability import Evidence, Finding
+from workers.reinforcement.learnability import Diagnosis, Evidence
 from workers.reinforcement.plan import Plan
 from workers.runs.trace import rollout_row
 
@@ -36,17 +36,17 @@ def _rollouts(rewards: Sequence[float | None], *, flagged: int = 0) -> list[Scor
     return rollouts
 
 
-def _finding(
+def _diagnosis(
     rollouts: list[ScoredRollout],
     *,
     grader: dict[str, Any] = HOOK,
     objective: dict[str, Any] | None = None,
     **options: Any,
-) -> Finding | None:
+) -> Diagnosis | None:
     evidence = Evidence()
     for rollout in rollouts:
         evidence.add(rollout_row(rollout, project_id="proj_a"))
-    return evidence.finding(
+    return evidence.diagnosis(
         NothingToLearnOptions(**options),
         grader=GRADERS.validate_python(grader),
         objective=ObjectiveOptions.model_validate(objective or {}),
@@ -64,15 +64,15 @@ def _finding(
         ([0.0] * 4 + [None] * 6, 4, False),
     ],
 )
-def test_an_error_of_nearly_all_grades_is_a_finding(
+def test_an_error_of_nearly_all_grades_is_a_diagnosis(
     rewards: list[float | None], flagged: int, found: bool
 ) -> None:
-    finding = _finding(_rollouts(rewards, flagged=flagged))
-    assert (finding is not None and "'other_error'" in finding.reason) == found
-    if found and finding is not None:
-        assert "a text is too long; for example in row 1" in finding.reason
-        assert finding.param == "method.reinforcement.grader"
-    looser = _finding(_rollouts(rewards, flagged=flagged), error_share=0.5)
+    diagnosis = _diagnosis(_rollouts(rewards, flagged=flagged))
+    assert (diagnosis is not None and "'other_error'" in diagnosis.reason) == found
+    if found and diagnosis is not None:
+        assert "a text is too long; for example in row 1" in diagnosis.reason
+        assert diagnosis.param == "method.reinforcement.grader"
+    looser = _diagnosis(_rollouts(rewards, flagged=flagged), error_share=0.5)
     assert (looser is not None) == (flagged >= 5)
 
 
@@ -91,9 +91,9 @@ def test_an_error_of_nearly_all_grades_is_a_finding(
 def test_equal_rewards_end_a_job_by_their_number_or_at_the_top(
     count: int, reward: float, grader: dict[str, Any], certain: bool | None
 ) -> None:
-    finding = _finding(_rollouts([reward] * count), grader=grader)
-    assert (None if finding is None else finding.certain) == certain
-    assert _finding(_rollouts([reward] * count + [0.5]), grader=grader) is None
+    diagnosis = _diagnosis(_rollouts([reward] * count), grader=grader)
+    assert (None if diagnosis is None else diagnosis.certain) == certain
+    assert _diagnosis(_rollouts([reward] * count + [0.5]), grader=grader) is None
 
 
 @pytest.mark.parametrize(
@@ -112,22 +112,22 @@ def test_equal_rewards_end_a_job_by_their_number_or_at_the_top(
 def test_equal_rewards_may_still_differ_by_a_term_of_the_user(
     objective: dict[str, Any], may_differ: bool
 ) -> None:
-    finding = _finding(_rollouts([1.0] * 64), objective=objective)
-    assert (finding is None) == may_differ
+    diagnosis = _diagnosis(_rollouts([1.0] * 64), objective=objective)
+    assert (diagnosis is None) == may_differ
 
 
-def test_prompts_that_fill_the_context_are_a_finding() -> None:
+def test_prompts_that_fill_the_context_are_a_diagnosis() -> None:
     full = [scored(("valid", 0, n, 0), 0.0, sampled=0) for n in range(10)]
     for rollout in full:
         rollout.trajectory.turns.clear()
         rollout.trajectory.stop_reason = StopReason.TOKEN_LIMIT
         rollout.trajectory.prompt_tokens = 64
-    finding = _finding(full)
-    assert finding is not None
-    assert finding.reason.startswith("10 of 10 validation rollouts had no token left to answer")
-    assert finding.param == "validation_file"
+    diagnosis = _diagnosis(full)
+    assert diagnosis is not None
+    assert diagnosis.reason.startswith("10 of 10 validation rollouts had no token left to answer")
+    assert diagnosis.param == "validation_file"
     answered = [scored(("valid", 0, 10, 0), 1.0)]
-    assert _finding(full + answered) is None
+    assert _diagnosis(full + answered) is None
 
 
 def test_a_formula_and_an_endpoint_have_no_known_highest_score() -> None:

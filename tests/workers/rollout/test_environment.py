@@ -10,7 +10,13 @@ from typing_extensions import override
 
 from app.domain.ids import GroupKey
 from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.trajectory import Failure, FailureClass, StopReason, Trajectory
+from app.domain.rollouts.trajectory import (
+    UNPARSABLE_CALL,
+    Failure,
+    FailureClass,
+    StopReason,
+    Trajectory,
+)
 from app.gateways.inference.http import HttpInference
 from app.settings.models import shipped_model_dir
 from tests.support.engine_server import running_engine
@@ -23,7 +29,6 @@ from tests.support.rollouts import KEY
 from workers.engines.policy import EnginePolicy
 from workers.grading.group_grader import GroupGrader
 from workers.journal.journal import InMemoryJournal
-from workers.rollout.call_records import UNPARSABLE
 from workers.rollout.environment import AssistantTurn, StepResult
 from workers.rollout.episode import RolloutFailure, run_episode
 from workers.rollout.groups import run_group
@@ -165,7 +170,7 @@ async def test_a_call_that_cannot_be_parsed_never_reaches_the_game(writer: Write
     broken = '<tool_call>\n{"name"\n</tool_call>'
     trajectory = await play.run(f"{guess(50)}\n{broken}", broken, "42")
     assert [(c.name, c.error) for c in trajectory.tool_calls] == [
-        (UNPARSABLE, "parse_error"), (UNPARSABLE, "parse_error"),
+        (UNPARSABLE_CALL, "parse_error"), (UNPARSABLE_CALL, "parse_error"),
     ]  # fmt: skip
     assert [(turn.index, len(turn.tool_calls)) for turn in play.game.turns] == [(2, 0)]
 

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.rollouts.trajectory import FailureClass, StopReason
+from app.domain.rollouts.trajectory import UNPARSABLE_CALL, FailureClass, StopReason
 from app.rendering.turn_parser import call_fault
 from tests.support.endpoints import Received, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import KEY, egress_to, row
-from workers.rollout.call_records import UNPARSABLE
 from workers.rollout.episode import RolloutFailure
 from workers.rollout.limits import EpisodeLimits
 
@@ -148,7 +147,7 @@ async def test_tokens_are_exact_whatever_the_model_writes(
         used = len(trajectory.turns) + sum(
             len(m.get("tool_calls") or ()) for m in trajectory.messages
         )
-        ran = len(trajectory.turns) + sum(c.name != UNPARSABLE for c in trajectory.tool_calls)
+        ran = len(trajectory.turns) + sum(c.name != UNPARSABLE_CALL for c in trajectory.tool_calls)
         assert ran <= steps
         assert used >= ran
         again = await play.run(scripted)
@@ -253,7 +252,7 @@ async def test_broken_and_unknown_calls_are_reported_to_the_model(writer: Writer
     assert trajectory.stop_reason is StopReason.FINAL_ANSWER
     calls = trajectory.tool_calls
     assert [(call.name, call.error, call.repeated) for call in calls] == [
-        (UNPARSABLE, "parse_error", False),
+        (UNPARSABLE_CALL, "parse_error", False),
         ("nothing", "unknown_tool", False),
         ("search", None, False),
     ]

@@ -10,11 +10,17 @@ from app.gateways.inference.inference import EngineAway
 from tests.support.runs.world import World
 from workers.methods import job_run
 from workers.runs.context import RunContext
-from workers.runs.ending import Ending
+from workers.runs.ending import RunEnding
 
 
-def _ending(context: RunContext, job: Job) -> Ending:
-    return Ending(context.database, project_id=job.project_id, job_id=job.id, fence=context.fence)
+def _ending(context: RunContext, job: Job) -> RunEnding:
+    return RunEnding(
+        context.database,
+        context.objects,
+        project_id=job.project_id,
+        job_id=job.id,
+        fence=context.fence,
+    )
 
 
 async def test_an_internal_fault_is_retried_and_the_last_attempt_has_its_reason(
@@ -32,6 +38,20 @@ async def test_an_internal_fault_is_retried_and_the_last_attempt_has_its_reason(
         "internal_error",
         "The run met an internal error 2 times without progress: The engine is away.",
     )
+
+
+async def test_a_last_attempt_with_metrics_has_its_result_file(world: World) -> None:
+    job = await world.job()
+    context = await world.context(job)
+    async with context.unit() as unit:
+        await unit.metrics.upsert(job.id, [MetricPoint("reward/mean", "train", 1, 0.5)])
+    assert await _ending(context, job).exhausted(EngineAway("away"), max_attempts=1)
+    (file_id,) = (await world.read(job)).result_files
+    async with world.app.tenant(world.tenant) as unit:
+        row = await unit.files.get(file_id)
+    header, first = (world.settings.objects_dir / row.object_key).read_text().splitlines()
+    values = dict(zip(header.split(","), first.split(","), strict=True))
+    assert (values["step"], values["train_mean_reward"]) == ("1", "0.5")
 
 
 async def test_the_text_of_an_unknown_fault_stays_with_us(world: World) -> None:

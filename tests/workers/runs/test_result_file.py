@@ -68,10 +68,13 @@ def test_a_tool_whose_name_looks_like_a_kind_of_error_is_no_column_of_another() 
 async def test_the_same_points_make_the_same_file_and_others_another_one(world: World) -> None:
     job = await world.job()
     context = await world.context(job)
-    assert await write_result_file(context) is None
+    assert await write_result_file(context.unit, context.objects, context.job.id) is None
     async with context.unit() as unit:
         await unit.metrics.upsert(job.id, [*POINTS, MetricPoint("reward/mean", "valid", 0, 0.1)])
-    first, second = await write_result_file(context), await write_result_file(context)
+    first, second = (
+        await write_result_file(context.unit, context.objects, context.job.id),
+        await write_result_file(context.unit, context.objects, context.job.id),
+    )
     assert first is not None
     assert second is not None
     assert (first.id, first.object_key, first.sha256) == (
@@ -83,7 +86,7 @@ async def test_the_same_points_make_the_same_file_and_others_another_one(world: 
     assert [row["step"] for row in _rows(content.decode())] == ["1", "2"]
     assert (first.filename, first.purpose) == ("step_metrics.csv", "fine-tune-results")
     lost = StepOutcome(TrainedStep(3, {"discarded/share": 1.0}))
-    third = await write_result_file(context, lost=lost)
+    third = await write_result_file(context.unit, context.objects, context.job.id, lost=lost)
     assert third is not None
     further = _rows((world.settings.objects_dir / third.object_key).read_text())
     assert [row["train/discarded/share"] for row in further] == ["0.25", "", "1.0"]

@@ -43,7 +43,7 @@ def whole() -> Iterator[RunningSandbox]:
 
 
 async def attack(sandbox: RunningSandbox, source: str, aims: Targets) -> Ending:
-    pids = [os.getpid(), sandbox.process.pid, sandbox.zygote()]
+    pids = [os.getpid(), sandbox.process.pid, sandbox.fork_server()]
     return await sandbox.client.run(FunctionCall(source, "attack", (aims.facts(pids),)))
 
 
@@ -67,17 +67,17 @@ async def check(sandbox: RunningSandbox, endings: dict[str, Ending]) -> None:
 
 @pytest.mark.parametrize("name", ATTACKS)
 async def test_an_attack_reaches_nothing(name: str, whole: RunningSandbox, aims: Targets) -> None:
-    before, zygote = aims.files(), whole.zygote()
+    before, fork_server = aims.files(), whole.fork_server()
     ending = await attack(whole, ATTACKS[name], aims)
     await check(whole, {name: ending})
     assert aims.files() == before
     assert aims.hits == []
-    assert whole.zygote() == zygote
+    assert whole.fork_server() == fork_server
 
 
 async def assault(sandbox: RunningSandbox, aims: Targets) -> None:
     """Runs all attacks, several at once, after a program with a secret."""
-    before, zygote = aims.files(), sandbox.zygote()
+    before, fork_server = aims.files(), sandbox.fork_server()
     kept = "held = []\ndef keep(secret):\n    held.append(secret)\n    return 0\n"
     await sandbox.client.run(FunctionCall(kept, "keep", (PROGRAM_SECRET,)))
     names = list(ATTACKS)
@@ -85,7 +85,7 @@ async def assault(sandbox: RunningSandbox, aims: Targets) -> None:
     await check(sandbox, dict(zip(names, endings, strict=True)))
     assert aims.files() == before
     assert aims.hits == []
-    assert sandbox.zygote() == zygote
+    assert sandbox.fork_server() == fork_server
 
 
 @pytest.mark.parametrize("layer", SWITCHED)

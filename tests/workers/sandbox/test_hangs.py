@@ -1,4 +1,4 @@
-"""A runner and a zygote that hang: nobody waits for ever, and the next program runs."""
+"""A runner and a fork server that hang: nobody waits for ever, and the next program runs."""
 
 import asyncio
 import os
@@ -60,7 +60,7 @@ async def test_a_runner_shows_that_it_lives_while_a_program_runs() -> None:
         await until(lambda: sandbox.processes() == [], what="the end of a program without caller")
 
 
-async def test_a_zygote_that_hangs_is_replaced() -> None:
+async def test_a_fork_server_that_hangs_is_replaced() -> None:
     runner = Runner(SandboxSettings(parallel=1, floor=tuple(ALWAYS)), prepared_s=3.0)
     with tempfile.TemporaryDirectory(prefix="sandbox") as name:  # its path is short
         socket = Path(name) / "sandbox.sock"
@@ -75,23 +75,23 @@ async def test_a_zygote_that_hangs_is_replaced() -> None:
 
         try:
             await until(replied, what="a program")
-            (frozen,) = zygotes()
+            (frozen,) = fork_servers()
             os.kill(frozen, signal.SIGSTOP)
             with pytest.raises(SandboxUnavailable, match="started no process within 3 s"):
                 await once.run(ONE)
-            await until(replied, what="a program of another zygote")
-            assert frozen not in zygotes()
+            await until(replied, what="a program of another fork server")
+            assert frozen not in fork_servers()
         finally:
             serving.cancel()
             await asyncio.wait([serving])
             runner.close()
 
 
-def zygotes() -> list[int]:
-    """Process ids of the zygotes that this process has started."""
+def fork_servers() -> list[int]:
+    """Process ids of the fork servers that this process has started."""
     found = []
     for pid in children(os.getpid()):
         with suppress(OSError):
-            if b"workers.sandbox.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if b"workers.sandbox.fork_server" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.append(pid)
     return found

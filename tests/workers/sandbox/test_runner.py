@@ -154,10 +154,10 @@ async def test_a_program_that_is_too_large_is_not_sent(sandbox: RunningSandbox) 
         await call(sandbox, ECHO, "x" * (1 << 24), name="echo")
 
 
-async def test_a_zygote_that_dies_is_started_again_with_all_layers(
+async def test_a_fork_server_that_dies_is_started_again_with_all_layers(
     sandbox: RunningSandbox,
 ) -> None:
-    level, killed = await sandbox.client.level(), sandbox.zygote()
+    level, killed = await sandbox.client.level(), sandbox.fork_server()
     once = UnixSandbox(sandbox.socket, patience_s=0)
     late = asyncio.create_task(once.run(FunctionCall(SLEEP, "sleep", (3600,))))
     await until(lambda: len(sandbox.processes()) == 2, what="a program that runs")
@@ -166,7 +166,7 @@ async def test_a_zygote_that_dies_is_started_again_with_all_layers(
     with pytest.raises(SandboxUnavailable, match="lost a process"):
         await late  # its programs die with it, and no program is to blame
     assert json.loads((await call(sandbox, ECHO, 1, name="echo")).reply) == {"value": [1]}
-    assert sandbox.zygote() != killed
+    assert sandbox.fork_server() != killed
     assert not set(programs) & set(sandbox.processes())
     assert await sandbox.client.level() == level
 
@@ -177,7 +177,7 @@ async def test_a_runner_that_is_killed_leaves_no_process() -> None:
             UnixSandbox(sandbox.socket, patience_s=0).run(FunctionCall(SLEEP, "sleep", (3600,)))
         )
         await until(lambda: len(sandbox.processes()) == 2, what="a program that runs")
-        left = [sandbox.zygote(), *sandbox.processes()]
+        left = [sandbox.fork_server(), *sandbox.processes()]
         sandbox.process.kill()
         with pytest.raises(SandboxUnavailable, match="the sandbox does not answer"):
             await late
@@ -249,4 +249,4 @@ async def test_the_level_names_the_layers_that_were_tried(sandbox: RunningSandbo
     pid, uid = json.loads(own.reply)["value"]
     assert (pid == 1) == ("namespaces" in level.layers)
     assert (uid >= 60_800) == ("own_user" in level.layers)
-    assert children(sandbox.zygote()) == sandbox.processes()
+    assert children(sandbox.fork_server()) == sandbox.processes()

@@ -27,7 +27,7 @@ class Play:
             await asyncio.sleep(0)
 
     async def _run(self, name: str) -> None:
-        async with self.slots.turn(name[0], within_s=PATIENCE_S):
+        async with self.slots.hold(name[0], within_s=PATIENCE_S):
             self.started.append(name)
             await self.ends[name].wait()
 
@@ -98,8 +98,8 @@ async def test_a_slot_that_is_granted_to_one_that_goes_is_not_lost() -> None:
     await play.tasks["a1"]  # its slot is granted to the next, which has not gone on yet
     for name in ("a2", "b1"):
         await play.give_up(name)
-    async with slots.turn("c", within_s=PATIENCE_S) as turn:
-        assert turn.slot == 0
+    async with slots.hold("c", within_s=PATIENCE_S) as held:
+        assert held.slot == 0
 
 
 async def test_a_queue_has_a_bound_in_length_and_in_time() -> None:
@@ -107,10 +107,10 @@ async def test_a_queue_has_a_bound_in_length_and_in_time() -> None:
     play = Play(slots)
     await play.ask("a1", "a2")
     with pytest.raises(NoSlot, match="is full: 1 programs of this project wait already"):
-        async with slots.turn("a", within_s=PATIENCE_S):
+        async with slots.hold("a", within_s=PATIENCE_S):
             pass
     with pytest.raises(NoSlot, match=r"had no free slot within 0\.01 s"):
-        async with slots.turn("b", within_s=0.01):
+        async with slots.hold("b", within_s=0.01):
             pass
     assert await play.end_all() == ["a1", "a2"]
 

@@ -17,9 +17,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from app.domain.errors import InvalidRequest
+from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
 
-CONFIG_FILE: Final = "adapter_config.json"
-WEIGHTS_FILE: Final = "adapter_model.safetensors"
 Stamp = tuple[tuple[int, int, int], ...]
 """Inode, size and modification time of an adapter's files; changes if a file is replaced."""
 _ALLOWED_FILES: Final = {CONFIG_FILE, WEIGHTS_FILE, "README.md", "manifest.json"}

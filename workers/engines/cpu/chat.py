@@ -13,7 +13,7 @@ from app.domain.errors import InvalidRequest
 from app.rendering.prompts import fitting_prompt_ids
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.bodies import ChatBody
-from workers.engines.cpu.chat_turn import Answer, ChatTurn
+from workers.engines.cpu.chat_turn import ChatTurn, ParsedAnswer
 from workers.engines.cpu.engine import Engine, random_seed
 from workers.engines.cpu.sequence import Sampling
 
@@ -108,7 +108,7 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
         yield {**turn.envelope, "choices": [], "usage": _usage(turn, answer)}
 
 
-def _last_deltas(answer: Answer, sent: int) -> list[dict[str, Any]]:
+def _last_deltas(answer: ParsedAnswer, sent: int) -> list[dict[str, Any]]:
     """Returns the deltas at the end of a stream: remaining content, reasoning and tool calls."""
     deltas: list[dict[str, Any]] = []
     if len(answer.content) > sent:
@@ -120,7 +120,7 @@ def _last_deltas(answer: Answer, sent: int) -> list[dict[str, Any]]:
     return deltas
 
 
-def _message(answer: Answer) -> dict[str, Any]:
+def _message(answer: ParsedAnswer) -> dict[str, Any]:
     message: dict[str, Any] = {"content": answer.content}
     if answer.reasoning:
         message["reasoning"] = answer.reasoning
@@ -130,7 +130,7 @@ def _message(answer: Answer) -> dict[str, Any]:
     return message
 
 
-def _tool_calls(answer: Answer) -> list[dict[str, Any]]:
+def _tool_calls(answer: ParsedAnswer) -> list[dict[str, Any]]:
     return [
         {
             "id": f"call_{uuid4().hex[:24]}",
@@ -141,7 +141,7 @@ def _tool_calls(answer: Answer) -> list[dict[str, Any]]:
     ]
 
 
-def _finish_reason(turn: ChatTurn, answer: Answer) -> str:
+def _finish_reason(turn: ChatTurn, answer: ParsedAnswer) -> str:
     if answer.tool_calls:
         return "tool_calls"
     return "stop" if turn.cut is not None else turn.sequence.finish_reason or "stop"
@@ -175,7 +175,7 @@ def _token(text: str, logprob: float) -> dict[str, Any]:
     return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
 
 
-def _usage(turn: ChatTurn, answer: Answer) -> dict[str, Any]:
+def _usage(turn: ChatTurn, answer: ParsedAnswer) -> dict[str, Any]:
     prompt = turn.sequence.prompt_length
     return {
         "prompt_tokens": prompt,

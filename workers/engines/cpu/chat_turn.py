@@ -19,7 +19,7 @@ _UNFINISHED_CHARACTER: Final = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ParsedAnswer:
     content: str
     """Text without reasoning and without tool calls."""
     reasoning: str
@@ -64,7 +64,7 @@ class ChatTurn:
             content = content[: parser.tool_format.final_length(content)]
         return content.strip()
 
-    def answer(self) -> Answer:
+    def answer(self) -> ParsedAnswer:
         """Parses all tokens. A malformed tool call is content, as in vLLM."""
         parsed = self.renderer.parse(
             self.token_ids,
@@ -73,7 +73,7 @@ class ChatTurn:
             after=self._prompt,
             until=self.cut,
         )
-        return Answer(
+        return ParsedAnswer(
             content=parsed.content,
             reasoning=parsed.reasoning,
             reasoning_tokens=parsed.reasoning_tokens,

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS, StepPace
 from app.domain.models.trainer_memory import TrainerMemory
+from app.settings.environment import cache_directory
 from workers.engines.cpu.__main__ import DEFAULT_THREADS
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
@@ -61,7 +62,7 @@ async def pace_of(spec: BaseModelSpec, memory: TrainerMemory) -> StepPace:
 def pace_file(spec: BaseModelSpec, options: TrainerOptions) -> Path:
     """Returns the file of a result, whose name is a digest of all that the speed depends on."""
     cpu = not is_accelerated()
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    caches = cache_directory()
     facts = {
         "version": VERSION,
         "processor": describe_processor(),

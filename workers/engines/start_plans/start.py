@@ -5,7 +5,7 @@ Owns the choice of what is planned: a GPU, the processors' memory, or both. Must
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 import torch
 from transformers import AutoConfig
@@ -54,8 +54,7 @@ def plan_start(request: StartRequest) -> StartPlan:
     if refusal is not None:
         return StartPlan(refusal=refusal)
     said = _verdict(report)
-    if request.engine == "cpu" and is_accelerated():
-        said.append(_UNUSED_GPU)
+    said += _unused(request.engine)
     try:
         counts = _counts(request)
     except Uncountable as error:
@@ -76,11 +75,26 @@ def plan_start(request: StartRequest) -> StartPlan:
 def _refusal(report: BaseModelReport, engine: EngineKind) -> str | None:
     if report.verdict == "refused":
         return "; ".join(report.reasons)
-    if engine == "cpu" and not report.cpu_engine:
-        return "; ".join(report.reasons)
-    if engine == "vllm" and not torch.cuda.is_available():
-        return _NO_GPU
-    return None
+    match engine:
+        case "cpu":
+            return None if report.cpu_engine else "; ".join(report.reasons)
+        case "vllm":
+            return None if torch.cuda.is_available() else _NO_GPU
+        case "vllm_cpu":
+            return None
+        case _:
+            assert_never(engine)
+
+
+def _unused(engine: EngineKind) -> list[str]:
+    """Returns the line of a GPU that only the trainer uses."""
+    match engine:
+        case "cpu":
+            return [_UNUSED_GPU] if is_accelerated() else []
+        case "vllm" | "vllm_cpu":
+            return []
+        case _:
+            assert_never(engine)
 
 
 def _verdict(report: BaseModelReport) -> list[str]:
@@ -111,9 +125,13 @@ def _counts(request: StartRequest) -> Counts:
 
 def _plans(request: StartRequest, counts: Counts) -> Sequence[_Planned]:
     gpu = [_on_gpu(request, counts)] if is_accelerated() else []
-    if request.engine == "vllm":
-        return gpu
-    return [*gpu, _on_cpu(request, counts, request.engine)]
+    match request.engine:
+        case "vllm":
+            return gpu
+        case "cpu" | "vllm_cpu":
+            return [*gpu, _on_cpu(request, counts, request.engine)]
+        case _:
+            assert_never(request.engine)
 
 
 def _on_gpu(request: StartRequest, counts: Counts) -> _Planned:
@@ -121,11 +139,15 @@ def _on_gpu(request: StartRequest, counts: Counts) -> _Planned:
     free, _ = torch.cuda.mem_get_info()
     context = request.spec.context_length
     tokens = _options(request).max_batch_tokens
-    share = None
-    if request.engine == "vllm":
-        share = request.engine_share or share_for_engine(
-            free, counts, context_length=context, micro_batch_tokens=tokens
-        )
+    match request.engine:
+        case "vllm":
+            share: float | None = request.engine_share or share_for_engine(
+                free, counts, context_length=context, micro_batch_tokens=tokens
+            )
+        case "cpu" | "vllm_cpu":
+            share = None
+        case _:
+            assert_never(request.engine)
     given = Given(free, context, engine_share=share or 0.0, micro_batch_tokens=tokens)
     return _Planned(plan_memory(given, counts), free, "GPU", engine_share=share)
 

@@ -11,7 +11,7 @@ With D = (lp_c - ref_c) - (lp_r - ref_r), sums over a completion's trained token
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, assert_never
 
 import torch
 from torch import Tensor
@@ -47,10 +47,13 @@ class Dpo:
     def __call__(self, inputs: LossInputs) -> LossTerms:
         log_ratio_N = zero_masked(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)
         sums = pair_scores(log_ratio_N, inputs)
-        if self.variant == "ipo":
-            terms_P = self._ipo(pair_scores(log_ratio_N, inputs, mean=True))
-        else:
-            terms_P = self._sigmoid(sums)
+        match self.variant:
+            case "ipo":
+                terms_P = self._ipo(pair_scores(log_ratio_N, inputs, mean=True))
+            case "sigmoid":
+                terms_P = self._sigmoid(sums)
+            case _:
+                assert_never(self.variant)
         rewards = PairScores(self.beta * sums.chosen_P, self.beta * sums.rejected_P, sums.present_P)
         return LossTerms(
             zero_masked(terms_P, sums.present_P).sum(),

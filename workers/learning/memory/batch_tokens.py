@@ -59,7 +59,7 @@ class CudaMemory:
 
 
 class CountedMemory:
-    """A memory of a given size, of which tensors are counted; for any device."""
+    """Counts the live bytes of tensors against a free memory of a given size, on any device."""
 
     def __init__(self, free: int) -> None:
         self._free = free

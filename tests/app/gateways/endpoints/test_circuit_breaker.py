@@ -10,7 +10,7 @@ from typing_extensions import override
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.limits import Breaker
 from app.gateways.endpoints.pool import (
-    Answer,
+    EndpointAnswer,
     EndpointFault,
     EndpointPool,
     FaultKind,
@@ -71,7 +71,7 @@ async def test_an_endpoint_that_comes_back_after_all_is_used_again() -> None:
         await call_many(endpoint, 50)
         await clock.sleep(2000)
         results = await call_many(endpoint, 50)
-        assert sum(isinstance(result, Answer) for result in results) >= 49
+        assert sum(isinstance(result, EndpointAnswer) for result in results) >= 49
         assert not endpoint.breaker.is_open
 
 

@@ -8,7 +8,7 @@ import pytest
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.limits import ConcurrencySlots, Pacer
 from app.gateways.endpoints.pool import (
-    Answer,
+    EndpointAnswer,
     EndpointFault,
 )
 from tests.support.clock import VirtualClock
@@ -25,7 +25,7 @@ async def test_a_declared_rate_is_kept_and_used(rate: float, total: int) -> None
     async with VirtualClock().running() as clock:
         endpoint, egress = make(clock, lambda *_: (OK, 0.05), rate_limit=rate)
         results = await call_many(endpoint, total)
-        assert all(isinstance(result, Answer) for result in results)
+        assert all(isinstance(result, EndpointAnswer) for result in results)
         assert worst_second(egress.sent_at, max(1.0, 1 / rate)) <= math.ceil(rate)
         assert clock.now() <= total / rate + 2
 
@@ -34,7 +34,7 @@ async def test_a_declared_rate_is_kept_and_used(rate: float, total: int) -> None
 async def test_an_absurd_rate_lets_the_first_call_through(rate: float) -> None:
     async with VirtualClock().running() as clock:
         endpoint, egress = make(clock, lambda *_: (OK, 0.1), rate_limit=rate)
-        assert isinstance((await call_many(endpoint, 1))[0], Answer)
+        assert isinstance((await call_many(endpoint, 1))[0], EndpointAnswer)
         assert len(egress.sent_at) == 1
 
 
@@ -42,7 +42,7 @@ async def test_a_rate_slower_than_the_deadline_fails_no_call() -> None:
     async with VirtualClock().running() as clock:
         endpoint, egress = make(clock, lambda *_: (OK, 0.1), rate_limit=0.2)
         results = await call_many(endpoint, 200)  # 1,000 s at this rate, with 600 s per call
-        assert all(isinstance(result, Answer) for result in results)
+        assert all(isinstance(result, EndpointAnswer) for result in results)
         assert len(egress.sent_at) == 200
 
 

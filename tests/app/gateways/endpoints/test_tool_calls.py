@@ -6,7 +6,7 @@ import pytest
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
-from app.gateways.endpoints.tool_calls import FunctionCall, declared_rate, read_output
+from app.gateways.endpoints.tool_calls import ToolCall, declared_rate, read_output
 
 
 def reply(status: int, body: bytes) -> EgressReply:
@@ -14,7 +14,7 @@ def reply(status: int, body: bytes) -> EgressReply:
 
 
 def test_a_call_is_ascii_json_with_arguments_as_text() -> None:
-    call = FunctionCall("search", '{"q": "é\ud800"}', "call_1", "fc_1", "trace_1", {"city": "Ulm"})
+    call = ToolCall("search", '{"q": "é\ud800"}', "call_1", "fc_1", "trace_1", {"city": "Ulm"})
     request = call.request({"X-Key": "k"})
     assert request.body.isascii()
     assert json.loads(request.body) == {

@@ -18,7 +18,7 @@ from tests.support.store.rows import Rows
 
 async def insert_export(rows: Rows, export: ModelExport) -> None:
     async with rows.app.tenant(rows.first) as unit:
-        await unit.model_exports.insert(export)
+        await unit.exports.insert(export)
 
 
 async def test_the_second_open_export_of_a_model_is_refused_with_the_first_one(
@@ -26,7 +26,7 @@ async def test_the_second_open_export_of_a_model_is_refused_with_the_first_one(
 ) -> None:
     first = an_export()
     async with rows.app.tenant(rows.first) as unit:
-        await unit.model_exports.insert(first)
+        await unit.exports.insert(first)
         second = asyncio.create_task(
             insert_export(rows, replace(first, id=new_id("export_"))), name="second"
         )
@@ -34,8 +34,8 @@ async def test_the_second_open_export_of_a_model_is_refused_with_the_first_one(
     with pytest.raises(WrongState, match=f"Export {first.id} of '{first.model}' has not ended"):
         await second
     async with rows.app.tenant(rows.first) as unit:
-        await unit.model_exports.mark_deleted(first.model, first.id)
-        await unit.model_exports.insert(replace(first, id=new_id("export_")))
+        await unit.exports.mark_deleted(first.model, first.id)
+        await unit.exports.insert(replace(first, id=new_id("export_")))
 
 
 async def test_a_run_of_an_eval_that_is_deleted_meanwhile_is_not_found(

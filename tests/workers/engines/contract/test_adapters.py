@@ -9,10 +9,10 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from app.domain.errors import InvalidRequest, Unavailable
+from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import AdapterMissing, Completion
 from tests.support.engines.contract import TOLERANCE, VLLM, Tuned, World, complete, worst
-from workers.engines.cpu.adapters import CONFIG_FILE, WEIGHTS_FILE
 from workers.engines.policy import EnginePolicy
 from workers.rollout.policy import SamplingParams
 

@@ -10,8 +10,9 @@ from safetensors.torch import load_file, save_file
 from transformers import Qwen3ForCausalLM
 
 from app.domain.errors import InvalidRequest
+from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
 from tests.support.tiny_model import save_adapter, save_tiny_model
-from workers.engines.cpu.adapters import CONFIG_FILE, WEIGHTS_FILE, read_adapter
+from workers.engines.cpu.adapters import read_adapter
 
 
 @pytest.fixture(scope="module")

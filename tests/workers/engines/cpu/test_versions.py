@@ -11,11 +11,12 @@ from structlog.testing import capture_logs
 from transformers import Qwen3ForCausalLM
 
 from app.domain.errors import InvalidRequest, Unavailable
+from app.domain.models.adapter_files import WEIGHTS_FILE
 from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.inference import AdapterMissing
 from tests.support.processor import attends
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
-from workers.engines.cpu.adapters import WEIGHTS_FILE, read_adapter
+from workers.engines.cpu.adapters import read_adapter
 from workers.engines.cpu.engine import Engine, load_served
 from workers.engines.cpu.product import Product, can_pack
 from workers.engines.cpu.scheduler import Limits

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from app.api.schemas.common import Page, paged
-from app.api.schemas.model_exports import CreateModelExport, ModelExportDeleted, ModelExportObject
+from app.api.schemas.exports import CreateModelExport, ModelExportDeleted, ModelExportObject
 from app.api.support.dependencies import After, Downloading, Limit, Services
 from app.api.support.downloads import (
     IfRangeHeader,

@@ -1,8 +1,8 @@
-"""The warm interpreter: imports the modules once and forks a process for each program.
+"""The fork server: imports the modules once and forks a process for each program.
 
-`python -m workers.sandbox.zygote OPTIONS` is started by `workers.sandbox.zygotes` with a socket as
-standard input and an empty environment. It never reads a program, so what it forks knows nothing of
-any other program. It has one thread, because a fork copies one thread only.
+`python -m workers.sandbox.fork_server OPTIONS` is started by `workers.sandbox.forks` with a socket
+as standard input and an empty environment. It never reads a program, so what it forks knows nothing
+of any other program. It has one thread, because a fork copies one thread only.
 """
 
 import gc

@@ -48,7 +48,7 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
             log.info("nothing to claim", noun=work.noun)
             return
         log.info("claimed", fence=lease.fence, attempt=lease.attempts, **work.named(lease.id))
-        supervisor = Supervisor(
+        supervisor = ClaimSupervisor(
             work,
             lease,
             database=database,
@@ -63,7 +63,7 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
         await running
 
 
-class Supervisor:
+class ClaimSupervisor:
     def __init__(
         self,
         work: LeasedWork,

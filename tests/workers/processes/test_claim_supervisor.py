@@ -17,7 +17,7 @@ from tests.support.child_processes import FORKS
 from tests.support.patience import PATIENCE_S, until, wait_for
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
-from workers.processes.supervisor import Supervisor
+from workers.processes.claim_supervisor import ClaimSupervisor
 from workers.processes.vitals import Patience
 from workers.runs.leased_jobs import JOBS
 
@@ -42,13 +42,13 @@ sys.stdin.read()
 
 async def _supervisor(
     world: World, job: Job, code: str, *, lease_s: float = 30.0
-) -> tuple[Supervisor, InMemoryJobQueue]:
+) -> tuple[ClaimSupervisor, InMemoryJobQueue]:
     lease = await world.claim(job, lease_s=lease_s)
     assert lease is not None
     queue, work = InMemoryJobQueue(), replace(JOBS, child=("-c", code))
     limits = Eager(lease_s=lease_s)
     patience = Patience.of(world.settings)
-    supervisor = Supervisor(
+    supervisor = ClaimSupervisor(
         work,
         lease,
         database=world.worker,

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 
 from app.api.schemas.calibrations import CalibrateGrader, GraderCalibration
 from app.api.schemas.common import Deleted, Page
-from app.api.schemas.registered_graders import (
+from app.api.schemas.graders import (
     CreateGrader,
     RegisteredGrader,
     RunRegisteredGrader,
@@ -24,9 +24,7 @@ router = APIRouter(prefix="/v1/graders", tags=["Graders"])
 async def create_grader(body: CreateGrader, services: Services) -> RegisteredGrader:
     """Registers a grader, as version 1."""
     unread = unread_keys(body, RegisteredGrader)
-    created = await services.registered_graders().create(
-        body.name, body.grader, metadata=body.metadata
-    )
+    created = await services.graders().create(body.name, body.grader, metadata=body.metadata)
     return RegisteredGrader.of(created, unread)
 
 
@@ -35,7 +33,7 @@ async def list_graders(
     services: Services, after: After = None, limit: Limit = 20
 ) -> Page[RegisteredGrader]:
     """Lists objects, newest first, each in its newest version."""
-    found = await services.registered_graders().page(after=after, limit=limit)
+    found = await services.graders().page(after=after, limit=limit)
     return objects_page(RegisteredGrader.of, found)
 
 
@@ -44,7 +42,7 @@ async def get_grader(
     grader_id: str, services: Services, version: Version = None
 ) -> RegisteredGrader:
     """Returns a grader, in its newest version unless `version` is sent."""
-    return RegisteredGrader.of(await services.registered_graders().get(grader_id, version=version))
+    return RegisteredGrader.of(await services.graders().get(grader_id, version=version))
 
 
 @router.get("/{grader_id}/versions", operation_id="listGraderVersions", responses=responses(404))
@@ -52,7 +50,7 @@ async def list_grader_versions(
     grader_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
 ) -> Page[RegisteredGrader]:
     """Lists versions, newest first."""
-    found = await services.registered_graders().versions(grader_id, before=after, limit=limit)
+    found = await services.graders().versions(grader_id, before=after, limit=limit)
     return versions_page(RegisteredGrader.of, found)
 
 
@@ -60,16 +58,14 @@ async def list_grader_versions(
 async def update_grader(grader_id: str, body: UpdateGrader, services: Services) -> RegisteredGrader:
     """Makes a new version; jobs and earlier versions do not change."""
     unread = unread_keys(body, RegisteredGrader)
-    updated = await services.registered_graders().update(
-        grader_id, body.grader, label_changes(body)
-    )
+    updated = await services.graders().update(grader_id, body.grader, label_changes(body))
     return RegisteredGrader.of(updated, unread)
 
 
 @router.delete("/{grader_id}", operation_id="deleteGrader", responses=responses(404))
 async def delete_grader(grader_id: str, services: Services) -> Deleted:
     """Deletes a grader with all its versions. Jobs keep the definition that they were made with."""
-    await services.registered_graders().delete(grader_id)
+    await services.graders().delete(grader_id)
     return Deleted(id=grader_id, object="grader", deleted=True)
 
 
@@ -80,7 +76,7 @@ async def run_grader_test(
     """Runs the newest version of a registered grader, as `runGrader` does
     (`POST /v1/fine_tuning/alpha/graders/run`).
     """
-    grader = await services.registered_graders().config(grader_id)
+    grader = await services.graders().config(grader_id)
     work = services.trials().run_grader(
         grader,
         model_sample=body.model_sample,
@@ -97,7 +93,7 @@ async def calibrate_grader(
     grader_id: str, body: CalibrateGrader, request: Request, services: Services
 ) -> GraderCalibration:
     """Tells if the newest version of a grader is fit to train on, from answers of a base model."""
-    grader = await services.registered_graders().config(grader_id)
+    grader = await services.graders().config(grader_id)
     work = services.calibrations().calibrate(
         grader, body.inline, file_id=body.file_id, other=body.compare_with
     )

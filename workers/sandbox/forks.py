@@ -1,4 +1,4 @@
-"""Starts the zygote for the runner, and asks it for processes."""
+"""Starts the fork server for the runner, and asks it for processes."""
 
 import asyncio
 import json
@@ -20,12 +20,12 @@ _START_S: Final = 120.0
 _MAX_REPORT: Final = 65_536
 
 
-class ZygoteFailed(Exception):
-    """The zygote did not start. The text is for operators."""
+class ForkServerFailed(Exception):
+    """The fork server did not start. The text is for operators."""
 
 
 @dataclass(frozen=True, slots=True)
-class ZygoteOptions:
+class ForkServerOptions:
     modules: tuple[str, ...]
     without: tuple[Layer, ...]
     """Layers that are left out."""
@@ -60,7 +60,7 @@ class Forked:
         self.status.close()
 
 
-class Zygote:
+class ForkServer:
     def __init__(self, process: subprocess.Popen[bytes], line: socket.socket, level: Level) -> None:
         self._process = process
         self._line = line
@@ -68,14 +68,14 @@ class Zygote:
         self.level = level
 
     @classmethod
-    async def start(cls, options: ZygoteOptions) -> Self:
-        """Raises `ZygoteFailed`. To be called on the main thread: the kernel ends the zygote with
-        the thread that started it.
+    async def start(cls, options: ForkServerOptions) -> Self:
+        """Raises `ForkServerFailed`. To be called on the main thread: the kernel ends the fork
+        server with the thread that started it.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program; it starts in milliseconds
-                (sys.executable, "-m", "workers.sandbox.zygote", options.to_json()),
+                (sys.executable, "-m", "workers.sandbox.fork_server", options.to_json()),
                 stdin=theirs.fileno(),
                 env=_environment(),
                 cwd=Path(next(iter(workers.__path__))).parent,
@@ -92,7 +92,9 @@ class Zygote:
             process.kill()
             process.wait()
             ours.close()
-            raise ZygoteFailed(values.get("failure", "the interpreter for programs did not start"))
+            raise ForkServerFailed(
+                values.get("failure", "the interpreter for programs did not start")
+            )
         return cls(process, ours, Level(tuple(values["layers"]), tuple(values["modules"])))
 
     @property
@@ -121,7 +123,7 @@ class Zygote:
             socket.send_fds(self._line, [str(slot).encode()], descriptors)
 
     def kill(self) -> None:
-        """Ends the zygote, and with it all that it forked."""
+        """Ends the fork server, and with it all that it forked."""
         self._process.kill()
 
     def close(self) -> None:
@@ -131,7 +133,7 @@ class Zygote:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the whole environment of the zygote, which no secret is in.
+    """Returns the whole environment of the fork server, which no secret is in.
 
     One thread of BLAS: a fork copies one. A fixed seed of hashes: sets have the same order after a
     restart.

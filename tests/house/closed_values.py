@@ -1,0 +1,131 @@
+"""Reads the closed sets of values of the product from its source: enums, and `Literal` types.
+
+A `Literal` of two or more values is closed, bare, as an alias, or as a part of a union with `None`.
+Owns the question of the type of a compared value: a parameter has its annotation, an attribute the
+annotations of the fields of that name.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from tests.house.closed_unions import Function, Symbol, Tree
+
+_WRAPPERS: Final = frozenset({"Annotated", "ClassVar", "Final", "SkipValidation"})
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A closed set of values, by what a finding calls it."""
+
+    name: str
+    members: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Values:
+    """The closed sets of values of a tree of modules."""
+
+    tree: Tree
+
+    @cached_property
+    def enums(self) -> dict[Symbol, Closed]:
+        return {
+            symbol: Closed(
+                symbol.name,
+                frozenset(
+                    target.id
+                    for statement in self.tree.classes[symbol].body
+                    if isinstance(statement, ast.Assign)
+                    for target in statement.targets
+                    if isinstance(target, ast.Name)
+                ),
+            )
+            for symbol in self.tree.enums
+        }
+
+    @cached_property
+    def fields(self) -> dict[str, frozenset[Closed]]:
+        """The closed types of the fields and properties of each name, in any class."""
+        found: dict[str, set[Closed]] = defaultdict(set)
+        for symbol, node in self.tree.classes.items():
+            for name, annotation in _declared(node):
+                closed = self.literal(symbol.module, annotation)
+                if closed is not None:
+                    found[name].add(closed)
+        return {name: frozenset(types) for name, types in found.items()}
+
+    def literal(self, module: str, expression: ast.expr) -> Closed | None:
+        """Returns the `Literal` of two or more strings that a type expression stands for."""
+        values = self._strings(module, expression)
+        if values is None or len(values) < 2:
+            return None
+        return Closed(ast.unparse(expression), values)
+
+    def member(
+        self, module: str, function: Function | None, subject: ast.expr, value: ast.expr
+    ) -> tuple[Closed, str] | None:
+        """Returns the closed set that a compared value belongs to, and the name of the value."""
+        match value:
+            case ast.Attribute(value=ast.Name(id=owner), attr=name):
+                enum = self.enums.get(self.tree.defined(module, owner))
+                return (enum, name) if enum is not None and name in enum.members else None
+            case ast.Constant(value=str(text)):
+                for closed in self._types(module, function, subject):
+                    if text in closed.members:
+                        return closed, text
+                return None
+            case _:
+                return None
+
+    def _types(self, module: str, function: Function | None, subject: ast.expr) -> Sequence[Closed]:
+        match subject:
+            case ast.Name(id=name) if function is not None:
+                given = function.args
+                return [
+                    closed
+                    for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]
+                    if each.arg == name and each.annotation is not None
+                    if (closed := self.literal(module, each.annotation)) is not None
+                ]
+            case ast.Attribute(attr=name):
+                return sorted(self.fields.get(name, ()), key=lambda each: each.name)
+            case _:
+                return []
+
+    def _strings(self, module: str, expression: ast.expr) -> frozenset[str] | None:
+        match expression:
+            case ast.Subscript(value=ast.Name(id="Literal"), slice=values):
+                listed = values.elts if isinstance(values, ast.Tuple) else [values]
+                texts = [each.value for each in listed if isinstance(each, ast.Constant)]
+                strings = [each for each in texts if isinstance(each, str)]
+                return frozenset(strings) if len(strings) == len(listed) else None
+            case ast.Subscript(value=ast.Name(id=wrapper), slice=inner) if wrapper in _WRAPPERS:
+                first = inner.elts[0] if isinstance(inner, ast.Tuple) else inner
+                return self._strings(module, first)
+            case ast.BinOp(left=left, op=ast.BitOr(), right=ast.Constant(value=None)):
+                return self._strings(module, left)
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                parts = [self._strings(module, each) for each in (left, right)]
+                known = [each for each in parts if each is not None]
+                return frozenset().union(*known) if len(known) == len(parts) else None
+            case ast.Name(id=name):
+                symbol = self.tree.defined(module, name)
+                alias = self.tree.aliases.get(symbol)
+                return None if alias is None else self._strings(symbol.module, alias)
+            case _:
+                return None
+
+
+def _declared(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    for statement in node.body:
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+                yield name, annotation
+            case ast.FunctionDef(name=name, returns=ast.expr() as returns, decorator_list=[_, *_]):
+                yield name, returns
+            case _:
+                pass
