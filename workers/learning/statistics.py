@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from app.domain.jobs.gains import FEWEST_ROWS, t_quantile
 
 RESAMPLES: Final = 10_000
+_TAIL: Final = 0.025
 TIE: Final = 1e-9
 """Difference of means up to which a row is a tie: smaller ones are rounding errors."""
 _ROWS_A_KIND: Final = 8
@@ -52,11 +53,17 @@ class PairedValues:
 
 
 def paired_report(
-    start: PairedValues, tuned: PairedValues, base: PairedValues | None = None, *, seed: int = 0
+    start: PairedValues,
+    tuned: PairedValues,
+    base: PairedValues | None = None,
+    *,
+    seed: int = 0,
+    among: int = 1,
 ) -> dict[str, Any]:
     """Returns the report as JSON: number of `rows`; `reward`, `tool_calls` and each of `components`
     as `comparison` has it; `wins`, `ties`, `losses` by row; and `regressions`, worst first, as
-    `{row, before, after}`. `base` is absent if training started from the base model.
+    `{row, before, after}`. `base` is absent if training started from the base model; `among` as in
+    `comparison`.
 
     Raises `ValueError` if no row was graded before and after training.
     """
@@ -74,14 +81,14 @@ def paired_report(
     return {
         "rows": len(change),
         "wins_by": "reward",
-        "reward": comparison(rewards, seed=seed),
+        "reward": comparison(rewards, seed=seed, among=among),
         "wins": wins,
         "ties": len(change) - wins - len(worse),
         "losses": len(worse),
         "regressions": [{"row": row, "before": before[row], "after": after[row]} for row in worse],
-        "tool_calls": comparison(calls, seed=seed),
+        "tool_calls": comparison(calls, seed=seed, among=among),
         "components": {
-            name: comparison(sides, seed=seed)
+            name: comparison(sides, seed=seed, among=among)
             for name in sorted(start.components.keys() & tuned.components.keys())
             if (sides := _component(name, start, tuned, base)).rows
         },
@@ -95,19 +102,23 @@ def _component(
     return Sides(start.components[name], tuned.components[name], of_base)
 
 
-def bootstrap_interval(differences: Sequence[float], *, seed: int) -> tuple[float, float] | None:
+def bootstrap_interval(
+    differences: Sequence[float], *, seed: int, among: int = 1
+) -> tuple[float, float] | None:
     """Returns the 95 % interval of the mean over rows from 10,000 resamples; `None` for fewer
     than 6 rows.
 
     It is the percentile interval (Efron & Tibshirani, An Introduction to the Bootstrap, §13),
     expanded as Hesterberg, What Teachers Should Know About the Bootstrap (2015), §5.3, has it: the
     plain one is too narrow for few rows, at 20 by a tenth. It never leaves the range of the values.
-    The same seed and values always give the same interval.
+    The same seed and values always give the same interval. That of a model which the same rows
+    chose `among` several is as wide as Bonferroni's inequality asks: all of so many intervals hold
+    in 95 % of the cases.
     """
     if len(differences) < FEWEST_ROWS:
         return None
     values_R = np.asarray(differences, dtype=np.float64)
-    tail = _expanded_tail(len(values_R))
+    tail = _expanded_tail(len(values_R), among)
     low, high = np.quantile(_resampled_means(values_R, seed), [tail, 1 - tail])
     return float(low), float(high)
 
@@ -129,20 +140,21 @@ def _resampled_means(values_R: NDArray[np.float64], seed: int) -> NDArray[np.flo
     return np.concatenate(parts)
 
 
-def _expanded_tail(rows: int) -> float:
-    """Returns the share of resamples beyond each end, 0.025 for very many rows."""
+def _expanded_tail(rows: int, among: int) -> float:
+    """Returns the share of resamples beyond each end, 0.025 for very many rows and one model."""
     freedom = rows - 1
-    return NormalDist().cdf(-t_quantile(freedom) * math.sqrt(rows / freedom))
+    return NormalDist().cdf(-t_quantile(freedom, tail=_TAIL / among) * math.sqrt(rows / freedom))
 
 
 def _shared_rows(base: Values, tuned: Values) -> list[int]:
     return sorted(row for row in base if base[row] and tuned.get(row))
 
 
-def comparison(sides: Sides, *, seed: int) -> dict[str, Any]:
+def comparison(sides: Sides, *, seed: int, among: int = 1) -> dict[str, Any]:
     """Returns the means over the shared rows with their 95 % intervals (`None` for very few rows),
     and the paired difference of tuned and start. `base_mean` is that of the rows that the base
-    model has a value of, `None` without one. Requires a shared row.
+    model has a value of, `None` without one. Requires a shared row. `among`: number of models from
+    which these rows chose the tuned one; the interval of the difference allows for the choice.
     """
     rows = sides.rows
     before = [fmean(sides.start[row]) for row in rows]
@@ -156,12 +168,12 @@ def comparison(sides: Sides, *, seed: int) -> dict[str, Any]:
         "tuned_mean": fmean(after),
         "tuned_ci95": _interval(after, seed=seed),
         "difference": fmean(differences),
-        "difference_ci95": _interval(differences, seed=seed),
+        "difference_ci95": _interval(differences, seed=seed, among=among),
     }
 
 
-def _interval(values: Sequence[float], *, seed: int) -> list[float] | None:
-    found = bootstrap_interval(values, seed=seed)
+def _interval(values: Sequence[float], *, seed: int, among: int = 1) -> list[float] | None:
+    found = bootstrap_interval(values, seed=seed, among=among)
     return None if found is None else list(found)
 
 

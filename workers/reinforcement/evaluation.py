@@ -22,6 +22,7 @@ from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
+from workers.runs.training_result import ChosenAdapter
 
 _PAGE = 200
 
@@ -121,13 +122,14 @@ class NoReport(Exception):
 async def build_report(
     context: RunContext,
     evaluation: Evaluation,
-    step: int,
+    chosen: ChosenAdapter,
     ended_early: RuleTrigger | None = None,
 ) -> dict[str, Any]:
     """Builds the paired report of the run from the rollouts of its comparison: the model at the
     start, as step 0, against the published step. Raises `NoReport`, also where either of them lost
     too many rollouts: the rows that are left are no sample of all.
     """
+    step = chosen.step
     start = await collect_held_out(context, REPORT, step=0, new=_Values)
     tuned = await collect_held_out(context, REPORT, step=step, new=_Values)
     limit = context.settings.runs.infrastructure_limit
@@ -151,22 +153,29 @@ async def build_report(
         "base_model": context.base_model.name,
         "start_model": context.job.model,
         "step": step,
+        "chosen_among": chosen.among,
         "ended_early": None if ended_early is None else ended_early.to_json(),
         "eval_temperature": evaluation.temperature,
         "eval_samples": evaluation.samples,
         **report,
-        "greedy": await _greedy(context, step, limit=limit) if evaluation.greedy else None,
+        "greedy": await _greedy(context, chosen, limit=limit) if evaluation.greedy else None,
     }
 
 
-async def _greedy(context: RunContext, step: int, *, limit: float) -> dict[str, Any] | None:
-    """Compares the greedy rollouts; `None` where too many of them were lost."""
+async def _greedy(
+    context: RunContext, chosen: ChosenAdapter, *, limit: float
+) -> dict[str, Any] | None:
+    """Compares the greedy rollouts; `None` where too many of them were lost. They belong to the
+    validations that chose the step.
+    """
     of_start = await collect_held_out(context, VALID_GREEDY, step=0, new=_Values)
-    of_tuned = await collect_held_out(context, VALID_GREEDY, step=step, new=_Values)
+    of_tuned = await collect_held_out(context, VALID_GREEDY, step=chosen.step, new=_Values)
     start, tuned = of_start.unless_lost(limit), of_tuned.unless_lost(limit)
     base = None if context.start is None else _UNMEASURED
     try:
-        return await asyncio.to_thread(paired_report, start, tuned, base, seed=context.job.seed)
+        return await asyncio.to_thread(
+            paired_report, start, tuned, base, seed=context.job.seed, among=chosen.among
+        )
     except ValueError:
         return None
 

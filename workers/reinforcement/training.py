@@ -28,7 +28,7 @@ from workers.runs.resuming import (
     restore,
 )
 from workers.runs.stopping import StoppedEarly
-from workers.runs.training_result import TrainingResult, best_adapter
+from workers.runs.training_result import ChosenAdapter, TrainingResult, best_adapter
 
 
 async def train(
@@ -55,14 +55,14 @@ async def train(
         ended = await _train_steps(
             context, loop, parts, rows=rows, reporter=reporter, check=check, check_stop=check_stop
         )
-        step, adapter_key = await best_adapter(context)
-        await _compare(context, loop, parts, valid_rows=rows[1], chosen=(step, adapter_key))
+        chosen = await best_adapter(context)
+        await _compare(context, loop, parts, valid_rows=rows[1], chosen=chosen)
     finally:
         await parts.mode.close()
         parts.trainer.close()
         await parts.publisher.close()
-    report = await _report(context, plan, reporter, step=step, ended=ended)
-    return TrainingResult(step, adapter_key, report, ended)
+    report = await _report(context, plan, reporter, chosen=chosen, ended=ended)
+    return TrainingResult(chosen.step, chosen.key, report, ended)
 
 
 def _loop(context: RunContext, plan: Plan, parts: Parts, *, reporter: Reporter) -> Loop:
@@ -117,15 +117,16 @@ async def _compare(
     parts: Parts,
     *,
     valid_rows: Sequence[DatasetRow],
-    chosen: tuple[int, str],
+    chosen: ChosenAdapter,
 ) -> None:
-    """Samples the chosen step, given with its adapter's key, and the model at the start."""
-    step, adapter_key = chosen
+    """Samples the chosen step and the model at the start."""
     await loop.compare(
         valid_rows,
-        step=step,
+        step=chosen.step,
         start=await _start_policy(context, parts),
-        tuned=await parts.publisher.policy_of(step, lambda: fetch_adapter(context, adapter_key)),
+        tuned=await parts.publisher.policy_of(
+            chosen.step, lambda: fetch_adapter(context, chosen.key)
+        ),
     )
 
 
@@ -142,11 +143,16 @@ async def _start_policy(context: RunContext, parts: Parts) -> Policy:
 
 
 async def _report(
-    context: RunContext, plan: Plan, reporter: Reporter, *, step: int, ended: RuleTrigger | None
+    context: RunContext,
+    plan: Plan,
+    reporter: Reporter,
+    *,
+    chosen: ChosenAdapter,
+    ended: RuleTrigger | None,
 ) -> dict[str, Any] | None:
     """A job that is trained succeeds, whether or not its rows can be compared."""
     try:
-        return await build_report(context, plan.hyperparameters.evaluation, step, ended)
+        return await build_report(context, plan.hyperparameters.evaluation, chosen, ended)
     except NoReport as error:
         message = f"The job has no report of base against tuned: {error}."
         await reporter.announcer.message_once(message, level="warn")

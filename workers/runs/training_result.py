@@ -32,17 +32,27 @@ def with_overlap(result: TrainingResult, overlap: Overlap | None) -> TrainingRes
     return replace(result, report={**result.report, "rows_in_training": overlap.rows})
 
 
-async def best_adapter(context: RunContext) -> tuple[int, str]:
-    """Returns step and object key of the adapter to publish. Call after at least one step."""
+@dataclass(frozen=True, slots=True)
+class ChosenAdapter:
+    step: int
+    key: str
+    """Key of its object."""
+    among: int
+    """Validated checkpoints that it was chosen from; 1 where no validation chose it."""
 
-    async def read() -> tuple[int, str]:
+
+async def best_adapter(context: RunContext) -> ChosenAdapter:
+    """Returns the adapter to publish. Call after at least one step."""
+
+    async def read() -> ChosenAdapter:
         async with context.unit() as unit:
             last = await unit.jobs.resume_point()
             kept = await unit.checkpoints.kept(context.job.id)
             checkpoints = await unit.checkpoints.all(context.job.id)
-        for checkpoint in best_first(checkpoints):
+        ranked = best_first(checkpoints)
+        for checkpoint in ranked:
             if checkpoint.step in kept:
-                return checkpoint.step, kept[checkpoint.step]
-        return last.step, str(last.adapter_key)
+                return ChosenAdapter(checkpoint.step, kept[checkpoint.step], among=len(ranked))
+        return ChosenAdapter(last.step, str(last.adapter_key), among=1)
 
     return await retry_while_unavailable(read)

@@ -14,6 +14,7 @@ from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from workers.learning.statistics import TIE, Sides, comparison
 from workers.runs.context import RunContext
+from workers.runs.training_result import ChosenAdapter
 from workers.supervised.held_out import RowValues, kept, kept_base, means
 
 _COMPARED: Final = {
@@ -40,15 +41,16 @@ Rows = Mapping[int, RowValues]
 
 
 async def build_report(
-    context: RunContext, step: int, ended_early: RuleTrigger | None
+    context: RunContext, chosen: ChosenAdapter, ended_early: RuleTrigger | None
 ) -> dict[str, Any]:
     """Compares the model that training started from with the published step, on the same rows.
 
     `full_valid_*` weigh tokens equally, as the curves do; the comparisons weigh rows equally.
     `rows` counts the compared rows; `rows_left_out` counts those with a value that is not finite
-    before or after training.
+    before or after training. The compared rows chose the step, so the intervals of the differences
+    allow for the number of steps that they chose from.
     """
-    start, tuned, base = await kept(context, 0), await kept(context, step), None
+    start, tuned, base = await kept(context, 0), await kept(context, chosen.step), None
     if context.start is not None:
         base = await kept_base(context)
     both = list(zip(start, tuned, strict=True))
@@ -60,18 +62,19 @@ async def build_report(
         "method": context.job.method.kind,
         "base_model": context.base_model.name,
         "start_model": context.job.model,
-        "step": step,
+        "step": chosen.step,
+        "chosen_among": chosen.among,
         "ended_early": None if ended_early is None else ended_early.to_json(),
         "rows": len(rows),
         "rows_left_out": len(both) - len(rows),
-        **_compared(before, after, base, seed=context.job.seed),
+        **_compared(before, after, base, seed=context.job.seed, among=chosen.among),
         **_over_all(start, tuned, base if context.start is not None else start),
         **_won(before, after),
     }
 
 
 def _compared(
-    before: Rows, after: Rows, base: Sequence[RowValues] | None, *, seed: int
+    before: Rows, after: Rows, base: Sequence[RowValues] | None, *, seed: int, among: int
 ) -> dict[str, Any]:
     """Compares each value that every row has; without rows there is no comparison."""
     of_base = None if base is None else {row: one for row, one in enumerate(base) if one.is_finite}
@@ -83,6 +86,7 @@ def _compared(
                 None if of_base is None else _column(of_base, name),
             ),
             seed=seed,
+            among=among,
         )
         for name, label in _COMPARED.items()
         if _have([*before.values(), *after.values()], name)

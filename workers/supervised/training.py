@@ -85,9 +85,9 @@ async def train(
     finally:
         parts.trainer.close()
         await parts.publisher.close()
-    step, adapter_key = await best_adapter(context)
-    paired = await build_report(context, step, ended) if plan.valid_rows else None
-    return TrainingResult(step, adapter_key, paired, ended)
+    chosen = await best_adapter(context)
+    paired = await build_report(context, chosen, ended) if plan.valid_rows else None
+    return TrainingResult(chosen.step, chosen.key, paired, ended)
 
 
 def _assemble(

@@ -35,7 +35,9 @@ class Comparison(_Part):
     difference: float | None = None
     """Mean over rows of tuned less start."""
     difference_ci95: Interval | None = None
-    """95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows."""
+    """95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows. Where the
+    same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
+    """
 
 
 class Regression(_Part):
@@ -110,6 +112,11 @@ class Report(_Part):
     """Name of the model that training started from."""
     step: int
     """The published step."""
+    chosen_among: int | None = None
+    """Validated checkpoints that the published one was chosen from. Values read from the
+    validations that chose it (`greedy`, and all of a supervised or DPO job) have intervals of the
+    difference that allow for the choice. `null` in reports of earlier versions.
+    """
     ended_early: Json | None = None
     """The stop rule that ended the job, if one did."""
     rows: int

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from app.domain.jobs.curves import Curves
 from app.domain.jobs.detectors import Watched
-from app.domain.jobs.finding import Finding
+from app.domain.jobs.finding import Finding, FindingSeverity
 from app.domain.jobs.gains import Gain, unpaired_gain
 from app.domain.jobs.stop_rules import REWARD
 from app.domain.rollouts.metrics import MetricPoint
@@ -43,9 +43,7 @@ def progress(watched: Watched, curves: Curves, gain: Gain | None) -> Iterator[Fi
     first, last = min(valid), max(valid)
     way = f"from {valid[first]:.3g} at step {first} to {valid[last]:.3g} at step {last}"
     if watched is not REWARD:
-        better = watched.gain(valid[last], valid[first]) > 0
-        text = f"The validation loss went {way}."
-        yield Finding("good" if better else "warn", text, watched.valid)
+        yield _loss_finding(watched, before=valid[first], after=valid[last], way=way)
         return
     found = _unpaired(watched, curves, first=first, last=last) if gain is None else gain
     if found.is_clear:
@@ -56,6 +54,14 @@ def progress(watched: Watched, curves: Curves, gain: Gain | None) -> Iterator[Fi
             f"No clear difference yet: the validation reward went {way}, a gain of {found.words}."
         )
         yield Finding("unclear", text, watched.valid)
+
+
+def _loss_finding(watched: Watched, *, before: float, after: float, way: str) -> Finding:
+    if f"{before:.3g}" == f"{after:.3g}":
+        return Finding("unclear", f"The validation loss has hardly moved: {way}.", watched.valid)
+    better = watched.gain(after, before) > 0
+    severity: FindingSeverity = "good" if better else "warn"
+    return Finding(severity, f"The validation loss went {way}.", watched.valid)
 
 
 def report_finding(report: Mapping[str, Any]) -> Finding:

@@ -62,9 +62,11 @@ def unpaired_gain(difference: float, *errors: float) -> Gain:
     return Gain(difference, (difference - reach, difference + reach))
 
 
-def t_quantile(freedom: int) -> float:
-    """Returns the 97.5 % quantile of Student's t: Abramowitz & Stegun, 26.7.5."""
-    z = NormalDist().inv_cdf(_TAIL)
+def t_quantile(freedom: int, *, tail: float = 1 - _TAIL) -> float:
+    """Returns the quantile of Student's t with this probability above it: Abramowitz & Stegun,
+    26.7.5.
+    """
+    z = -NormalDist().inv_cdf(tail)
     return (
         z
         + (z**3 + z) / (4 * freedom)

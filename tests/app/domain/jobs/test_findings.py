@@ -55,6 +55,18 @@ def test_a_target_that_was_reached_is_good_news() -> None:
     assert "has reached the target of 1" in found[0].text
 
 
+@pytest.mark.parametrize(
+    ("after", "severity"), [(0.999, "good"), (0.99999, "unclear"), (1.0, "unclear"), (1.1, "warn")]
+)
+def test_a_loss_is_good_news_once_its_change_can_be_seen(after: float, severity: str) -> None:
+    method = stored_method({"type": "supervised", "supervised": {}})
+    curves: dict[tuple[str, Split], Curve] = {
+        ("train/loss", "valid"): {0: 1.0, 4: after},
+        **TRAINED,
+    }
+    assert [one.severity for one in findings(method, curves)] == [severity]
+
+
 def test_options_of_an_older_job_that_are_refused_today_silence_the_rules_alone() -> None:
     lost: dict[tuple[str, Split], Curve] = {
         ("rollouts/valid", "train"): steps(5.0),
