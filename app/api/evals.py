@@ -1,6 +1,6 @@
 """Routes of evals."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
@@ -8,6 +8,7 @@ from app.api.schemas.common import Order, Page, paged
 from app.api.schemas.evals import CreateEval, EvalDeleted, EvalObject, UpdateEval
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
+from app.domain.evals.evals import EvalOrder
 
 router = APIRouter(prefix="/v1/evals", tags=["Evals"])
 
@@ -24,9 +25,7 @@ async def list_evals(
     after: After = None,
     limit: Limit = 20,
     order: Order = "asc",
-    order_by: Annotated[
-        Literal["created_at", "updated_at"], Query(description="Time by which `order` sorts")
-    ] = "created_at",
+    order_by: Annotated[EvalOrder, Query(description="Time by which `order` sorts")] = "created_at",
 ) -> Page[EvalObject]:
     """Lists evals. Each reinforcement job has one, whose runs are its validations."""
     rows, has_more = await services.evals().page(

@@ -9,14 +9,14 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, overload
 
 from typing_extensions import override
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, load_line
 from app.domain.data.prompts import Prompts
 from app.domain.data.row_formats import check_row, prompt_messages
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.domain.methods.supervised import DpoMethod, OfflineMethodType, SupervisedMethod
 from workers.runs.data import JobFile
 
 
@@ -30,7 +30,7 @@ class ExampleRow:
 class ExampleRows(Sequence[ExampleRow]):
     """The file stays open: deleting it during a run takes nothing away from the run."""
 
-    def __init__(self, path: Path, method: Literal["supervised", "dpo"], max_rows: int) -> None:
+    def __init__(self, path: Path, method: OfflineMethodType, max_rows: int) -> None:
         """Reads the whole file once. Raises `DatasetError` at the first fault."""
         self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []

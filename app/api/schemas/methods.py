@@ -4,7 +4,7 @@ Optional keys that are `null` are read as absent; unknown keys are retained and 
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal, TypeVar, assert_never
+from typing import Annotated, Final, TypeVar, assert_never
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -52,7 +52,7 @@ class CapsBody(WireModel):
 class Method(WireModel):
     """The training method and its settings, under the key of its type."""
 
-    type: Literal["supervised", "dpo", "reinforcement"]
+    type: MethodType
     """The training method."""
     reinforcement: Annotated[Json, DescribedBy(ReinforcementBody)] | None = None
     """Options of reinforcement learning."""

@@ -30,6 +30,8 @@ class EvalRunStatus(StrEnum):
 
 
 OPEN_RUNS: Final = (EvalRunStatus.QUEUED, EvalRunStatus.IN_PROGRESS)
+EvalOrder = Literal["created_at", "updated_at"]
+"""Times by which a list of evals can be sorted."""
 ItemStatus = Literal["pass", "fail", "error"]
 """`error`: the sample or a score could not be had, so the item neither passed nor failed."""
 

@@ -55,7 +55,7 @@ class NoGraderFits(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GraderChoice(DescribedFields):
-    """The grader that was chosen for `auto`."""
+    """The grader that `auto` stands for."""
 
     grader: dict[str, Any]
     """The chosen grader with its defaults, as it can be sent by hand."""

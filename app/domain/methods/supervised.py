@@ -29,6 +29,8 @@ from app.domain.methods.stop import (
 from app.domain.models.models import BaseModelSpec
 
 MethodType = Literal["supervised", "dpo", "reinforcement"]
+OfflineMethodType = Literal["supervised", "dpo"]
+"""Methods that train on the texts of files and sample nothing."""
 Auto = Literal["auto"]
 
 TrainOn = Literal["all", "last"]
@@ -158,7 +160,7 @@ class DpoMethod(EndOptions):
         return self
 
 
-def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dict[str, float]:
+def automatic_values(kind: OfflineMethodType, train_rows: int) -> dict[str, float]:
     """Returns the values of `auto` for a number of rows.
 
     - `batch_size`: 16 examples (QLoRA), or 32 pairs (Zephyr); fewer for a file that would have less
@@ -188,13 +190,13 @@ def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dic
             assert_never(kind)
 
 
-def _batch_size(kind: Literal["supervised", "dpo"], train_rows: int) -> int:
+def _batch_size(kind: OfflineMethodType, train_rows: int) -> int:
     of_many = round(train_rows / _ROWS_PER_BATCH_EXAMPLE)
     of_few = min(_USUAL_BATCH[kind], train_rows // _FEWEST_STEPS)
     return min(_MAX_BATCH, max(1, of_few, of_many))
 
 
-def default_loss(kind: Literal["supervised", "dpo"]) -> CrossEntropyOptions | DpoOptions:
+def default_loss(kind: OfflineMethodType) -> CrossEntropyOptions | DpoOptions:
     """Returns the loss of a job that sends none."""
     match kind:
         case "supervised":
@@ -206,7 +208,7 @@ def default_loss(kind: Literal["supervised", "dpo"]) -> CrossEntropyOptions | Dp
 
 
 def resolved_options(
-    options: dict[str, Any], kind: Literal["supervised", "dpo"], train_rows: int
+    options: dict[str, Any], kind: OfflineMethodType, train_rows: int
 ) -> dict[str, Any]:
     """Returns stored options with every `auto` replaced by its number, and the loss named."""
     sent = dict(options.get("hyperparameters") or {})

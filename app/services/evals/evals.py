@@ -3,13 +3,13 @@
 import asyncio
 import json
 from copy import deepcopy
-from typing import Any, Literal
+from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, WrongState
-from app.domain.evals.evals import Eval, NewEval, custom_config
+from app.domain.evals.evals import Eval, EvalOrder, NewEval, custom_config
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
 from app.domain.schema_faults import schema_fault
@@ -82,7 +82,7 @@ class EvalService:
         after: str | None,
         limit: int,
         descending: bool,
-        order_by: Literal["created_at", "updated_at"],
+        order_by: EvalOrder,
     ) -> tuple[list[Eval], bool]:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.evals.page(

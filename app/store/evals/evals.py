@@ -1,12 +1,12 @@
 """Evals as rows: those of users and those of jobs."""
 
-from typing import Any, Literal, assert_never, cast
+from typing import Any, assert_never, cast
 
 from sqlalchemy import Table as CoreTable
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.evals.evals import Eval, no_eval
+from app.domain.evals.evals import Eval, EvalOrder, no_eval
 from app.store.paging import Keyset
 from app.store.schema.evals import EvalTable as Table
 from app.store.times import unix
@@ -49,7 +49,7 @@ class EvalStore:
         after: str | None,
         limit: int,
         descending: bool,
-        order_by: Literal["created_at", "updated_at"],
+        order_by: EvalOrder,
     ) -> tuple[list[Eval], bool]:
         match order_by:
             case "created_at":
