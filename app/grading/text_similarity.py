@@ -16,15 +16,11 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
-from app.domain.graders.templates import parse_template
+from app.domain.graders.kinds.text_similarity import MAX_PRODUCT, TextSimilarityGrader
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
-from app.grading.templating import Unrenderable, render
+from app.grading.templating import Unrenderable
+from app.grading.text_pair import TextPair
 
-MAX_CHARACTERS: Final = 262_144
-"""Limit for each text, which bounds the time of a score."""
-MAX_PRODUCT: Final = 2**33
-"""Limit of the product of both lengths for `fuzzy_match`, whose time it bounds: about a second."""
 _THREAD_FROM: Final = 4_096
 """Characters from which a score is computed in a thread."""
 
@@ -35,19 +31,14 @@ class TextSimilarityScorer:
     def __init__(self, spec: TextSimilarityGrader, *, source: str) -> None:
         self._source = source
         self._metric = spec.evaluation_metric
-        self._input = parse_template(spec.input)
-        self._reference = parse_template(spec.reference)
+        self._pair = TextPair(spec, source=source)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            text = render(self._input, request, source=self._source)
-            reference = render(self._reference, request, source=self._source)
+            text, reference = self._pair.render(request)
         except Unrenderable as fault:
             return fault.result
         longer = max(len(text), len(reference))
-        if longer > MAX_CHARACTERS:
-            details = f"a text is longer than {MAX_CHARACTERS} characters"
-            return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
         if self._metric == "fuzzy_match" and len(text) * len(reference) > MAX_PRODUCT:
             details = f"the texts' lengths have a product above {MAX_PRODUCT}"
             return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
