@@ -17,6 +17,8 @@ from app.grading.scorer import (
 
 LARGEST_SCORE: Final = 1e9
 """Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
+BEYOND: Final = "the score "
+"""Beginning of the message about a larger one."""
 
 
 class BoundedScorer:
@@ -38,7 +40,7 @@ def bounded(result: ScoreResult, *, source: str) -> ScoreResult:
         shown = f"{result.score:g}"
     except OverflowError:
         shown = "of more than 308 digits"
-    message = f"the score {shown} is beyond ±{LARGEST_SCORE:g}"
+    message = f"{BEYOND}{shown} is beyond ±{LARGEST_SCORE:g}"
     errors = GraderErrors(other_error=True, details=message)
     fault = ScoreFault(BAD_SCORE, message, source=source, errors=errors)
     used = {name: child.token_usage for name, child in result.children.items()}

@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
 from app.domain.graders.auto import AutoGrader
-from app.domain.graders.graders import AnyGrader, Grader
+from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.tools.tools import ToolSpec

@@ -87,14 +87,29 @@ def test_a_key_that_the_row_lacks_is_a_fault_and_no_score() -> None:
 @pytest.mark.parametrize("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
 def test_the_longest_texts_take_seconds_not_minutes(metric: str) -> None:
     """Work that grows with the square of a text would run into the limit of one test."""
-    text = "ab " * (MAX_COMPARED // 3)
-    reference = "cd ba ab " * (MAX_COMPARED // 9)
+    longest = MAX_FUZZY if metric == "fuzzy_match" else MAX_COMPARED
+    text = "ab " * (longest // 3)
+    reference = "cd ba ab " * (longest // 9)
     assert 0 <= score(metric, text, answer=reference).score < 1
 
 
 def test_longer_ones_are_not_compared() -> None:
     result = score("fuzzy_match", "x" * (MAX_COMPARED + 1), answer="x")
     assert (result.score, result.errors.raised) == (0.0, ("other_error",))
+
+
+@pytest.mark.parametrize(
+    ("metric", "longest"), [("fuzzy_match", MAX_FUZZY), ("bleu", MAX_COMPARED)]
+)
+def test_a_reference_that_is_too_long_is_the_row_s_fault_and_no_0(
+    metric: str, longest: int
+) -> None:
+    with pytest.raises(ScoreFault) as caught:
+        score(metric, "x", answer="x" * (longest + 1))
+    assert (caught.value.kind, caught.value.message) == (
+        "item_unreadable",
+        f"the row cannot be graded: a text is longer than {longest} characters",
+    )
 
 
 def test_texts_whose_comparison_takes_too_long_are_not_compared() -> None:
