@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, walk_fields
 from app.domain.graders.formula import parse_formula
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.template_faults import placeholders
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -61,6 +62,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
             param,
             f"'{param}' changes nothing: 'calculate_output' does not use it",
         )
+    yield from _judges_of_one(method, root)
     yield from _unrun_calls(method, root)
     if not method.tools and method.max_episode_steps is not None:
         param = f"{root}.max_episode_steps"
@@ -69,6 +71,28 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
             param,
             f"'{param}' changes nothing: without '{root}.tools' a rollout is one turn",
         )
+
+
+def _judges_of_one(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    """Yields the judges of groups of a job whose validations have groups of one."""
+    if method.hyperparameters.eval_samples not in ("auto", 1):
+        return
+    for path in _group_judges(method.grader, ("grader",)):
+        yield NoEffect(
+            "judge_of_one",
+            parameter(root, path),
+            f"'{parameter(root, path)}' compares the rollouts of a row, and a validation has one "
+            "of each: its scores are those of single rollouts, which say little about a gain. Set "
+            f"'{root}.hyperparameters.eval_samples' to 2 or more",
+        )
+
+
+def _group_judges(grader: Any, path: Path) -> Iterator[Path]:
+    if isinstance(grader, AiJudgeGrader):
+        yield path
+    elif isinstance(grader, MultiGrader):
+        for name, child in grader.graders.items():
+            yield from _group_judges(child, (*path, "graders", name))
 
 
 def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
