@@ -4497,7 +4497,7 @@ export interface components {
          * @description Reason why a rollout left the batch; none of these is ever a reward.
          * @enum {string}
          */
-        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "endpoint_refused" | "cancelled";
+        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "grader_item_unreadable" | "grader_bad_score" | "endpoint_refused" | "cancelled";
         /**
          * Fault
          * @description One fault. `line` counts from 1; `pointer` is a JSON pointer into that line.
@@ -5223,6 +5223,11 @@ export interface components {
              * @description The facts of the rows that decided, in a sentence.
              */
             reason: string;
+            /**
+             * Warning
+             * @description The part of `auto` that the choice does not use, in a sentence.
+             */
+            warning: string | null;
         };
         /**
          * GraderErrorFlags
