@@ -62,7 +62,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
             param,
             f"'{param}' changes nothing: 'calculate_output' does not use it",
         )
-    yield from _judges_of_one(method, root)
+    yield from _judges_apart(method, root)
     yield from _unrun_calls(method, root)
     if not method.tools and method.max_episode_steps is not None:
         param = f"{root}.max_episode_steps"
@@ -73,26 +73,39 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
         )
 
 
-def _judges_of_one(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
-    """Yields the judges of groups of a job whose validations have groups of one."""
-    if method.hyperparameters.eval_samples not in ("auto", 1):
-        return
+def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    """Yields what the judges of groups of a job cannot tell: they compare the rollouts of a group,
+    and a validation of one rollout a row has groups of one.
+    """
+    alone = method.hyperparameters.eval_samples in ("auto", 1)
     for path in _group_judges(method.grader, ("grader",)):
+        param = parameter(root, path)
+        if alone:
+            yield NoEffect(
+                "judge_of_one",
+                param,
+                f"'{param}' compares the rollouts of a row, and a validation has one of each: its "
+                "scores are those of single rollouts. Set "
+                f"'{root}.hyperparameters.eval_samples' to 2 or more",
+            )
         yield NoEffect(
-            "judge_of_one",
-            parameter(root, path),
-            f"'{parameter(root, path)}' compares the rollouts of a row, and a validation has one "
-            "of each: its scores are those of single rollouts, which say little about a gain. Set "
-            f"'{root}.hyperparameters.eval_samples' to 2 or more",
+            "judged_apart",
+            param,
+            f"'{param}' judges the rollouts of base and tuned model in groups of their own, whose "
+            "scores are not comparable, so validations and the report can miss a gain. Measure it by "
+            "an eval with a grader of single answers",
         )
 
 
 def _group_judges(grader: Any, path: Path) -> Iterator[Path]:
-    if isinstance(grader, AiJudgeGrader):
-        yield path
-    elif isinstance(grader, MultiGrader):
-        for name, child in grader.graders.items():
-            yield from _group_judges(child, (*path, "graders", name))
+    match grader:
+        case AiJudgeGrader():
+            yield path
+        case MultiGrader():
+            for name, child in grader.graders.items():
+                yield from _group_judges(child, (*path, "graders", name))
+        case _:
+            return
 
 
 def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:

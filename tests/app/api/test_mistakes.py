@@ -159,6 +159,8 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0.5 * a", "graders": {
         "a": {**CHECK, "input": "a"}, "b": CHECK}}}, f"{ROOT}.grader", "constant_grader",
      "reads nothing of a sample"),
+    ({f"{ROOT}.grader": RULER, f"{HYPER}.eval_samples": 2}, f"{ROOT}.grader", "judged_apart",
+     "base and tuned model in groups of their own"),
     ({f"{ROOT}.grader": RULER}, f"{ROOT}.grader", "judge_of_one",
      "a validation has one of each"),
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a * b", "graders": {

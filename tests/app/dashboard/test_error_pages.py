@@ -82,7 +82,7 @@ async def test_a_page_refuses_a_query_that_it_does_not_read(visit: Visit) -> Non
     for path in ("/?statsu=failed", "/jobs/never/report?foo=1", "/jobs/never/rollouts?stp=1"):
         reply = await visit.get(path)
         assert (reply.status_code, is_page(reply)) == (400, True), path
-        assert "Unknown query parameter: '" in reply.text
+        assert "Unknown query parameter:" in reply.text
     reply = await visit.get("/?status=failed&status=queued")
     assert (reply.status_code, "it was sent more than once" in reply.text) == (400, True)
 
