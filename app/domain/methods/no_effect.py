@@ -92,8 +92,8 @@ def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
             "judged_apart",
             param,
             f"'{param}' judges the rollouts of base and tuned model in groups of their own, whose "
-            "scores are not comparable: validations and the report can miss a gain. Measure it by an "
-            "eval with a grader of single answers",
+            "scores are not comparable: validations and the report can miss a gain. Measure it by "
+            "an eval with a grader of single answers",
         )
 
 
