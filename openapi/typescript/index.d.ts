@@ -2074,7 +2074,7 @@ export interface components {
         };
         /**
          * CalibrateGrader
-         * @description Either `samples` or a file of them.
+         * @description One of `samples`, a file of them, and a job whose baseline has them.
          */
         CalibrateGrader: {
             /**
@@ -2087,6 +2087,11 @@ export interface components {
              * @description Id of a JSONL file of up to 500 such samples, one a line.
              */
             file_id?: string | null;
+            /**
+             * Job Id
+             * @description Id of a reinforcement job: the first 500 answers of its start model to the held-out rows, with their tool calls.
+             */
+            job_id?: string | null;
             /**
              * Compare With
              * @description Grader of the evaluation, whose ranking is compared.
