@@ -3,7 +3,7 @@
 A path that is missing in the sample, or a text of the sample that is too long, is caused by the
 answer: it scores 0 with a flag. A path that is missing in the item, or a text of the row alone that
 is too long, is a fault of the grader or the row: no answer could score, so it is a fault that
-removes the rollout, never a 0. What the row lacks is found before what the answer does.
+removes the rollout, never a 0. A fault of the row is found before one of the answer.
 """
 
 from collections.abc import Iterator, Sequence

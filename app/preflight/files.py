@@ -47,7 +47,7 @@ class FileRules:
     min_rows: int
     max_rows: int
     needs: RowNeeds = NO_NEEDS
-    """What the graders need of every row."""
+    """Needs of the graders that every row must meet."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Texts that graders take from the row alone, and the rules that these texts must keep.
 
-A row that breaks one can be graded for no answer. So its fault is told before the job is paid for,
-and a rollout of it is lost and never scored 0. Pure.
+A row that breaks one can be graded for no answer. So its fault is reported before the job is paid
+for, and a rollout of it is lost and never scored 0. Pure.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,9 +14,20 @@ from app.domain.errors import InvalidRequest
 from app.domain.graders.calls import ReferenceFault, expected_calls
 from app.domain.graders.code_tests import NO_FUNCTION, TestsFault, code_tests, is_function_name
 from app.domain.graders.graders import AnyGrader
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
+from app.domain.graders.kinds.contains import ContainsGrader
+from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.graders.kinds.exact_match import ExactMatchGrader
+from app.domain.graders.kinds.format import FormatGrader
+from app.domain.graders.kinds.json_valid import JsonValidGrader
+from app.domain.graders.kinds.label_model import LabelModelGrader
+from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
 from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.kinds.python import PythonGrader
+from app.domain.graders.kinds.regex import RegexGrader
+from app.domain.graders.kinds.score_model import ScoreModelGrader
+from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
 from app.domain.graders.marks import LONG_RUN, has_long_run_of_marks
@@ -102,11 +113,26 @@ def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, Rule, 
         case TextSimilarityGrader():
             yield (*path, "input"), grader.input, Rule.COMPARED, grader.longest_reference
             yield (*path, "reference"), grader.reference, Rule.COMPARED, grader.longest_reference
-        case ExactMatchGrader() if grader.unicode != "none":
-            yield (*path, "input"), grader.input, Rule.NORMALISED, 0
-            yield (*path, "reference"), grader.reference, Rule.NORMALISED, 0
-        case _:  # the other graders can use any text
-            return
+        case ExactMatchGrader():
+            if grader.unicode != "none":
+                yield (*path, "input"), grader.input, Rule.NORMALISED, 0
+                yield (*path, "reference"), grader.reference, Rule.NORMALISED, 0
+        case (
+            StringCheckGrader()
+            | ContainsGrader()
+            | JsonValidGrader()
+            | RegexGrader()
+            | FormatGrader()
+            | LengthBoundsGrader()
+            | PythonGrader()
+            | ScoreModelGrader()
+            | LabelModelGrader()
+            | AiJudgeGrader()
+            | EndpointGrader()
+        ):
+            return  # they can use any text
+        case _:
+            assert_never(grader)
 
 
 def _parse_fault(rule: Rule, text: str) -> str | None:

@@ -113,7 +113,7 @@ class DatasetQuestion:
     reasoning_effort: str | None = None
     train_on: TrainOn = "all"
     needs: RowNeeds = NO_NEEDS
-    """What the graders need of every row."""
+    """Needs of the graders that every row must meet."""
     batch_size: int | None = None
     """As sent; `None` for `auto`."""
     without_calls: tuple[NoEffect, ...] = ()

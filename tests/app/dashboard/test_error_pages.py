@@ -66,7 +66,7 @@ async def test_clients_that_ask_for_json_get_json(api: Api, guest: Visit) -> Non
         assert (reply.status_code, "error" in reply.json()) == (404, True), path
 
 
-async def test_a_page_answers_an_api_key_with_json_and_leads_nobody_to_the_sign_in(
+async def test_a_page_answers_an_api_key_with_json_and_without_a_redirect(
     api: Api, guest: Visit
 ) -> None:
     for headers in ({"authorization": f"Bearer {api.key}"}, {"accept": "application/json"}):
