@@ -29,7 +29,7 @@ SAMPLES = [
 
 
 async def path_of(api: Api, grader: dict[str, Any]) -> str:
-    made = await api.call("POST", GRADERS, json={"name": "mine", "grader": grader})
+    made = await api.call("POST", GRADERS, json={"name": grader["type"], "grader": grader})
     assert made.status_code == 200, made.text
     return f"{GRADERS}/{made.json()['id']}/calibrate"
 
