@@ -95,6 +95,10 @@ async def calibrate_grader(
     """Tells if the newest version of a grader is fit to train on, from answers of a base model."""
     grader = await services.graders().config(grader_id)
     work = services.calibrations().calibrate(
-        grader, body.inline, file_id=body.file_id, other=body.compare_with
+        grader,
+        body.inline,
+        file_id=body.file_id,
+        job_id=body.job_id,
+        other=body.compare_with,
     )
     return GraderCalibration.of(await unless_client_hangs_up(request, work))

@@ -55,5 +55,5 @@ async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
         found = [] if refusal is None else [fault_of(refusal)]
         # The first error is the one that a create call answers with.
         findings = [*faults, *found] if new is None else [*found, *faults]
-        report = await services.preflight().check(call.body, new, findings)
+        report = await services.preflight().check(call.body, new, [*findings, *call.warnings])
         return replace(report, grader_choice=call.grader_choice)

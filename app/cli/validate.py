@@ -25,7 +25,13 @@ from app.preflight.call import (
 )
 from app.preflight.call_faults import call_faults
 from app.preflight.dataset import inspect
-from app.preflight.grader_choice import auto_of, choose_from_file, reinforcement_of, with_grader
+from app.preflight.grader_choice import (
+    auto_of,
+    choice_warnings,
+    choose_from_files,
+    reinforcement_of,
+    with_grader,
+)
 from app.settings.models import ModelSettings
 
 _SHOWN_LINES: Final = 5
@@ -63,7 +69,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     # A file of the command line replaces a parameter that the call does not have yet.
     body = {**{param: str(path) for param, path in files.items() if path}, **body}
     new, findings = read_call(body)
-    body, choice = _with_grader(body, files["training_file"], findings)
+    body, choice = _with_grader(body, files, findings)
     base = base_model(body, ModelSettings().base_models, findings)
     findings += call_faults(body, reported={finding.param for finding in findings})
     dataset: DatasetReport | None = None
@@ -92,18 +98,21 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
 
 
 def _with_grader(
-    body: dict[str, Any], training: Path | None, findings: list[PreflightIssue]
+    body: dict[str, Any], files: dict[str, Path | None], findings: list[PreflightIssue]
 ) -> tuple[dict[str, Any], GraderChoice | None]:
     """Returns the call with a grader in place of `auto`; a choice that fails is a finding."""
-    auto = auto_of(body)
+    auto, training, validation = auto_of(body), files["training_file"], files["validation_file"]
     if auto is None or training is None or not training.is_file():
         return body, None
+    held_out = validation if validation is not None and validation.is_file() else None
+    response_format = reinforcement_of(body).get("response_format")
     try:
-        choice = choose_from_file(training, auto, reinforcement_of(body).get("response_format"))
+        choice = choose_from_files(training, held_out, auto, response_format)
     except InvalidRequest as fault:
         code = fault.code or "invalid_value"
         findings.append(PreflightIssue("error", code, fault.message, fault.param))
         return body, None
+    findings += choice_warnings(choice)
     return with_grader(body, choice), choice
 
 

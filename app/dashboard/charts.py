@@ -92,10 +92,15 @@ def _outcome(curves: Curves, watched: Watched) -> Chart:
 
 
 def _lost(curves: Curves) -> Chart:
-    """Returns the share of rollouts that was lost, in all and to each class of failures."""
+    """Returns the share of rollouts that was lost, in all, of validations, and to each class of
+    failures.
+    """
     graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)
-    lines = [_line(curves, "all", names.DISCARDED_SHARE)]
+    lines = [
+        _line(curves, "all", names.DISCARDED_SHARE),
+        _line(curves, "validation", names.DISCARDED_SHARE, split="valid"),
+    ]
     for name, curve in _train(curves):
         failure_class = names.discarded_class(name)
         if failure_class is not None:

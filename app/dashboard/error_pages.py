@@ -1,8 +1,9 @@
 """Answers as pages to requests outside of the API.
 
 Promises: every reply outside of the API has the headers of pages; an error there is a page, also
-one of a path that does not exist or of a body that no route has read. JSON remains for the API, for
-probes, and for clients that ask for JSON or send an API key: their address is wrong.
+one of a path that does not exist or of a body that no route has read, for a client that prefers a
+page over JSON, as browsers do. All others get the error as JSON: the API, probes, and clients whose
+address is wrong.
 """
 
 import json
@@ -11,6 +12,7 @@ from typing import Any, Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.dashboard.accepted import wanted
 from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import refusal_page
 
@@ -27,16 +29,16 @@ class ErrorPages:
         if scope["type"] != "http" or f"{scope['path']}/".startswith(_API):
             await self._app(scope, receive, send)
             return
-        reply = _Reply(send, as_json=scope["method"] == "HEAD" or _asks_for_json(scope))
+        reply = _Reply(send, as_page=scope["method"] != "HEAD" and _asks_for_page(scope))
         await self._app(scope, receive, reply.send)
 
 
 class _Reply:
     """One reply: passes through, or is kept until its error is known and becomes a page."""
 
-    def __init__(self, send: Send, *, as_json: bool) -> None:
+    def __init__(self, send: Send, *, as_page: bool) -> None:
         self._send = send
-        self._as_json = as_json
+        self._as_page = as_page
         self._kept: Message | None = None
         self._body = bytearray()
 
@@ -46,7 +48,7 @@ class _Reply:
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
             is_error = message["status"] >= _ERRORS and headers.get("content-type") == _JSON
-            if is_error and not self._as_json:
+            if is_error and self._as_page:
                 self._kept = message
                 return
         if self._kept is None:
@@ -68,7 +70,5 @@ def _message(envelope: bytes) -> str:
     return str(error["message"])
 
 
-def _asks_for_json(scope: Scope) -> bool:
-    headers = Headers(scope=scope)
-    accepted = headers.get("accept", "")
-    return "authorization" in headers or (_JSON in accepted and "text/html" not in accepted)
+def _asks_for_page(scope: Scope) -> bool:
+    return wanted(Headers(scope=scope)) == "page"

@@ -13,17 +13,19 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from typing_extensions import override
 
+from app.dashboard.accepted import wanted
 from app.dashboard.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
 from app.domain.errors import RateLimited, RequestError
-from app.domain.value_faults import broken_rule
+from app.domain.value_faults import worded
+from app.query_check import check_query
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class PageRoute(APIRoute):
-    """A route whose refusals are pages. Without a session it leads to the sign-in page, and from
-    there back to the page that was asked for.
+    """A route whose refusals are pages, but for a client that wants JSON. Without a session it
+    leads to the sign-in page, and from there back to the page that was asked for.
     """
 
     @override
@@ -31,7 +33,10 @@ class PageRoute(APIRoute):
         answer = super().get_route_handler()
 
         async def answer_or_refuse(request: Request) -> Response:
+            if wanted(request.headers) == "json":
+                return await answer(request)  # an error of it is answered as JSON
             try:
+                check_query(request)
                 return await answer(request)
             except SignInRequired:
                 return _to_sign_in(request)
@@ -72,5 +77,4 @@ def _refusal(error: RequestError) -> Response:
 def _invalid(error: RequestValidationError) -> Response:
     fault = error.errors()[0]
     where = ".".join(str(part) for part in fault["loc"][1:]) or "the request"
-    rule = broken_rule(fault) or fault["msg"]
-    return refusal_page(400, f"Invalid value for '{where}': {rule}.")
+    return refusal_page(400, f"Invalid value for '{where}': {worded([fault])}.")

@@ -149,6 +149,24 @@ JUDGE_WITHOUT_SCORE: Final = "judge_without_score"
 PYTHON_ERROR: Final = "python_grader_runtime_error"
 """Code of a run whose python grader fails, and the flag of such a grade."""
 
+SANDBOX_ERROR: Final = "python_grader_server_error"
+"""Flag of a grade without a score because the sandbox did not run the code."""
+
+SANDBOX_UNAVAILABLE: Final = "sandbox_unavailable"
+"""Code of a run whose graders' code the sandbox does not run."""
+
+MODEL_ERROR: Final = "model_grader_server_error"
+"""Flag of a grade without a score because the grader's model did not answer."""
+
+MODEL_UNAVAILABLE: Final = "grader_model_unavailable"
+"""Code of a run whose judge, or whose embedding model, does not answer."""
+
+UNREADABLE_ROW: Final = "unreadable_row"
+"""Code of a row whose value the grader cannot read, and of a run that has too many of them."""
+
+INVALID_SCORE: Final = "invalid_score"
+"""Code of a run whose grader gives scores that no step could train on."""
+
 
 class RunFailed(AgentRftError):
     """Ends a run as `failed`; `code` and `message` become the job's `error` object."""

@@ -26,6 +26,7 @@ from app.services.models.chat_completions import ChatCompletionService
 from app.services.models.exports import ExportPorts, ExportService
 from app.services.models.judge_models import JudgeModels
 from app.services.models.models import ModelService
+from app.services.registry.baseline_samples import BaselineSamples
 from app.services.registry.calibrations import CalibrationService
 from app.services.registry.curricula import CurriculumService, DataPorts
 from app.services.registry.graders import RegisteredGraderService
@@ -213,7 +214,9 @@ class Factory:
         )
 
     def calibrations(self) -> CalibrationService:
-        return CalibrationService(self.trials(), self.files())
+        files = self.files()
+        baselines = BaselineSamples(self._context.database, self._tenant, files)
+        return CalibrationService(self.trials(), files, baselines)
 
     def completions(self) -> ChatCompletionService:
         return ChatCompletionService(

@@ -45,6 +45,7 @@ from app.grading.length_bounds import LengthBoundsScorer
 from app.grading.multi import MultiScorer
 from app.grading.python import PythonScorer
 from app.grading.regex import RegexScorer
+from app.grading.score_bounds import BoundedScorer
 from app.grading.score_model import ScoreModelScorer
 from app.grading.scorer import GradeRequest, Scorer, ScoreResult
 from app.grading.string_check import StringCheckScorer
@@ -77,6 +78,10 @@ class _Timed:
 
 def build_scorer(spec: AnyGrader, ports: GradingPorts) -> Scorer:
     """Builds the scorer of a definition, which must contain its real headers."""
+    return BoundedScorer(_whole(spec, ports), source=spec.name)
+
+
+def _whole(spec: AnyGrader, ports: GradingPorts) -> Scorer:
     match spec:
         case MultiGrader():
             children = {

@@ -27,6 +27,8 @@ class Sample:
 
     text: str
     item: dict[str, Any]
+    more: dict[str, Any] | None = None
+    """Keys of `sample` besides the answer's own, such as the calls of a rollout."""
 
 
 @dataclass(frozen=True, slots=True)

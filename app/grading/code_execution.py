@@ -11,6 +11,7 @@ import math
 from typing import Any, Final, assert_never
 
 from app.domain.graders.code_tests import (
+    NO_FUNCTION,
     CallTest,
     CodeTest,
     RunTest,
@@ -21,12 +22,11 @@ from app.domain.graders.code_tests import (
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.templates import parse_template
 from app.domain.sandbox import FunctionCall, Program, Script
-from app.gateways.endpoints.pool import FaultKind
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.fences import fenced_blocks
 from app.grading.sandboxed import ProgramFailed, run_program
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
-from app.grading.templating import Unrenderable, render
+from app.grading.scorer import GradeRequest, ScoreResult
+from app.grading.templating import Unrenderable, render, unreadable_item
 from app.grading.text_scorer import unreadable
 
 MAX_CODE: Final = 262_144
@@ -67,16 +67,12 @@ class CodeExecutionScorer:
         if self._function is not None:
             function = render(self._function, request, source=self._source)
             if not is_function_name(function):
-                raise self._fault("the row's 'function' is not the name of a function")
+                raise unreadable_item(NO_FUNCTION, source=self._source)
         try:
             text = render(self._tests, request, source=self._source)
             return code_tests(text, with_function=function is not None), function
         except TestsFault as fault:
-            raise self._fault(str(fault)) from None
-
-    def _fault(self, message: str) -> ScoreFault:
-        errors = GraderErrors(other_error=True, details=message)
-        return ScoreFault(FaultKind.BAD_REPLY.value, message, source=self._source, errors=errors)
+            raise unreadable_item(str(fault), source=self._source) from None
 
     async def _run(self, code: str, function: str | None, tests: list[CodeTest]) -> ScoreResult:
         """Runs the tests one after another: each is short, and other rollouts wait for slots."""

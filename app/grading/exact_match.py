@@ -3,24 +3,21 @@
 import re
 import unicodedata
 from decimal import Decimal
-from functools import cache
 from typing import Final
 
 from typing_extensions import override
 
 from app.domain.graders.kinds.exact_match import ExactMatchGrader
-from app.grading.scorer import ScoreResult
-from app.grading.text_scorer import TextScorer, unreadable
+from app.domain.graders.marks import LONG_RUN, has_long_run_of_marks
+from app.grading.scorer import GraderErrors, ScoreResult
+from app.grading.templating import blamed
+from app.grading.text_scorer import TextScorer
 
 _NUMBER: Final = re.compile(
     r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,4})?", re.ASCII
 )
 _MAX_NUMBER: Final = 1_000
 """Characters of a text that is read as a number."""
-MAX_MARKS: Final = 30
-"""Combining marks in a row. Source: Unicode Standard Annex 15, Stream-Safe Text Format."""
-_MARKS_END: Final = 0x20000
-"""No character from here on is a combining mark."""
 
 
 class ExactMatchScorer(TextScorer):
@@ -31,13 +28,24 @@ class ExactMatchScorer(TextScorer):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         text, reference = texts
-        if self._spec.unicode != "none" and any(map(has_long_run_of_marks, texts)):
-            return unreadable(f"a text has more than {MAX_MARKS} combining marks in a row")
+        if self._spec.unicode != "none":
+            self._refuse_long_runs(texts)
         if self._normalised(text) == self._normalised(reference):
             return ScoreResult(1.0)
         if self._spec.numbers and same_number(text, reference):
             return ScoreResult(1.0, reason="the numbers are equal")
         return ScoreResult(0.0, reason="the texts differ")
+
+    def _refuse_long_runs(self, texts: list[str]) -> None:
+        """Raises `Unrenderable`, or `ScoreFault` for a text that comes from the row alone."""
+        long_runs = [
+            template
+            for template, text in zip(self._templates, texts, strict=True)
+            if has_long_run_of_marks(text)
+        ]
+        if long_runs:
+            errors = GraderErrors(sample_parse_error=True, details=LONG_RUN)
+            raise blamed(long_runs, errors, source=self._source)
 
     def _normalised(self, text: str) -> str:
         if self._spec.unicode != "none":
@@ -45,23 +53,6 @@ class ExactMatchScorer(TextScorer):
         if self._spec.ignore_case:
             text = text.casefold()
         return text.strip() if self._spec.strip else text
-
-
-def has_long_run_of_marks(text: str) -> bool:
-    """Says if normalising would sort a long run of marks, which takes quadratic time."""
-    if text.isascii():
-        return False
-    return any(run.end() - run.start() > MAX_MARKS for run in _marks().finditer(text))
-
-
-@cache
-def _marks() -> re.Pattern[str]:
-    """Finds runs of marks: characters that are marks once they are decomposed."""
-    decomposed = (
-        (each, unicodedata.normalize("NFKD", each)) for each in map(chr, range(_MARKS_END))
-    )
-    marks = "".join(each for each, parts in decomposed if unicodedata.combining(parts[0]))
-    return re.compile(f"[{marks}]+")
 
 
 def same_number(text: str, reference: str) -> bool:

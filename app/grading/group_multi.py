@@ -9,17 +9,15 @@ Several judges tell their agreement as the part `agreement`. Must not know how a
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from app.domain.first_fault import first_fault
-from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.kinds.multi import AGREEMENT, MultiGrader
 from app.grading.agreement import mean_agreement
 from app.grading.ai_judge import GroupAiJudge
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.multi import MultiScorer, child_call_id
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult, Usage, summed
 
-AGREEMENT: Final = "agreement"
 _GroupScores = dict[str, Sequence[ScoreResult]]
 """Results of each judge by its name, in the order of the rollouts."""
 

@@ -5,6 +5,8 @@ error of the grader, with its place: the rollout leaves the batch. Must not know
 confined.
 """
 
+from typing import Final
+
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.python_source import FUNCTION
 from app.domain.sandbox import FunctionCall
@@ -13,6 +15,9 @@ from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.endpoint import finite
 from app.grading.sandboxed import ProgramFailed, run_program
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+
+RETURNED: Final = f"'{FUNCTION}' returned "
+"""Beginning of the message about a value that is no score."""
 
 
 class PythonScorer:
@@ -32,7 +37,7 @@ class PythonScorer:
             raise self._fault(kind, str(failed)) from None
         score = finite(result.value)
         if score is None:
-            shown = f"'{FUNCTION}' returned {_shown(result.value)}; a score is a finite number"
+            shown = f"{RETURNED}{_shown(result.value)}; a score is a finite number"
             raise self._fault(FaultKind.ERROR, shown)
         return ScoreResult(score, execution_time_s=result.elapsed_s)
 

@@ -12,6 +12,7 @@ from app.domain.strict_json import strict_loads
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.sandbox.sandbox import ProgramTooLarge, Sandbox, SandboxUnavailable
 from app.grading.scorer import GraderErrors, ScoreFault
+from app.grading.templating import unreadable_item
 
 _MAX_TEXT: Final = 1000
 
@@ -49,8 +50,7 @@ async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Res
         raise ScoreFault(kind, str(error), source=source, errors=errors) from error
     except ProgramTooLarge as error:
         message = f"the sample and the item are too large for the sandbox: {error}"
-        errors = GraderErrors(other_error=True, details=message)
-        raise ScoreFault(FaultKind.ERROR.value, message, source=source, errors=errors) from None
+        raise unreadable_item(message, source=source) from None
     return _read(ending)
 
 

@@ -10,6 +10,10 @@ from typing import Any, Final, Protocol
 
 ITEM_MISSING: Final = "item_missing"
 """Kind of the fault that a template reads a key which the row does not have."""
+ITEM_UNREADABLE: Final = "item_unreadable"
+"""Kind of the fault that the row has a value which the grader cannot read."""
+BAD_SCORE: Final = "bad_score"
+"""Kind of the fault that a grader's score is none that can be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +117,9 @@ def summed(usages: Iterable[Usage]) -> dict[str, TokenUsage]:
 class ScoreFault(Exception):
     """A missing score that is not the sample's fault: infrastructure, never a reward of 0.
 
-    `kind` is one of error, timeout, unreachable, bad_reply, refused, item_missing; `errors` are the
-    flags in the response of a trial run. The message is safe for the customer: no bodies, headers,
-    addresses.
+    `kind` is one of error, timeout, unreachable, bad_reply, refused, item_missing, item_unreadable,
+    bad_score; `errors` are the flags in the response of a trial run. The message is safe for the
+    customer: no bodies, headers, addresses.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.templates import parse_template
 from app.grading.scorer import GradeRequest, ScoreResult
-from app.grading.templating import Unrenderable, render
+from app.grading.templating import Unrenderable, render_all
 
 
 class StringCheckScorer:
@@ -12,13 +12,11 @@ class StringCheckScorer:
     def __init__(self, spec: StringCheckGrader, *, source: str) -> None:
         self._source = source
         self._operation = spec.operation
-        self._input = parse_template(spec.input)
-        self._reference = parse_template(spec.reference)
+        self._templates = [parse_template(text) for text in (spec.input, spec.reference)]
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            left = render(self._input, request, source=self._source)
-            right = render(self._reference, request, source=self._source)
+            left, right = render_all(self._templates, request, source=self._source)
         except Unrenderable as fault:
             return fault.result
         return ScoreResult(float(compare(self._operation, left, right)))

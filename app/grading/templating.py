@@ -1,8 +1,9 @@
 """Renders graders' templates, and decides what a rendering error is.
 
-A path that is missing in the sample, or a text that is too long, is caused by the answer: it scores
-0 with a flag. A path that is missing in the item is a fault of the grader or the row: no answer
-could score, so it is a fault that removes the rollout, never a 0.
+A path that is missing in the sample, or a text of the sample that is too long, is caused by the
+answer: it scores 0 with a flag. A path that is missing in the item, or a text of the row alone that
+is too long, is a fault of the grader or the row: no answer could score, so it is a fault that
+removes the rollout, never a 0. A fault of the row is found before one of the answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,8 +11,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from app.domain.graders.judge_prompts import Prompt
-from app.domain.graders.templates import MAX_RENDERED, MissingVariable, RenderedTooLong, Template
-from app.grading.scorer import ITEM_MISSING, GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.domain.graders.templates import (
+    MAX_RENDERED,
+    MissingVariable,
+    RenderedTooLong,
+    Template,
+)
+from app.grading.scorer import (
+    ITEM_MISSING,
+    ITEM_UNREADABLE,
+    GradeRequest,
+    GraderErrors,
+    ScoreFault,
+    ScoreResult,
+)
 
 
 class Unrenderable(Exception):
@@ -37,12 +50,36 @@ def render_all(templates: Sequence[Template], request: GradeRequest, *, source: 
     """Renders templates as `render` does. The bound of one text holds for all of them together:
     each of very many templates may name the same long value.
     """
-    left, texts = MAX_RENDERED, list[str]()
-    with _as_grader_errors(source):
-        for template in templates:
-            texts.append(template.render(sample=request.sample, item=request.item, limit=left))
-            left -= len(texts[-1])
-    return texts
+    left, texts = MAX_RENDERED, dict[int, str]()
+    for number, template in sorted(enumerate(templates), key=lambda one: one[1].reads_sample):
+        with _as_grader_errors(source):
+            try:
+                texts[number] = template.render(
+                    sample=request.sample, item=request.item, limit=left
+                )
+            except RenderedTooLong as error:
+                errors = GraderErrors(other_error=True, details=str(error))
+                raise blamed([template], errors, source=source) from None
+        left -= len(texts[number])
+    return [texts[number] for number in range(len(templates))]
+
+
+def blamed(
+    faulty: Sequence[Template], errors: GraderErrors, *, source: str
+) -> Unrenderable | ScoreFault:
+    """Returns the fault of texts that cannot be used: that of the row where one of them comes from
+    the row alone, else that of the answer.
+    """
+    if all(template.reads_sample for template in faulty):
+        return Unrenderable(errors)
+    return unreadable_item(errors.details or "", source=source)
+
+
+def unreadable_item(message: str, *, source: str) -> ScoreFault:
+    """Returns the fault of a row whose value the grader cannot read."""
+    message = f"the row cannot be graded: {message}"
+    errors = GraderErrors(other_error=True, details=message)
+    return ScoreFault(ITEM_UNREADABLE, message, source=source, errors=errors)
 
 
 def fill(prompt: Prompt, request: GradeRequest, *, source: str) -> list[dict[str, Any]]:

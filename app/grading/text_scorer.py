@@ -28,15 +28,17 @@ class TextScorer(ABC):
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
             texts = render_all(self._templates, request, source=self._source)
+            if sum(map(len, texts)) < _THREAD_FROM:
+                return self.compute(texts)
+            return await asyncio.to_thread(self.compute, texts)
         except Unrenderable as fault:
             return fault.result
-        if sum(map(len, texts)) < _THREAD_FROM:
-            return self.compute(texts)
-        return await asyncio.to_thread(self.compute, texts)
 
     @abstractmethod
     def compute(self, texts: list[str]) -> ScoreResult:
-        """Returns the score of the rendered texts, in the order of the templates."""
+        """Returns the score of the rendered texts, in the order of the templates. Raises
+        `Unrenderable` or `ScoreFault`.
+        """
 
 
 def unreadable(reason: str) -> ScoreResult:

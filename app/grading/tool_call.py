@@ -16,11 +16,10 @@ from app.domain.graders.calls import ReferenceFault, WrittenCall, expected_calls
 from app.domain.graders.kinds.tool_call import Comparator, ToolCallGrader
 from app.domain.graders.templates import parse_template
 from app.domain.strict_json import strict_loads
-from app.gateways.endpoints.pool import FaultKind
 from app.grading.assignment import best_in_any_order, best_in_order
 from app.grading.exact_match import same_number
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
-from app.grading.templating import Unrenderable, render
+from app.grading.scorer import GradeRequest, ScoreResult
+from app.grading.templating import Unrenderable, render, unreadable_item
 from app.grading.written_calls import RawText, calls_of, read_calls
 
 RIGHT_FUNCTION: Final = 0.3
@@ -73,10 +72,7 @@ class ToolCallScorer:
         try:
             return expected_calls(text)
         except ReferenceFault as fault:
-            errors = GraderErrors(other_error=True, details=str(fault))
-            raise ScoreFault(
-                FaultKind.BAD_REPLY.value, str(fault), source=self._source, errors=errors
-            ) from None
+            raise unreadable_item(str(fault), source=self._source) from None
 
     def _made(self, request: GradeRequest) -> list[WrittenCall]:
         sample = request.sample

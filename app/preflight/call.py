@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
-from app.domain.jobs.item_fields import ItemField, item_fields
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
+from app.domain.jobs.row_needs import NO_NEEDS, row_needs
 from app.domain.methods.no_effect import NoEffect, without_calls
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort
@@ -162,12 +162,12 @@ def dataset_question(
 ) -> DatasetQuestion:
     """Returns the files of a call and everything in the call that decides about their rows."""
     method, kind = method_of(body), method_type(body)
-    fields: tuple[ItemField, ...] = ()
+    needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()
     full: float | None = None
     match kind:
         case "reinforcement":
-            fields = item_fields(method.get(kind), _ROOT)
+            needs = row_needs(method.get(kind), _ROOT)
             unused = tuple(without_calls(method.get(kind), _ROOT))
             full = no_room_share(method)
         case "supervised" | "dpo":
@@ -182,7 +182,7 @@ def dataset_question(
         base_model=base,
         reasoning_effort=reasoning_effort(method),
         train_on=train_on(method),
-        fields=fields,
+        needs=needs,
         batch_size=batch_size(body),
         without_calls=unused,
         no_room_share=full,

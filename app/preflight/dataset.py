@@ -107,7 +107,7 @@ def _rules(question: DatasetQuestion, param: str) -> FileRules:
         read_row=row_reader(question.method, question.job_tools, question.train_on),
         min_rows=MIN_EXAMPLES,
         max_rows=MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES,
-        fields=question.fields,
+        needs=question.needs,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError
 from app.domain.data.prompts import Prompts
-from app.domain.jobs.item_fields import INVALID_VARIABLE, ItemField, MissingFields
+from app.domain.jobs.row_needs import NO_NEEDS, RowFaults, RowNeeds
 from app.domain.preflight_issues import PreflightIssue
 from app.rendering.chat_template import Message
 
@@ -46,8 +46,8 @@ class FileRules:
     read_row: RowReader
     min_rows: int
     max_rows: int
-    fields: tuple[ItemField, ...] = ()
-    """Fields that every row must have."""
+    needs: RowNeeds = NO_NEEDS
+    """Needs of the graders that every row must meet."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class ReadFile:
 
 def read_file(path: Path, rules: FileRules) -> ReadFile:
     """Reads the whole file once. Faults past the first 100 are only counted."""
-    result, missing = ReadFile(), MissingFields(rules.fields)
+    result, unmet = ReadFile(), RowFaults(rules.needs)
     sampler = _RowSampler()
     with path.open("rb") as file:
         for number, line in lines_of(file):
@@ -82,13 +82,13 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
                 continue
             result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
             result.prompts.see(prompt.messages, number)
-            missing.see(prompt.item, number)
+            unmet.see(prompt.item, number)
             sampler.offer(number, prompt, size=len(line))
     result.sampled = sampler.prompts()
     result.findings += _count_findings(result, rules)
     result.findings += [
-        PreflightIssue("error", INVALID_VARIABLE, message, param, line)
-        for param, message, line in missing.faults(rules.param.removesuffix("_file"))
+        PreflightIssue("error", fault.code, fault.message, fault.param, fault.line)
+        for fault in unmet.found(rules.param.removesuffix("_file"))
     ]
     return result
 

@@ -1,4 +1,4 @@
-"""Chooses the grader of a call whose grader is `auto`, from the rows of its training file.
+"""Chooses the grader of a call whose grader is `auto`, from the rows of its files.
 
 Plain data in and out, so that the API can run it in a process of its own and the command line runs
 the same code. A row that cannot be read is left out here: it is a fault of the file, and reported
@@ -15,8 +15,9 @@ from app.domain.data.chat_rows import DatasetError, load_line
 from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.choice import GraderChoice, NoGraderFits, choose_grader
 from app.domain.graders.row_facts import RowFacts, row_facts
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
+from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES
 from app.domain.methods.response_format import answer_schema
+from app.domain.preflight_issues import PreflightIssue
 from app.preflight.files import lines_of
 
 GRADER_PARAM: Final = "method.reinforcement.grader"
@@ -45,19 +46,30 @@ def with_grader(body: dict[str, Any], choice: GraderChoice) -> dict[str, Any]:
     return {**body, "method": {**body["method"], "reinforcement": inner}}
 
 
-def choose_from_file(training: Path, auto: AutoGrader, response_format: Any) -> GraderChoice:
-    """Raises `InvalidRequest` with what the rows lack, `OSError` if the file does not exist."""
+def choice_warnings(choice: GraderChoice) -> list[PreflightIssue]:
+    if choice.warning is None:
+        return []
+    return [PreflightIssue("warning", "unused_judge", choice.warning, f"{GRADER_PARAM}.model")]
+
+
+def choose_from_files(
+    training: Path, validation: Path | None, auto: AutoGrader, response_format: Any
+) -> GraderChoice:
+    """Chooses by the rows of both files: the job grades either. Raises `InvalidRequest` with what
+    the rows lack, `OSError` if a file does not exist.
+    """
+    facts = [*_facts_of(training, "training", most=MAX_TRAIN_EXAMPLES)]
+    if validation is not None:
+        facts += _facts_of(validation, "validation", most=MAX_VALID_EXAMPLES)
     try:
-        return choose_grader(
-            auto, _facts_of(training), answer_schema=answer_schema(response_format)
-        )
+        return choose_grader(auto, facts, answer_schema=answer_schema(response_format))
     except NoGraderFits as fault:
         raise fault.at(GRADER_PARAM) from fault
 
 
-def _facts_of(training: Path) -> Iterator[RowFacts]:
+def _facts_of(path: Path, label: str, *, most: int) -> Iterator[RowFacts]:
     rows = 0
-    with training.open("rb") as file:
+    with path.open("rb") as file:
         for number, line in lines_of(file):
             if not line.strip():
                 continue
@@ -66,6 +78,6 @@ def _facts_of(training: Path) -> Iterator[RowFacts]:
             except DatasetError:
                 continue
             rows += 1
-            if rows > MAX_TRAIN_EXAMPLES:
+            if rows > most:
                 return
-            yield row_facts(item, number)
+            yield row_facts(item, number, file=label)

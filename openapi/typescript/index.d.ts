@@ -2074,7 +2074,7 @@ export interface components {
         };
         /**
          * CalibrateGrader
-         * @description Either `samples` or a file of them.
+         * @description One of `samples`, a file of them, and a job whose baseline has them.
          */
         CalibrateGrader: {
             /**
@@ -2087,6 +2087,11 @@ export interface components {
              * @description Id of a JSONL file of up to 500 such samples, one a line.
              */
             file_id?: string | null;
+            /**
+             * Job Id
+             * @description Id of a reinforcement job: the first 500 answers of its start model to the held-out rows, with their tool calls.
+             */
+            job_id?: string | null;
             /**
              * Compare With
              * @description Grader of the evaluation, whose ranking is compared.
@@ -4497,7 +4502,7 @@ export interface components {
          * @description Reason why a rollout left the batch; none of these is ever a reward.
          * @enum {string}
          */
-        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "endpoint_refused" | "cancelled";
+        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "grader_item_unreadable" | "grader_bad_score" | "endpoint_refused" | "cancelled";
         /**
          * Fault
          * @description One fault. `line` counts from 1; `pointer` is a JSON pointer into that line.
@@ -5223,6 +5228,11 @@ export interface components {
              * @description The facts of the rows that decided, in a sentence.
              */
             reason: string;
+            /**
+             * Warning
+             * @description The part of `auto` that the choice does not use, in a sentence.
+             */
+            warning: string | null;
         };
         /**
          * GraderErrorFlags

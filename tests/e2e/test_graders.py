@@ -128,7 +128,7 @@ def test_a_judge_without_a_score_loses_rollouts_and_scores_none_of_them(
         method=method,
     )
     job = wait_until_final(client, created.id)
-    code = "judge_without_score" if served else "endpoint_unavailable"
+    code = "judge_without_score" if served else "grader_model_unavailable"
     assert job.error is not None
     assert (job.status, job.error.code) == ("failed", code)
     assert "lost to failures of tools or graders" in str(job.error.message)

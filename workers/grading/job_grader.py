@@ -7,21 +7,24 @@ same one. Must not know how anything is scored.
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Final, assert_never
 
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.errors import PYTHON_ERROR
+from app.domain.errors import MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
 from app.domain.ids import SampleKey
 from app.domain.rollouts.metrics import ANSWER_FLAGS
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Verdict
 from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import FaultKind
 from app.grading.endpoint import encode
+from app.grading.score_bounds import bounded, is_usable
 from app.grading.scorer import (
+    BAD_SCORE,
     ITEM_MISSING,
+    ITEM_UNREADABLE,
     GradeRequest,
     ScoreFault,
     Scorer,
@@ -34,11 +37,15 @@ from workers.grading.grader_samples import item_object, sample_object
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 
-LARGEST_SCORE: Final = 1e9
-"""Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
 _CODEC: Final = TypeAdapter(Grade)
-_KEPT: Final = (*ANSWER_FLAGS, PYTHON_ERROR)
+_KEPT: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR)
 """Flags of a lost rollout that say what to mend."""
+_OWN_CLASSES: Final = {
+    ITEM_MISSING: FailureClass.GRADER_ITEM_MISSING,
+    ITEM_UNREADABLE: FailureClass.GRADER_ITEM_UNREADABLE,
+    BAD_SCORE: FailureClass.GRADER_BAD_SCORE,
+}
+"""Classes of the faults that no call to an endpoint has."""
 
 
 class JobGrader:
@@ -104,32 +111,15 @@ def _measures_of(fault: ScoreFault) -> dict[str, dict[str, float]]:
 
 
 def _class_of(fault: ScoreFault) -> FailureClass:
-    if fault.kind == ITEM_MISSING:
-        return FailureClass.GRADER_ITEM_MISSING
-    return failure_class(FaultKind(fault.kind), "grader")
+    return _OWN_CLASSES.get(fault.kind) or failure_class(FaultKind(fault.kind), "grader")
 
 
 def to_verdict(result: ScoreResult, grader: str) -> Verdict:
     """Converts a score to a grade, or to a failure if the score cannot be trained on."""
-    failure = _out_of_range(result.score, grader)
-    if failure is None:
-        return _to_grade(result)
-    spent = {name: child.token_usage for name, child in result.children.items()}
-    return replace(failure, measures=_spent(spent or {"": result.token_usage}))
-
-
-def _out_of_range(score: float, grader: str) -> Failure | None:
-    """Returns `None` for a usable score. A comparison with NaN is false, and an integer of any size
-    is compared without a conversion to float.
-    """
-    if abs(score) <= LARGEST_SCORE:
-        return None
     try:
-        shown = f"{score:g}"
-    except OverflowError:
-        shown = "of more than 308 digits"
-    message = f"the score {shown} is beyond ±{LARGEST_SCORE:g}"
-    return Failure(FailureClass.GRADER_BAD_REPLY, message, source=grader)
+        return _to_grade(bounded(result, source=grader))
+    except ScoreFault as fault:
+        return to_failure(fault, grader)
 
 
 def _to_grade(result: ScoreResult) -> Grade:
@@ -151,7 +141,7 @@ def _to_grade(result: ScoreResult) -> Grade:
         flagged[""] = result.errors
     return Grade(
         result.score,
-        {name: value for name, value in named.items() if abs(value) <= LARGEST_SCORE},
+        {name: value for name, value in named.items() if is_usable(value)},
         _latency_s(result),
         {
             "": _measures(result, tuple(own), with_tokens=not result.children),

@@ -8,19 +8,59 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.errors import ENDPOINT_UNAVAILABLE, JUDGE_WITHOUT_SCORE, PYTHON_ERROR
+from app.domain.errors import (
+    ENDPOINT_UNAVAILABLE,
+    INVALID_SCORE,
+    JUDGE_WITHOUT_SCORE,
+    MODEL_ERROR,
+    MODEL_UNAVAILABLE,
+    PYTHON_ERROR,
+    SANDBOX_ERROR,
+    SANDBOX_UNAVAILABLE,
+    UNREADABLE_ROW,
+)
 from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from workers.reinforcement.summary import valid_share
 
-_CURES: Final = {
+_OF_FLAGS: Final = {
     PYTHON_ERROR: (
-        "Correct the grader's source, try it with POST /v1/fine_tuning/alpha/graders/run,"
+        PYTHON_ERROR,
+        "Correct the grader's source, try it with POST /v1/fine_tuning/alpha/graders/run,",
+    ),
+    SANDBOX_ERROR: (
+        SANDBOX_UNAVAILABLE,
+        "Ask the operator to repair the sandbox that runs the code of graders",
     ),
     "model_grader_parse_error": (
-        "Use a judge that keeps to the answer format, or give it more max_completion_tokens,"
+        JUDGE_WITHOUT_SCORE,
+        "Use a judge that keeps to the answer format, or give it more max_completion_tokens,",
     ),
-    "model_grader_refusal_error": "Change the judge's prompt, or use another judge,",
+    "model_grader_refusal_error": (
+        JUDGE_WITHOUT_SCORE,
+        "Change the judge's prompt, or use another judge,",
+    ),
+    MODEL_ERROR: (
+        MODEL_UNAVAILABLE,
+        "Repair the server of the grader's model, or use another model,",
+    ),
 }
+"""Code and cure by the flag that a grade without a score raises."""
+_OF_CLASSES: Final = {
+    FailureClass.GRADER_ITEM_MISSING: (
+        "invalid_grader_template",
+        "Correct the grader's template, or give every row that key",
+    ),
+    FailureClass.GRADER_ITEM_UNREADABLE: (
+        UNREADABLE_ROW,
+        "Correct the rows, or use a grader that can read them,",
+    ),
+    FailureClass.GRADER_BAD_SCORE: (
+        INVALID_SCORE,
+        "Correct the grader, or the formula of a multi grader, so that its scores are in range",
+    ),
+}
+"""Code and cure of the classes that are no failure of an endpoint."""
+_OF_ENDPOINTS: Final = (ENDPOINT_UNAVAILABLE, "Repair the endpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +72,22 @@ class Losses:
     cause: FailureClass
     """The class of most failures."""
     flag: str | None = None
-    """The error flag of most failures, where a judge answered without a score, or the customer's
-    function failed.
-    """
+    """The error flag of most failures, where it says what to mend."""
 
     @property
     def cure(self) -> str:
-        if self.flag is not None:
-            return _CURES[self.flag]
-        if self.cause is FailureClass.GRADER_ITEM_MISSING:
-            return "Correct the grader's template, or give every row that key"
-        return "Repair the endpoint"
+        return self._code_and_cure[1]
 
     @property
     def code(self) -> str:
         """Error code of a job that ends for it."""
-        if self.flag == PYTHON_ERROR:
-            return PYTHON_ERROR
+        return self._code_and_cure[0]
+
+    @property
+    def _code_and_cure(self) -> tuple[str, str]:
         if self.flag is not None:
-            return JUDGE_WITHOUT_SCORE
-        if self.cause is FailureClass.GRADER_ITEM_MISSING:
-            return "invalid_grader_template"
-        return ENDPOINT_UNAVAILABLE
+            return _OF_FLAGS[self.flag]
+        return _OF_CLASSES.get(self.cause, _OF_ENDPOINTS)
 
 
 def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses | None:
@@ -75,8 +109,8 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses 
 
 
 def _answer_flag(failure: Failure) -> str | None:
-    """Returns the flag of a judge's answer without a score or of a function that failed; `None` for
+    """Returns the flag that says why a judge, an embedding model or code gave no score; `None` for
     any other failure.
     """
     measured = failure.measures.get(failure.child or "", {})
-    return next((flag for flag in _CURES if measured.get(f"errors/{flag}")), None)
+    return next((flag for flag in _OF_FLAGS if measured.get(f"errors/{flag}")), None)

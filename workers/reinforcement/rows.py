@@ -17,12 +17,7 @@ from typing_extensions import override
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
 from app.domain.data.prompts import Prompts
 from app.domain.errors import RunFailed
-from app.domain.jobs.item_fields import (
-    INVALID_VARIABLE,
-    ItemField,
-    MissingFields,
-    item_fields,
-)
+from app.domain.jobs.row_needs import NO_NEEDS, RowFaults, RowNeeds, row_needs
 from app.domain.methods.reinforcement import ReinforcementMethod
 from workers.runs.data import JobFile
 
@@ -39,21 +34,21 @@ class RowFile(Sequence[DatasetRow]):
         *,
         job_tools: AbstractSet[str] | None,
         max_rows: int,
-        fields: Sequence[ItemField] = (),
+        needs: RowNeeds = NO_NEEDS,
     ) -> None:
         """Reads the whole file once. Raises `DatasetError` at the first fault."""
         self._job_tools = job_tools
         self.offers_tools = False
         """True if any row offers a tool to the model."""
-        self.missing: Final = MissingFields(fields)
-        """Rows that lack a field."""
+        self.unmet: Final = RowFaults(needs)
+        """Rows that do not meet a need of the graders."""
         self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []
         """Offset, length and line number (from 1) of each row."""
         self._file = path.open("rb")
         weakref.finalize(self, self._file.close)
         for row in each_row(self._lines(self._file), job_tools, max_rows):
-            self.missing.see(row.item, self._current[2])
+            self.unmet.see(row.item, self._current[2])
             self.prompts.see(row.messages, self._current[2])
             self.offers_tools = self.offers_tools or bool(row.tools)
             self._positions.append(self._current)
@@ -93,11 +88,11 @@ async def load_rows(file: JobFile, method: ReinforcementMethod) -> RowFile:
             file.path,
             job_tools=method.job_tools,
             max_rows=file.max_rows,
-            fields=item_fields(method, "method.reinforcement"),
+            needs=row_needs(method, "method.reinforcement"),
         )
     except DatasetError as error:
         raise file.invalid(error) from error
     file.check_count(len(rows))
-    for param, message, _ in rows.missing.faults(file.label):
-        raise RunFailed(message, code=INVALID_VARIABLE, param=param)
+    for fault in rows.unmet.found(file.label):
+        raise RunFailed(fault.message, code=fault.code, param=fault.param)
     return rows

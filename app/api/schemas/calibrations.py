@@ -22,7 +22,7 @@ class CalibrationSample(ClosedBody):
 
 
 class CalibrateGrader(ClosedBody):
-    """Either `samples` or a file of them."""
+    """One of `samples`, a file of them, and a job whose baseline has them."""
 
     samples: (
         Annotated[
@@ -35,13 +35,17 @@ class CalibrateGrader(ClosedBody):
     """Answers with their rows."""
     file_id: str | None = None
     """Id of a JSONL file of up to 500 such samples, one a line."""
+    job_id: str | None = None
+    """Id of a reinforcement job: the first 500 answers of its start model to the held-out rows,
+    with their tool calls.
+    """
     compare_with: Grader | None = None
     """Grader of the evaluation, whose ranking is compared."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if (self.samples is None) == (self.file_id is None):
-            raise PydanticCustomError("samples", "send either 'samples' or 'file_id'")
+        if sum(each is not None for each in (self.samples, self.file_id, self.job_id)) != 1:
+            raise PydanticCustomError("samples", "send one of 'samples', 'file_id' and 'job_id'")
         return self
 
     @property

@@ -9,7 +9,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
 from app.domain.value_faults import refusal
 
-_UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]")
+_UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]", "dict[", "list[")
 
 
 def first_fault(root: str, error: ValidationError) -> InvalidRequest:

@@ -7,13 +7,13 @@ from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.api.support.caller import check_caller
-from app.api.support.query import check_query
 from app.api.support.request_state import HELD, PRINCIPAL
 from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.factory.administration import Administration
 from app.factory.process import ProcessContext, context_of
 from app.factory.project import Factory
+from app.query_check import check_query
 
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]

@@ -10,7 +10,5 @@ are included.
 """
 PRINCIPAL: Final = "principal"
 """The principal, when the caller was checked before the route."""
-EMPTY_QUERY_VALUES: Final = "empty_query_values"
-"""Names of the query parameters that were sent without a value."""
 STORED_RESPONSE: Final = "idempotency"
 """The guard of the request's `Idempotency-Key`, on routes that take a form."""

@@ -1,4 +1,4 @@
-"""The choice of `auto`: the first rule that fits every row names the grader.
+"""The choice of `auto`: the first rule that fits every row of both files names the grader.
 
 | rows have | grader |
 |---|---|
@@ -61,6 +61,8 @@ class GraderChoice(DescribedFields):
     """The chosen grader with its defaults, as it can be sent by hand."""
     reason: str
     """The facts of the rows that decided, in a sentence."""
+    warning: str | None = None
+    """The part of `auto` that the choice does not use, in a sentence."""
 
     @property
     def kind(self) -> str:
@@ -93,7 +95,20 @@ def choose_grader(
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]["msg"]
         raise NoGraderFits(f"{reason}, and the grader for it is refused: {fault}") from error
-    return GraderChoice(grader.model_dump(mode="json"), f"{reason[:1].upper()}{reason[1:]}.")
+    return GraderChoice(
+        grader.model_dump(mode="json"),
+        f"{reason[:1].upper()}{reason[1:]}.",
+        _unused_judge(auto, grader.type),
+    )
+
+
+def _unused_judge(auto: AutoGrader, chosen: str) -> str | None:
+    if auto.model is None or chosen == "ai_judge":
+        return None
+    return (
+        f"The judge '{auto.model}' is not asked: the rows say enough for '{chosen}'. For a judge, "
+        "send a grader of type 'ai_judge' or 'score_model'."
+    )
 
 
 def choose_by_item(auto: AutoGrader, item: Mapping[str, Any] | None) -> GraderChoice:
@@ -203,11 +218,11 @@ def _complete(rows: Sequence[RowFacts], key: str) -> bool:
     """
     wrong = next((row for row in rows if key in row.faults), None)
     if wrong is not None:
-        raise NoGraderFits(f"line {wrong.line}, '{key}': {wrong.faults[key]}")
-    lacking = [row.line for row in rows if key not in row.forms]
+        raise NoGraderFits(f"{wrong.place}, '{key}': {wrong.faults[key]}")
+    lacking = [row.place for row in rows if key not in row.forms]
     if lacking and len(lacking) < len(rows):
         raise NoGraderFits(
-            f"{len(rows) - len(lacking)} of {len(rows)} rows have '{key}' (line {lacking[0]} lacks "
+            f"{len(rows) - len(lacking)} of {len(rows)} rows have '{key}' ({lacking[0]} lacks "
             "it): give it to every row or to none"
         )
     return not lacking
@@ -219,10 +234,10 @@ def _only_form(rows: Sequence[RowFacts], key: str, form: Form) -> None:
     if other is None:
         return
     same = next(row for row in rows if row.forms[key] is form)
-    first, second = sorted((same, other), key=lambda row: row.line)
+    first, second = sorted((same, other), key=rows.index)
     raise NoGraderFits(
-        f"'{key}' is {first.forms[key].value} in line {first.line} and "
-        f"{second.forms[key].value} in line {second.line}: one grader cannot read both, so write "
+        f"'{key}' is {first.forms[key].value} in {first.place} and "
+        f"{second.forms[key].value} in {second.place}: one grader cannot read both, so write "
         "it in one form in every row, or send a grader of your own"
     )
 

@@ -5,14 +5,16 @@ They are part of the chosen grader, which a customer may read and change.
 
 from typing import Final
 
-from app.domain.graders.numerals import NUMERAL_LINES
+from app.domain.graders.numerals import MINUS_SIGNS, NUMERAL_LINES
 
 _KEY: Final = "REFERENCE_KEY"
 _NUMERAL: Final = "NUMERAL_LINES"
+_MINUS: Final = "MINUS_SIGNS"
 _LAST_NUMBER: Final = '''\
 import re
 from decimal import Decimal
 
+MINUS = re.compile(r"MINUS_SIGNS")
 NUMBER = re.compile(
 NUMERAL_LINES
     re.ASCII,
@@ -21,7 +23,7 @@ NUMERAL_LINES
 
 def last_number(text):
     """The value of the last number of a text; a sign may stand before or behind a currency mark."""
-    found = NUMBER.findall(text.replace("\\u2212", "-"))
+    found = NUMBER.findall(MINUS.sub("-", text))
     return Decimal("".join(found[-1]).replace(",", "")) if found else None
 
 
@@ -84,7 +86,8 @@ def grade(sample, item):
 
 
 def last_number_source(key: str) -> str:
-    return _LAST_NUMBER.replace(_NUMERAL, _numeral_source()).replace(_KEY, repr(key))
+    source = _LAST_NUMBER.replace(_NUMERAL, _numeral_source()).replace(_MINUS, MINUS_SIGNS)
+    return source.replace(_KEY, repr(key))
 
 
 def json_fields_source(key: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from app.domain.strict_json import strict_loads
 
 MAX_TESTS: Final = 64
+NO_FUNCTION: Final = "its 'function' is not the name of a function"
 _CALL_KEYS: Final = {"arguments", "expected"}
 _RUN_KEYS: Final = {"stdin", "stdout"}
 

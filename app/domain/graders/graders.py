@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
 
+from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.single import SingleGrader, models_of, read_of
 
@@ -23,6 +24,16 @@ def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa:
 def read_grader(sent: Any) -> AnyGrader:
     """Returns a grader of any kind from JSON or an instance. Raises `ValidationError`."""
     grader: AnyGrader = read_of(_MODELS, sent)
+    return grader
+
+
+def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
+    """Returns a grader, or `auto` where there are rows to choose from. Raises `ValidationError`."""
+    if isinstance(sent, AutoGrader):
+        return sent
+    if isinstance(sent, dict) and sent.get("type") == AUTO:
+        return AutoGrader.model_validate(sent)
+    grader: AnyGrader = read_of(_MODELS, sent, beside=(AUTO,))
     return grader
 
 

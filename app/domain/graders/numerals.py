@@ -1,26 +1,36 @@
 """The grammar of numbers in answers and references. Pure.
 
-The grader that `auto` writes and the choice of that grader read numbers by the same pattern, so
-that a reference which counts as a number is one for the grader too.
+The grader that `auto` writes and the choice of that grader read numbers by the same patterns, so
+that a reference which counts as a number is one for the grader too. `docs/graders.md` has the rules
+for users:
+
+- A point separates decimals, commas separate groups of three digits. Digits that points or commas
+  join in any other way (`1.234,50`, `1,0425`, `3,5`, `1.2.3`) are no number, nor is a part of them.
+- A hyphen, minus sign or en dash is a sign where it touches the number or its currency mark, and
+  stands behind no letter, digit or point: `-5`, `-$5`; not in `3-4`, nor in `- 5`, which is an item
+  of a list or a subtraction. Parentheses are no sign: `($5)` is 5.
 """
 
 import re
 from typing import Final
 
-MINUS_SIGN: Final = "\u2212"
-"""Typographic minus sign; it is read as the hyphen that stands for it."""
+MINUS_SIGNS: Final = r"[\u2212\u2013\ufe63\uff0d]"
+"""The pattern of characters that are read as the hyphen which stands for them: the minus sign, the
+en dash, the small and the full-width hyphen.
+"""
 NUMERAL_LINES: Final = (
     r"(?:(?<![\w.])([+-]))?(?:(?:[€£¥]|\\\$|(?<!\$[+-])\$) ?)?",
-    r"((?<![\w.])(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)",
+    r"((?<![\w.])(?<!\d,)(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![.,]?\d)",
     r"(?:[eE][+-]?\d{1,4}\b)?)",
 )
 """The pattern, with the groups sign and digits, in lines of a source. A hyphen behind a letter or a
 digit is no sign, neither is one between formulas (`$10$-$4$`), and digits inside of a word are no
 number. To be compiled with `re.ASCII`.
 """
+_MINUS: Final = re.compile(MINUS_SIGNS)
 _WHOLE: Final = re.compile(r"(?:\\?[$€£¥] ?)?" + "".join(NUMERAL_LINES), re.ASCII)
 
 
 def is_number(text: str) -> bool:
     """Returns whether a text is a number and nothing else, with or without a currency mark."""
-    return _WHOLE.fullmatch(text.replace(MINUS_SIGN, "-")) is not None
+    return _WHOLE.fullmatch(_MINUS.sub("-", text)) is not None

@@ -43,8 +43,8 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    line: int
-    """Line of the file, from 1."""
+    place: str
+    """Line of the file, from 1, and the file where there are several."""
     forms: Mapping[str, Form]
     """Form of each value that can be used, by key."""
     faults: Mapping[str, str]
@@ -52,7 +52,9 @@ class RowFacts:
     offers_tools: bool
 
 
-def row_facts(item: Mapping[str, Any], line: int) -> RowFacts:
+def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) -> RowFacts:
+    """Returns the facts of the row in this line, of the `file` file where there are several."""
+    place = f"line {line}" if file is None else f"line {line} of the {file} file"
     forms, faults = dict[str, Form](), dict[str, str]()
     for key, form_of in _READERS.items():
         value = item.get(key)
@@ -65,7 +67,7 @@ def row_facts(item: Mapping[str, Any], line: int) -> RowFacts:
             continue
         if form is not None:
             forms[key] = form
-    return RowFacts(line, forms, faults, bool(item.get("tools")))
+    return RowFacts(place, forms, faults, bool(item.get("tools")))
 
 
 def _as_text(value: Any) -> str:

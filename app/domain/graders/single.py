@@ -3,6 +3,7 @@
 Must not know `multi`, which joins them.
 """
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Final, get_args
 
@@ -69,8 +70,9 @@ def _type_of(model: type[GraderModel]) -> str:
 SINGLE_MODELS: Final = models_of(SingleGrader)
 
 
-def read_of(models: Models, sent: Any) -> Any:
-    """Reads a grader of one of `models` from JSON or an instance. Raises `ValidationError`.
+def read_of(models: Models, sent: Any, *, beside: Sequence[str] = ()) -> Any:
+    """Reads a grader of one of `models` from JSON or an instance. Raises `ValidationError`, which
+    names the types `beside` them, too.
 
     By hand, so that an error's place is the path a client wrote, without a union's tags.
     """
@@ -90,7 +92,7 @@ def read_of(models: Models, sent: Any) -> Any:
         raise ValidationError.from_exception_data(
             "Grader", [{"type": "missing", "loc": ("type",), "input": sent}]
         )
-    known = f"there is no grader type {kind!r:.80}; there are {', '.join(models)}"
+    known = f"there is no grader type {kind!r:.80}; there are {', '.join([*models, *beside])}"
     raise fault_at("type", known, kind=NOT_AVAILABLE)
 
 

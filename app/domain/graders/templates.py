@@ -43,7 +43,11 @@ class RenderedTooLong(Exception):
     """The text would be longer than `MAX_RENDERED`."""
 
     def __init__(self) -> None:
-        super().__init__(f"the rendered text is longer than {MAX_RENDERED} characters")
+        super().__init__(too_long(MAX_RENDERED))
+
+
+def too_long(limit: int) -> str:
+    return f"a text is longer than {limit} characters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,15 @@ class Placeholder:
 @dataclass(frozen=True, slots=True)
 class Template:
     parts: tuple[str | Placeholder, ...]
+
+    @property
+    def placeholders(self) -> tuple[Placeholder, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Placeholder))
+
+    @property
+    def reads_sample(self) -> bool:
+        """True if the text depends on the answer, and not on the row alone."""
+        return any(each.namespace == "sample" for each in self.placeholders)
 
     def render(
         self, *, sample: Mapping[str, Any], item: Mapping[str, Any], limit: int = MAX_RENDERED

@@ -10,6 +10,7 @@ from typing import Final, assert_never
 
 from pydantic import ValidationError
 
+from app.domain.ids import Split
 from app.domain.jobs.curve_detectors import Seen
 from app.domain.jobs.curves import Curve, Curves
 from app.domain.jobs.detectors import Watched, build_detector
@@ -105,23 +106,33 @@ def _by_step(curves: Curves, split: str) -> dict[int, dict[str, float]]:
 
 
 def _lost(curves: Curves) -> Iterator[Finding]:
-    """Yields one finding when rollouts were lost in the latest steps, with the share by class."""
-    steps = _latest(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING))
+    """Yields a finding when rollouts were lost in the latest steps, and one when some were lost in
+    the last validation, with the shares by class.
+    """
+    train = _latest(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING))
+    valid = _latest(curves.get((names.ROLLOUTS_VALID, "valid"), _NOTHING))[-1:]
+    yield from _lost_of(curves, "train", train, f"of the last {len(train)} steps")
+    for step in valid:
+        what = f"of the validation of step {step}" if step else "of the base model's validation"
+        yield from _lost_of(curves, "valid", [step], what)
+
+
+def _lost_of(curves: Curves, of: Split, steps: list[int], what: str) -> Iterator[Finding]:
     by_class = {
         kind: lost
         for (name, split), curve in curves.items()
-        if split == "train"
+        if split == of
         and (kind := names.discarded_class(name)) is not None
         and (lost := _sum(curve, steps))
     }
     count = sum(by_class.values())
-    total = count + _sum(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING), steps)
+    total = count + _sum(curves.get((names.ROLLOUTS_VALID, of), _NOTHING), steps)
     if not count or count / total < _NOTABLE:
         return
     parts = ", ".join(
         f"{n / total:.0%} {kind}" for kind, n in sorted(by_class.items(), key=lambda one: -one[1])
     )
-    text = f"{count / total:.0%} of the rollouts of the last {len(steps)} steps were lost: {parts}."
+    text = f"{count / total:.0%} of the rollouts {what} were lost: {parts}."
     yield Finding("warn", text, names.DISCARDED_SHARE)
 
 

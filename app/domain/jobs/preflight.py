@@ -11,7 +11,7 @@ from typing import Any, Literal
 from app.domain.data.prompts import Overlap
 from app.domain.described import DescribedFields
 from app.domain.graders.choice import GraderChoice
-from app.domain.jobs.item_fields import ItemField
+from app.domain.jobs.row_needs import NO_NEEDS, RowNeeds
 from app.domain.methods.no_effect import NoEffect
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec
@@ -112,8 +112,8 @@ class DatasetQuestion:
     base_model: BaseModelSpec | None
     reasoning_effort: str | None = None
     train_on: TrainOn = "all"
-    fields: tuple[ItemField, ...] = ()
-    """Fields of rows that the graders read."""
+    needs: RowNeeds = NO_NEEDS
+    """Needs of the graders that every row must meet."""
     batch_size: int | None = None
     """As sent; `None` for `auto`."""
     without_calls: tuple[NoEffect, ...] = ()

@@ -7,9 +7,14 @@ and on its JSON, valid or not.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
+
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
+from app.domain.graders.graders import AnyGrader, read_grader
+from app.domain.graders.row_readings import literal_faults
 from app.domain.graders.template_faults import sample_fault, template_fault
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.response_format import (
@@ -37,6 +42,18 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
         )
         if fault is not None:
             yield fault
+    grader = readable_grader(method)
+    if grader is not None:
+        yield from literal_faults(grader, f"{root}.grader")
+
+
+def readable_grader(method: Any) -> AnyGrader | None:
+    """Returns the grader of a method or of its JSON, `None` where it cannot be read."""
+    sent = method.get("grader") if isinstance(method, dict) else getattr(method, "grader", None)
+    try:
+        return read_grader(sent)
+    except (ValidationError, PydanticCustomError):
+        return None
 
 
 def _rate_fault(field: WalkedField, root: str) -> InvalidRequest | None:

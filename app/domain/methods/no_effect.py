@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, walk_fields
 from app.domain.graders.formula import parse_formula
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.template_faults import placeholders
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -61,6 +62,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
             param,
             f"'{param}' changes nothing: 'calculate_output' does not use it",
         )
+    yield from _judges_apart(method, root)
     yield from _unrun_calls(method, root)
     if not method.tools and method.max_episode_steps is not None:
         param = f"{root}.max_episode_steps"
@@ -69,6 +71,41 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
             param,
             f"'{param}' changes nothing: without '{root}.tools' a rollout is one turn",
         )
+
+
+def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    """Yields what the judges of groups of a job cannot tell: they compare the rollouts of a group,
+    and a validation of one rollout a row has groups of one.
+    """
+    alone = method.hyperparameters.eval_samples in ("auto", 1)
+    for path in _group_judges(method.grader, ("grader",)):
+        param = parameter(root, path)
+        if alone:
+            yield NoEffect(
+                "judge_of_one",
+                param,
+                f"'{param}' compares the rollouts of a row, and a validation has one of each: its "
+                "scores are those of single rollouts. Set "
+                f"'{root}.hyperparameters.eval_samples' to 2 or more",
+            )
+        yield NoEffect(
+            "judged_apart",
+            param,
+            f"'{param}' judges the rollouts of base and tuned model in groups of their own, whose "
+            "scores are not comparable: validations and the report can miss a gain. Measure it by "
+            "an eval with a grader of single answers",
+        )
+
+
+def _group_judges(grader: Any, path: Path) -> Iterator[Path]:
+    match grader:
+        case AiJudgeGrader():
+            yield path
+        case MultiGrader():
+            for name, child in grader.graders.items():
+                yield from _group_judges(child, (*path, "graders", name))
+        case _:
+            return
 
 
 def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:

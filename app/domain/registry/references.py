@@ -18,8 +18,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
-from app.domain.graders.auto import AUTO, AutoGrader
-from app.domain.graders.graders import AnyGrader, Grader, read_grader
+from app.domain.graders.auto import AutoGrader
+from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.tools.tools import ToolSpec
@@ -100,14 +100,6 @@ def read_tool_reference(sent: Any) -> RegisteredReference | None:
 def read_grader_reference(sent: Any) -> RegisteredReference | None:
     """Returns the reference of a sent grader; `None` for a definition."""
     return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
-
-
-def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
-    if isinstance(sent, AutoGrader):
-        return sent
-    if isinstance(sent, dict) and sent.get("type") == AUTO:
-        return AutoGrader.model_validate(sent)
-    return read_grader(sent)
 
 
 def read_curriculum(sent: Any) -> CurriculumSource:

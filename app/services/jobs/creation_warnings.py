@@ -22,6 +22,7 @@ def creation_warnings(new: NewJob) -> list[str]:
         unread_message(keys) if keys else None,
         *_of_method(new.method),
         integrations_warning(new.integrations),
+        None if new.grader_choice is None else new.grader_choice.warning,
     ]
     return [message for message in found if message is not None]
 

@@ -19,9 +19,9 @@ import structlog
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.prompts import Overlap
 from app.domain.errors import AgentRftError
-from app.domain.jobs.item_fields import ItemField, item_fields
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
+from app.domain.jobs.row_needs import NO_NEEDS, row_needs
 from app.domain.methods import reinforcement, supervised
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import named_effort
@@ -175,7 +175,7 @@ def _question(
     stored: StoredMethod, base: BaseModelSpec | None, training: Path | None, validation: Path | None
 ) -> DatasetQuestion:
     job_tools: frozenset[str] | None = None
-    fields: tuple[ItemField, ...] = ()
+    needs = NO_NEEDS
     train_on: TrainOn | None = None
     full: float | None = None
     effort: str | None = None
@@ -184,7 +184,7 @@ def _question(
             method = stored.parse()
             job_tools, effort = method.job_tools, method.hyperparameters.reasoning_effort
             full = (method.nothing_to_learn or NothingToLearnOptions()).ending_share
-            fields = item_fields(stored.options, "method.reinforcement")
+            needs = row_needs(stored.options, "method.reinforcement")
         case StoredSupervised():
             train_on = stored.options.get("train_on")
         case StoredDpo():
@@ -199,7 +199,7 @@ def _question(
         base_model=base,
         reasoning_effort=named_effort(effort),
         train_on=train_on or "all",
-        fields=fields,
+        needs=needs,
         no_room_share=full,
     )
 

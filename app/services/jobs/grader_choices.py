@@ -1,8 +1,9 @@
-"""Chooses the grader of a call whose grader is `auto`, from its training file, before a job exists.
+"""Chooses the grader of a call whose grader is `auto`, from its files, before a job exists.
 
-Owns the way to the file. Must not know the rules of the choice.
+Owns the way to the files. Must not know the rules of the choice.
 """
 
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,6 @@ from app.domain.graders.choice import GraderChoice
 from app.gateways.objects import Objects, fetched
 from app.services.files.inspections import Inspections, content_gone
 from app.store.database import Database
-
-_PARAM = "training_file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +32,48 @@ class GraderChoiceService:
         self._tenant = tenant
 
     async def choose(
-        self, auto: AutoGrader, training_file: str, *, response_format: Any
+        self,
+        auto: AutoGrader,
+        training_file: str,
+        validation_file: str | None,
+        *,
+        response_format: Any,
     ) -> GraderChoice:
         """Raises `InvalidRequest` with what the rows lack, or for a file that cannot be read."""
         from app.preflight.grader_choice import (  # noqa: PLC0415 - a call without `auto` needs none
-            choose_from_file,
+            choose_from_files,
         )
 
-        key = await self._object_key(training_file)
+        training = await self._object_key(training_file, "training_file")
+        validation = None
+        if validation_file is not None:
+            validation = await self._object_key(validation_file, "validation_file")
         try:
-            async with fetched(self._ports.objects, key, self._ports.work_dir) as path:
+            async with AsyncExitStack() as stack:
+                paths = [
+                    None if key is None else await stack.enter_async_context(self._fetched(key))
+                    for key in (training, validation)
+                ]
                 return await self._ports.inspections.run(
-                    self._tenant.project_id, choose_from_file, path, auto, response_format
+                    self._tenant.project_id, choose_from_files, *paths, auto, response_format
                 )
         except FileNotFoundError as error:
             raise content_gone() from error
 
-    async def _object_key(self, file_id: str) -> str:
+    def _fetched(self, key: str) -> AbstractAsyncContextManager[Path]:
+        return fetched(self._ports.objects, key, self._ports.work_dir)
+
+    async def _object_key(self, file_id: str, param: str) -> str:
         try:
             async with self._database.tenant(self._tenant) as unit:
                 row = await unit.files.get(file_id)
         except NotFound as error:
-            message = f"{_PARAM} {file_id} does not exist."
-            raise InvalidRequest(message, param=_PARAM, code="file_not_found") from error
+            message = f"{param} {file_id} does not exist."
+            raise InvalidRequest(message, param=param, code="file_not_found") from error
         if row.purpose != "fine-tune":
             raise InvalidRequest(
-                f"{_PARAM} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'.",
-                param=_PARAM,
+                f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'.",
+                param=param,
                 code="invalid_value",
             )
         return row.object_key

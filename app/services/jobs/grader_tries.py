@@ -2,7 +2,8 @@
 
 Owns the answers that are made up, and when a failure is certain. Runs each grader as training does.
 Promises that only a failure which no answer can mend is an error: code that reads a format which
-these answers lack is a warning. Must not know how code is confined.
+these answers lack is a warning. A function whose every try returns no score is an error, too. Must
+not know how code is confined.
 """
 
 import asyncio
@@ -23,9 +24,10 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.preflight_issues import PreflightIssue
 from app.domain.tools.trials import new_trace_id
 from app.gateways.sandbox.sandbox import Sandbox
-from app.grading.python import PythonScorer
+from app.grading.python import RETURNED, PythonScorer
 from app.grading.samples import text_sample
-from app.grading.scorer import GradeRequest, ScoreFault
+from app.grading.score_bounds import BEYOND, BoundedScorer
+from app.grading.scorer import BAD_SCORE, GradeRequest, ScoreFault, Scorer
 
 ROWS: Final = 5
 """Rows of each file that are tried."""
@@ -38,6 +40,8 @@ _SHOWN_LINES: Final = 5
 _ANSWERS: Final = ("The answer is 42.", "42", '{"answer": "42"}', '["42"]', "")
 _OF_THE_CODE: Final = ("ImportError", "ModuleNotFoundError", "NameError", "SyntaxError")
 """Exceptions that depend on the code where every answer raises the same one."""
+_NO_SCORE: Final = (RETURNED, BEYOND)
+"""Beginnings of the reasons why what a function returned is no score."""
 _KEY_ERROR: Final = re.compile(r"KeyError: '([^'\\]+)'")
 _TRY: Final = "try it on an answer with POST /v1/fine_tuning/alpha/graders/run"
 _ROOT: Final = "method.reinforcement"
@@ -90,7 +94,9 @@ class GraderTries:
         self, param: str, grader: PythonGrader, rows: Sequence[SampleRow]
     ) -> PreflightIssue | None:
         slots = asyncio.Semaphore(_AT_ONCE)
-        scorer = PythonScorer(grader, self._sandbox, source=grader.name)
+        scorer = BoundedScorer(
+            PythonScorer(grader, self._sandbox, source=grader.name), source=grader.name
+        )
 
         async def attempt(row: SampleRow) -> _Failure | None:
             async with slots:
@@ -111,7 +117,7 @@ class _NotTried(Exception):
     """The sandbox, and not the grader, failed."""
 
 
-async def _failure(scorer: PythonScorer, row: SampleRow) -> _Failure | None:
+async def _failure(scorer: Scorer, row: SampleRow) -> _Failure | None:
     """Tries answers until one has a score."""
     texts, item = [], grader_item(row.item)
     for answer in (*_ANSWERS, *islice(_own_texts(row.item), _OWN_TEXTS)):
@@ -120,13 +126,14 @@ async def _failure(scorer: PythonScorer, row: SampleRow) -> _Failure | None:
             return None
         texts.append(text)
     is_alike = len(set(texts)) == 1
-    certain = is_alike and (
-        texts[0].startswith(_OF_THE_CODE) or await _lacks_field(scorer, item, texts[0])
+    certain = all(text.startswith(_NO_SCORE) for text in texts) or (
+        is_alike
+        and (texts[0].startswith(_OF_THE_CODE) or await _lacks_field(scorer, item, texts[0]))
     )
     return _Failure(row, tuple(texts), certain)
 
 
-async def _lacks_field(scorer: PythonScorer, item: dict[str, Any], text: str) -> bool:
+async def _lacks_field(scorer: Scorer, item: dict[str, Any], text: str) -> bool:
     """Returns whether a KeyError is about a field of the item, which no answer can add. A key that
     is looked up in what an answer holds is missing in every answer that is made up, too.
     """
@@ -136,7 +143,7 @@ async def _lacks_field(scorer: PythonScorer, item: dict[str, Any], text: str) ->
     return await _reason(scorer, _ANSWERS[0], {**item, key[1]: _ANSWERS[0]}) != text
 
 
-async def _reason(scorer: PythonScorer, answer: str, item: dict[str, Any]) -> str | None:
+async def _reason(scorer: Scorer, answer: str, item: dict[str, Any]) -> str | None:
     """Returns why an answer has no score, and None for one that has."""
     request = GradeRequest(
         sample=text_sample(answer), item=item, trace_id=new_trace_id(), call_id=new_id("grade_")
@@ -144,6 +151,8 @@ async def _reason(scorer: PythonScorer, answer: str, item: dict[str, Any]) -> st
     try:
         await scorer.score(request)
     except ScoreFault as fault:
+        if fault.kind == BAD_SCORE:
+            return fault.message
         if not fault.errors.python_grader_runtime_error:
             raise _NotTried(str(fault)) from fault
         return fault.errors.python_grader_runtime_error_details or str(fault)

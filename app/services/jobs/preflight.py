@@ -175,8 +175,14 @@ class PreflightService:
             return None, ()
         async with AsyncExitStack() as stack:
             training, validation = [await self._fetched(key, stack) for key in keys]
-            question = dataset_question(
-                body, base, training=training, validation=validation, sample_rows=ROWS
+            # On a thread: reading a grader may compute the cost of a large schema.
+            question = await asyncio.to_thread(
+                dataset_question,
+                body,
+                base,
+                training=training,
+                validation=validation,
+                sample_rows=ROWS,
             )
             report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
         return report, report.findings

@@ -20,6 +20,7 @@ from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.requests import JobRequest, required_files
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.domain.preflight_issues import PreflightIssue
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import (
     CurriculumSource,
@@ -57,6 +58,8 @@ class ReadableCall:
     grader_choice: GraderChoice | None
     fault: InvalidRequest | None
     """The first reference or choice that is refused."""
+    warnings: tuple[PreflightIssue, ...] = ()
+    """Parts of `auto` that the choice does not use."""
 
 
 class RegisteredReferences:
@@ -126,28 +129,41 @@ class RegisteredReferences:
         if not isinstance(grader, AutoGrader):
             return None
         return await self._ports.choices.choose(
-            grader, required_files(method, *files), response_format=method.response_format
+            grader,
+            required_files(method, *files),
+            files[1],
+            response_format=method.response_format,
         )
 
     async def _with_choice(self, call: ReadableCall) -> ReadableCall:
         """Returns the call with a grader in place of `auto`, or with the reason for none."""
         from app.preflight.grader_choice import (  # noqa: PLC0415 - a create call needs none
             auto_of,
+            choice_warnings,
             reinforcement_of,
             with_grader,
         )
 
-        auto, training = auto_of(call.body), call.body.get("training_file")
+        auto = auto_of(call.body)
+        training, validation = (call.body.get(f"{split}_file") for split in CURRICULUM_PARTS)
         if auto is None or not isinstance(training, str):
             return call
         response_format = reinforcement_of(call.body).get("response_format")
         try:
             choice = await self._ports.choices.choose(
-                auto, training, response_format=response_format
+                auto,
+                training,
+                validation if isinstance(validation, str) else None,
+                response_format=response_format,
             )
         except InvalidRequest as error:
             return replace(call, fault=call.fault or error)
-        return replace(call, body=with_grader(call.body, choice), grader_choice=choice)
+        return replace(
+            call,
+            body=with_grader(call.body, choice),
+            grader_choice=choice,
+            warnings=tuple(choice_warnings(choice)),
+        )
 
     async def _both_files(
         self, request: JobRequest, made: list[str]

@@ -19,6 +19,7 @@ from app.grading.probes import ProbeResult, probe_result, probes
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer
 from app.services.files.files import FileService
+from app.services.registry.baseline_samples import BaselineSamples
 from app.services.registry.calibration_files import check_number, read_samples
 from app.services.registry.trials import TrialService
 
@@ -41,9 +42,12 @@ class Calibration:
 
 
 class CalibrationService:
-    def __init__(self, trials: TrialService, files: FileService) -> None:
+    def __init__(
+        self, trials: TrialService, files: FileService, baselines: BaselineSamples
+    ) -> None:
         self._trials = trials
         self._files = files
+        self._baselines = baselines
 
     async def _read_file(self, file_id: str) -> list[Sample]:
         """Raises `InvalidRequest` and `NotFound`."""
@@ -59,14 +63,17 @@ class CalibrationService:
         samples: Sequence[Sample],
         *,
         file_id: str | None,
+        job_id: str | None,
         other: AnyGrader | None,
     ) -> Calibration:
-        """Scores `samples`, or those of a file.
+        """Scores `samples`, those of a file, or a job's baseline.
 
         Raises `InvalidRequest` where no sample can be scored, or not all of them in time.
         """
         if file_id is not None:
             samples = await self._read_file(file_id)
+        elif job_id is not None:
+            samples = await self._baselines.read(job_id)
         check_number(len(samples), "samples")
         scorer = await self._trials.scorer(grader, "grader")
         second = None if other is None else await self._trials.scorer(other, "compare_with")
@@ -133,7 +140,7 @@ async def _score_all(scorer: Scorer, samples: Sequence[Sample]) -> list[float | 
 
     async def score(sample: Sample) -> float | str:
         request = GradeRequest(
-            text_sample(sample.text), sample.item, new_trace_id(), new_id("grade_")
+            text_sample(sample.text, sample.more), sample.item, new_trace_id(), new_id("grade_")
         )
         async with slots:
             await asyncio.sleep(0)  # a scorer that awaits nothing would hold the loop to the end

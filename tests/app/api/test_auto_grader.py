@@ -4,6 +4,8 @@ import json
 from copy import deepcopy
 from typing import Any
 
+import pytest
+
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 
@@ -19,7 +21,7 @@ CHOSEN = {
     "unicode": "NFC",
     "numbers": False,
 }
-REASON = "All 12 rows have a reference in 'answer' that is a short text."
+REASON = "All 24 rows have a reference in 'answer' that is a short text."
 
 
 def lines(*items: dict[str, Any]) -> bytes:
@@ -30,9 +32,10 @@ def lines(*items: dict[str, Any]) -> bytes:
 async def automatic(
     api: Api, body: dict[str, Any], *items: dict[str, Any], **grader: Any
 ) -> dict[str, Any]:
-    """Returns a create call with `auto` and these rows."""
+    """Returns a create call with `auto` and these rows in both files."""
     changed = deepcopy(body)
-    changed["training_file"] = (await api.upload(lines(*items))).json()["id"]
+    for param in ("training_file", "validation_file"):
+        changed[param] = (await api.upload(lines(*items))).json()["id"]
     del changed["method"]["reinforcement"]["tools"]
     changed["method"]["reinforcement"]["grader"] = {"type": "auto", **grader}
     return changed
@@ -55,8 +58,7 @@ async def test_a_job_stores_the_chosen_grader_and_says_why(api: Api, body: dict[
 async def test_a_check_returns_the_choice_and_makes_no_job(api: Api, body: dict[str, Any]) -> None:
     call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, name="town")
     report = (await api.call("POST", f"{JOBS}/validate", json=call)).json()
-    # The rows of the held-out file are read with the chosen grader too.
-    assert {fault["code"] for fault in report["errors"]} == {"invalid_variable_error"}
+    assert report["errors"] == []
     choice = report["grader_choice"]
     assert choice["reason"] == REASON
     assert CHOSEN.items() <= choice["grader"].items()
@@ -94,8 +96,46 @@ async def test_rows_that_fit_nothing_make_no_job(api: Api, body: dict[str, Any])
     assert reply.status_code == 400
     error = reply.json()["error"]
     assert (error["param"], error["code"]) == (PARAM, "no_grader_fits")
-    assert "11 of 12 rows have 'answer' (line 12 lacks it)" in error["message"]
+    lacking = "22 of 24 rows have 'answer' (line 12 of the training file lacks it)"
+    assert lacking in error["message"]
     assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("trained", "held_out", "said"),
+    [
+        ([{"answer": 4}] * 12, [{"answer": 4}] * 9 + [{"answer": "four"}],
+         "a number in line 1 of the training file and a short text in line 10 of the validation"),
+        ([{"answer": "Ulm"}] * 12, [{}] * 10, "(line 1 of the validation file lacks it)"),
+        ([{"calls": []}] * 12, [{"calls": "search"}] * 10,
+         "line 1 of the validation file, 'calls': 'reference' is no JSON list of calls"),
+    ],
+)  # fmt: skip
+async def test_held_out_rows_that_the_grader_could_not_judge_make_no_job(
+    api: Api, body: dict[str, Any], trained: list[Any], held_out: list[Any], said: str
+) -> None:
+    call = await automatic(api, body, *trained)
+    call["validation_file"] = (await api.upload(lines(*held_out))).json()["id"]
+    error = (await api.call("POST", JOBS, json=call)).json()["error"]
+    assert (error["param"], error["code"]) == (PARAM, "no_grader_fits")
+    assert said in error["message"]
+    report = (await api.call("POST", f"{JOBS}/validate", json=call)).json()
+    assert [fault["message"] for fault in report["errors"]] == [error["message"]]
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+async def test_a_judge_that_is_not_asked_is_named(api: Api, body: dict[str, Any]) -> None:
+    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, model="tiny-agent")
+    told = "The judge 'tiny-agent' is not asked: the rows say enough for 'exact_match'."
+    report = (await api.call("POST", f"{JOBS}/validate", json=call)).json()
+    assert [
+        (fault["code"], fault["param"], fault["message"].startswith(told))
+        for fault in report["warnings"]
+        if fault["code"] == "unused_judge"
+    ] == [("unused_judge", f"{PARAM}.model", True)]
+    job = (await api.call("POST", JOBS, json=call)).json()
+    events = (await api.call("GET", f"{JOBS}/{job['id']}/events")).json()["data"]
+    assert any(event["level"] == "warn" and event["message"].startswith(told) for event in events)
 
 
 async def test_a_missing_file_and_a_strangers_are_refused_alike(

@@ -10,7 +10,7 @@ from app.api.schemas.calibrations import CalibrateGrader
 from app.api.support import errors
 
 SAMPLE = {"model_sample": "Ulm"}
-EITHER = "Invalid request body: send either 'samples' or 'file_id'."
+EITHER = "Invalid request body: send one of 'samples', 'file_id' and 'job_id'."
 NO_OBJECT = "The request body must be a JSON object (application/json)."
 
 
@@ -28,7 +28,9 @@ async def answer(**sent: Any) -> tuple[int, Any]:
     return reply.status_code, reply.json()
 
 
-@pytest.mark.parametrize("body", [{}, {"samples": [SAMPLE], "file_id": "file-1"}])
+@pytest.mark.parametrize(
+    "body", [{}, {"samples": [SAMPLE], "file_id": "file-1"}, {"file_id": "f", "job_id": "j"}]
+)
 async def test_a_rule_about_the_whole_body_is_said(body: dict[str, Any]) -> None:
     status, reply = await answer(json=body)
     error = reply["error"]

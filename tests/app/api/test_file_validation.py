@@ -81,6 +81,18 @@ async def test_a_job_with_good_files_is_queued_and_resolved(api: Api) -> None:
     ]
 
 
+async def test_a_row_that_the_grader_cannot_read_fails_the_job_by_its_line(api: Api) -> None:
+    held_out = [*rows(9, calls=[]), *rows(1, calls=[{"arguments": {}}])]
+    grader = {"type": "tool_call", "reference": "{{item.calls}}"}
+    job = await job_of(api, rows(12, calls=[]), held_out, grader=grader)
+    assert (job["status"], job["error"]["code"]) == ("failed", "unreadable_row")
+    assert job["error"]["param"] == "method.reinforcement.grader.reference"
+    assert (
+        "1 of 10 rows of the validation file have none that can be used (lines 10)"
+        in (job["error"]["message"])
+    )
+
+
 async def test_held_out_rows_that_are_trained_on_are_warned_about(api: Api) -> None:
     held_out = [*rows(10, answer="x"), *rows(2, answer="another")]
     job = await job_of(api, rows(3, answer="x") + rows(12, answer="x")[5:], held_out)

@@ -1,11 +1,19 @@
 """`POST /v1/graders/{id}/calibrate`, with sound graders and with ones that can be hacked."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from app.domain.rollouts.rollouts import RolloutRow
+from app.store.database import Database as Store
+from app.store.jobs.claims import job_claims
 from tests.support.api.application import Api
+from tests.support.api.job_calls import JOBS
+from tests.support.stack import Database
+from tests.support.store.claims import claim_row
+from tests.support.store.rows import a_rollout
 
 GRADERS = "/v1/graders"
 EXACT = {"type": "exact_match", "reference": "{{item.answer}}"}
@@ -21,7 +29,7 @@ SAMPLES = [
 
 
 async def path_of(api: Api, grader: dict[str, Any]) -> str:
-    made = await api.call("POST", GRADERS, json={"name": "mine", "grader": grader})
+    made = await api.call("POST", GRADERS, json={"name": grader["type"], "grader": grader})
     assert made.status_code == 200, made.text
     return f"{GRADERS}/{made.json()['id']}/calibrate"
 
@@ -112,3 +120,47 @@ async def test_what_cannot_be_calibrated_is_refused(api: Api) -> None:
         assert param is None or reply.json()["error"]["param"] == param, reply.text
     foreign = await api.call("POST", path, key=api.other_key, json={"samples": SAMPLES})
     assert foreign.json()["error"]["code"] == "grader_not_found"
+
+
+def baseline_rollout(job_id: str, row: int, text: str) -> RolloutRow:
+    """A rollout of two turns: a call, and the answer to what the tool said."""
+    call = {"name": "search", "arguments": '{"n": 1}', "output": f"page {row}", "error": None}
+    call |= {"call_id": "call_1", "latency_s": 0.1, "repeated": False}
+    turn = {"tokens": 3, "finish_reason": "stop", "parse_error": None, "tool_calls": []}
+    messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": ""},
+        {"role": "tool", "content": f"page {row}"},
+        {"role": "assistant", "content": text},
+    ]
+    trace = {"messages": messages, "turns": [{**turn, "tool_calls": [call]}, turn]}
+    made = a_rollout(job_id, 0)
+    return replace(made, split="valid", step=0, prompt_index=row, trace=trace)
+
+
+async def test_a_job_s_baseline_is_scored_with_its_rows_and_calls(
+    api: Api, database: Database, body: dict[str, Any]
+) -> None:
+    rows = [{**ROWS[0], "answer": f"Town {n}"} for n in range(10)]
+    content = "\n\n".join(map(json.dumps, rows)).encode()
+    file_id = (await api.upload(content)).json()["id"]
+    made = await api.call("POST", JOBS, json={**body, "validation_file": file_id})
+    job_id = made.json()["id"]
+    exact = await path_of(api, EXACT)
+    early = await api.call("POST", exact, json={"job_id": job_id})
+    assert (early.status_code, early.json()["error"]["code"]) == (400, "no_baseline")
+    worker = Store(database.worker_url, pool_size=2)
+    lease = await claim_row(job_claims(worker), job_id, lease_s=600.0)
+    assert lease is not None
+    async with worker.run(lease.project_id, job_id, lease.fence) as unit:
+        rollouts = [baseline_rollout(job_id, n, f"Town {n % 5}") for n in range(10)]
+        await unit.rollouts.insert_many(job_id, rollouts)
+        await unit.rollouts.insert_many(job_id, [a_rollout(job_id, 1)])
+    await worker.dispose()
+    found = (await api.call("POST", exact, json={"job_id": job_id})).json()
+    assert (found["samples"], found["scored"], found["scores"]["mean"]) == (10, 10, 0.5)
+    calls = {"type": "contains", "input": "{{sample.tool_calls[0].output}}", "needles": ["page 3"]}
+    found = await calibrated(api, calls, job_id=job_id)
+    assert (found["scored"], found["scores"]["mean"]) == (10, 0.1)
+    stranger = await api.call("POST", exact, json={"job_id": "ftjob-none"})
+    assert (stranger.status_code, stranger.json()["error"]["param"]) == (404, "job_id")

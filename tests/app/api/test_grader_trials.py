@@ -66,6 +66,14 @@ async def test_a_multi_grader_shows_its_parts(trials: Trials) -> None:
     assert answer["metadata"]["name"] == "multi"
 
 
+async def test_a_score_beyond_the_bound_is_no_reward(trials: Trials) -> None:
+    grader = {"type": "multi", "graders": {"exact": CHECK}, "calculate_output": "exact * 1e10"}
+    answer = await trials.run(grader)
+    errors = answer["metadata"]["errors"]
+    assert (answer["reward"], errors["other_error"]) == (0.0, True)
+    assert errors["details"] == "the score 1e+10 is beyond ±1e+09"
+
+
 async def test_the_sample_is_json_where_it_parses(trials: Trials) -> None:
     grader = {**CHECK, "input": "{{ sample.output_json.a[1] }}"}
     assert (await trials.run(grader, '{"a": [1, 42]}'))["reward"] == 1.0

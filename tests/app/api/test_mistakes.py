@@ -20,6 +20,9 @@ CHECK = {
     "operation": "eq",
 }
 CALLS = {"type": "tool_call", "reference": '{"name": "search", "arguments": {}}'}
+SIMILAR = {"type": "text_similarity", "input": "{{sample.output_text}}",
+           "reference": "{{item.answer}}", "evaluation_metric": "fuzzy_match"}  # fmt: skip
+RULER = {"type": "ai_judge", "model": "tiny-agent"}
 LENGTH = {"type": "length_bounds", "input": "a", "max": 5}
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 WRAPPED = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
@@ -90,6 +93,15 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a",
                          "graders": {"a": {**CHECK, "reference": "{item.a}"}}}},
      f"{ROOT}.grader.graders.a.reference", "write '{{item.a}}'"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "agreement", "graders": {
+        "a": RULER, "b": RULER, "agreement": CHECK}}}, f"{ROOT}.grader.graders",
+     "is the part that several 'ai_judge' graders add"),
+    ({f"{ROOT}.grader": {**SIMILAR, "reference": "x" * 92_682}}, f"{ROOT}.grader.reference",
+     "a text is longer than 92681 characters"),
+    ({f"{ROOT}.grader": {"type": "exact_matches"}}, f"{ROOT}.grader.type", "ai_judge, endpoint"),
+    ({f"{ROOT}.grader": {"type": "exact_matches"}}, f"{ROOT}.grader.type", "multi, auto."),
+    ({"curriculum": 5, "training_file": None, "validation_file": None}, "curriculum",
+     "it must be a text or an object"),
     ({f"{ROOT}.response_format": SCHEMA}, f"{ROOT}.response_format", "a bare JSON schema"),
     ({f"{ROOT}.response_format": {"type": "json_schema", "name": "n", "schema": SCHEMA}},
      f"{ROOT}.response_format", "the form of the Responses API"),
@@ -147,6 +159,13 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0.5 * a", "graders": {
         "a": {**CHECK, "input": "a"}, "b": CHECK}}}, f"{ROOT}.grader", "constant_grader",
      "reads nothing of a sample"),
+    ({f"{ROOT}.grader": RULER, f"{HYPER}.eval_samples": 2}, f"{ROOT}.grader", "judged_apart",
+     "base and tuned model in groups of their own"),
+    ({f"{ROOT}.grader": RULER}, f"{ROOT}.grader", "judge_of_one",
+     "a validation has one of each"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a * b", "graders": {
+        "a": CHECK, "b": RULER}}, f"{HYPER}.eval_samples": 1}, f"{ROOT}.grader.graders.b",
+     "judge_of_one", "'method.reinforcement.hyperparameters.eval_samples' to 2 or more"),
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
         "a": CHECK, "b": CHECK}}}, f"{ROOT}.grader.graders.b", "unused_grader",
      "'calculate_output' does not use it"),
@@ -214,6 +233,23 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
      "no row of the training file has it. The rows have answer"),
     (grading(reference="{{item.answer}}"), [{**QUESTION, "reference_answer": "a"}] * 10, "errors",
      f"{ROOT}.grader.reference", "Did you mean 'item.reference_answer'?"),
+    ({f"{ROOT}.grader": {"type": "code_execution"}}, [{**QUESTION, "answer": "a"}] * 10, "errors",
+     f"{ROOT}.grader.tests", "no row of the validation file has it. The rows have answer"),
+    ({f"{ROOT}.grader": {"type": "code_execution"}}, [{**QUESTION, "tests": [1]}] * 10, "errors",
+     f"{ROOT}.grader.tests", "is read as tests of a program, and 10 of 10 rows of the training"),
+    ({f"{ROOT}.grader": {"type": "code_execution", "function": "{{item.f}}"}},
+     [{**QUESTION, "tests": [{"arguments": [], "expected": 1}], "f": "a b"}] * 10, "errors",
+     f"{ROOT}.grader.function", "is not the name of a function. No answer to such a row"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
+        "a": {**CALLS, "reference": "{{item.calls}}"}}}},
+     [{**QUESTION, "calls": []}] * 9 + [{**QUESTION, "calls": "search"}], "errors",
+     f"{ROOT}.grader.graders.a.reference", "can be used (lines 10): 'reference' is no JSON list"),
+    ({f"{ROOT}.grader": SIMILAR}, [{**QUESTION, "answer": "x" * 92_682}] + [
+        {**QUESTION, "answer": "x"}] * 9, "errors", f"{ROOT}.grader.reference",
+     "(lines 1): a text is longer than 92681 characters"),
+    ({f"{ROOT}.grader": {"type": "exact_match", "reference": "{{item.answer}}"}},
+     [{**QUESTION, "answer": "a" + "\u0301" * 31}] * 10, "errors", f"{ROOT}.grader.reference",
+     "a text has more than 30 combining marks in a row"),
     (grading(reference="{{item.a[1]}}"), [{**QUESTION, "a": [1, 2]}] * 9 + [{**QUESTION, "a": []}],
      "errors", f"{ROOT}.grader.reference", "1 of 10 rows of the training file lack it (lines 10)"),
     ({f"{HYPER}.batch_size": 64}, [QUESTION] * 10, "warnings", f"{HYPER}.batch_size",

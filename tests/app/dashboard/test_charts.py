@@ -32,6 +32,19 @@ def test_lost_shares_are_of_all_rollouts_of_the_step() -> None:
     }  # fmt: skip
 
 
+def test_a_job_that_was_lost_in_its_baseline_has_a_chart() -> None:
+    curves: Curves = {
+        ("discarded/share", "valid"): {0: 0.9},
+        ("discarded/grader_error", "valid"): {0: 9.0},
+        ("rollouts/valid", "valid"): {0: 1.0},
+    }
+    [lost] = charts(curves, REWARD)
+    assert [(line.label, line.mark, line.values) for line in lost.lines] == [
+        ("validation", "points", {0: 0.9})
+    ]
+    assert lost.summary == "validation 0.9; steps 0 to 0."
+
+
 def test_a_loss_has_its_own_chart_and_unit() -> None:
     [chart] = charts({("train/loss", "valid"): {0: 2.0, 1: 1.0}}, LOSSES)
     assert (chart.title, chart.unit) == ("Loss", "mean a token")

@@ -52,13 +52,46 @@ async def test_a_form_that_is_too_large_is_refused_by_a_page(guest: Visit) -> No
 
 
 async def test_clients_that_ask_for_json_get_json(api: Api, guest: Visit) -> None:
-    for headers in ({"accept": "application/json"}, {"authorization": f"Bearer {api.key}"}):
+    for headers in (
+        {"accept": "application/json"},
+        {"accept": "application/json, text/html;q=0.9"},
+        {"accept": "*/*"},
+        {**BROWSER, "authorization": f"Bearer {api.key}"},
+    ):
         reply = await guest.http.get("/responses", headers=headers)
         assert reply.status_code == 404
         assert reply.json()["error"]["message"] == "Invalid URL (GET /responses)"
     for path in ("/v1", "/v1/nope", "/readyz/nope"):
         reply = await guest.http.get(path, headers=BROWSER)
         assert (reply.status_code, "error" in reply.json()) == (404, True), path
+
+
+async def test_a_page_answers_an_api_key_with_json_and_without_a_redirect(
+    api: Api, guest: Visit
+) -> None:
+    for headers in ({"authorization": f"Bearer {api.key}"}, {"accept": "application/json"}):
+        for path in ("/jobs/ftjob-1", "/jobs/ftjob-1/report", "/"):
+            reply = await guest.http.get(path, headers=headers)
+            assert reply.status_code == 401, path
+            assert reply.json()["error"]["message"] == "Sign in to see this page."
+    led = await guest.http.get("/jobs/ftjob-1", headers={"accept": "*/*"})
+    assert (led.status_code, led.headers["location"]) == (303, "/sign-in?next=%2Fjobs%2Fftjob-1")
+
+
+async def test_a_page_refuses_a_query_that_it_does_not_read(visit: Visit) -> None:
+    for path in ("/?statsu=failed", "/jobs/never/report?foo=1", "/jobs/never/rollouts?stp=1"):
+        reply = await visit.get(path)
+        assert (reply.status_code, is_page(reply)) == (400, True), path
+        assert "Unknown query parameter:" in reply.text
+    reply = await visit.get("/?status=failed&status=queued")
+    assert (reply.status_code, "it was sent more than once" in reply.text) == (400, True)
+
+
+async def test_a_wrong_value_is_refused_in_the_words_of_the_api(visit: Visit) -> None:
+    reply = await visit.get("/?status=faild")
+    assert (reply.status_code, is_page(reply)) == (400, True)
+    assert "it must be" in reply.text
+    assert "Input should be" not in reply.text
 
 
 async def test_every_answer_outside_of_the_api_has_the_policy(guest: Visit, visit: Visit) -> None:

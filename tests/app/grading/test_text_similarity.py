@@ -9,11 +9,14 @@ import pytest
 from rapidfuzz.fuzz import ratio
 from rouge_score.rouge_scorer import RougeScorer
 
-from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
+from app.domain.graders.kinds.text_similarity import (
+    MAX_COMPARED,
+    MAX_FUZZY,
+    MAX_PRODUCT,
+    TextSimilarityGrader,
+)
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from app.grading.text_similarity import (
-    MAX_CHARACTERS,
-    MAX_PRODUCT,
     TextSimilarityScorer,
     similarity,
 )
@@ -84,23 +87,37 @@ def test_a_key_that_the_row_lacks_is_a_fault_and_no_score() -> None:
 @pytest.mark.parametrize("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
 def test_the_longest_texts_take_seconds_not_minutes(metric: str) -> None:
     """Work that grows with the square of a text would run into the limit of one test."""
-    text = "ab " * (MAX_CHARACTERS // 3)
-    reference = "cd ba ab " * (MAX_CHARACTERS // 9)
+    longest = MAX_FUZZY if metric == "fuzzy_match" else MAX_COMPARED
+    text = "ab " * (longest // 3)
+    reference = "cd ba ab " * (longest // 9)
     assert 0 <= score(metric, text, answer=reference).score < 1
 
 
 def test_longer_ones_are_not_compared() -> None:
-    result = score("fuzzy_match", "x" * (MAX_CHARACTERS + 1), answer="x")
+    result = score("fuzzy_match", "x" * (MAX_COMPARED + 1), answer="x")
     assert (result.score, result.errors.raised) == (0.0, ("other_error",))
+
+
+@pytest.mark.parametrize(
+    ("metric", "longest"), [("fuzzy_match", MAX_FUZZY), ("bleu", MAX_COMPARED)]
+)
+def test_a_reference_that_is_too_long_is_the_row_s_fault_and_no_0(
+    metric: str, longest: int
+) -> None:
+    with pytest.raises(ScoreFault) as caught:
+        score(metric, "x", answer="x" * (longest + 1))
+    assert (caught.value.kind, caught.value.message) == (
+        "item_unreadable",
+        f"the row cannot be graded: a text is longer than {longest} characters",
+    )
 
 
 def test_texts_whose_comparison_takes_too_long_are_not_compared() -> None:
-    side = int(MAX_PRODUCT**0.5)
-    result = score("fuzzy_match", "x" * (side + 1), answer="x" * (side + 1))
+    result = score("fuzzy_match", "x" * (MAX_FUZZY + 2), answer="x" * MAX_FUZZY)
     assert (result.score, result.errors.raised) == (0.0, ("other_error",))
     assert result.errors.details == f"the texts' lengths have a product above {MAX_PRODUCT}"
     # One of two texts may be long.
-    assert score("fuzzy_match", "x" * MAX_CHARACTERS, answer="x").errors.raised == ()
+    assert score("fuzzy_match", "x" * MAX_COMPARED, answer="x").errors.raised == ()
 
 
 async def test_many_different_words_leave_the_event_loop_free() -> None:
@@ -120,7 +137,7 @@ async def test_many_different_words_leave_the_event_loop_free() -> None:
 @pytest.mark.parametrize("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
 async def test_long_texts_leave_the_event_loop_free(metric: str) -> None:
     chooser = random.Random(1)
-    text, reference = ("".join(chooser.choices("abcdef ", k=MAX_CHARACTERS)) for _ in range(2))
+    text, reference = ("".join(chooser.choices("abcdef ", k=MAX_COMPARED)) for _ in range(2))
     similarity(metric, text[:100], reference[:100])  # slow imports
     turns = 0
 

@@ -48,7 +48,10 @@ class Visit:
 @asynccontextmanager
 async def visiting(http: httpx.AsyncClient, *, base_url: str = ORIGIN) -> AsyncIterator[Visit]:
     """Yields a visit with cookies of its own, to the application behind another client."""
-    async with httpx.AsyncClient(transport=http._transport, base_url=base_url) as own:
+    accept = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    async with httpx.AsyncClient(
+        transport=http._transport, base_url=base_url, headers=accept
+    ) as own:
         yield Visit(own)
 
 

@@ -56,3 +56,27 @@ async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_i
     (usage,) = tally.usage
     assert (usage["model_name"], usage["invocation_count"]) == ("judge-1", 2)
     assert (usage["prompt_tokens"], usage["total_tokens"]) == (14, 18)
+
+
+async def test_a_score_beyond_the_bound_is_an_error_of_the_item_and_no_result() -> None:
+    check = {"type": "string_check", "name": "a", "input": "x", "reference": "x", "operation": "eq"}
+    multi = {"type": "multi", "name": "m", "graders": {"a": check}, "calculate_output": "a * 2e9"}
+    ports = GradingPorts(
+        cast("EndpointPool", None),
+        CallSigner(SECRET_KEY, project_id="proj_a"),
+        InMemoryJudges(lambda _: JudgeReply("")),
+        InMemorySandbox(),
+    )
+    of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=[multi])
+    scorers = [build_scorer(read_grader(multi), ports)]
+    context = SimpleNamespace(run=SimpleNamespace(id="evalrun_1"), of=of, scorers=scorers)
+    scorer = CriteriaScorer(cast("EvalContext", context), 0, {"output_text": "Hello"})
+    (key,) = GroupKey("evalrun_1", "test", 0, 0).samples(1)
+    verdict = await scorer.score_early(
+        Trajectory(key, [], [], []), DatasetRow(0, [], [], {}), journal=InMemoryJournal()
+    )
+    assert isinstance(verdict, Failure)
+    assert (scorer.results, scorer.faults) == (
+        [],
+        [{"code": "grader_bad_score", "message": "m: the score 2e+09 is beyond ±1e+09"}],
+    )

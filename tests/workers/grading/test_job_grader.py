@@ -239,7 +239,7 @@ async def test_a_score_that_no_step_could_train_on_is_no_score(score: float) -> 
     spec = {"type": "endpoint", "name": "mine", "url": "ENDPOINT"}
     result, _ = await run(spec, script=lambda _: Reply(json={"score": score}))
     assert isinstance(result, GraderFailure)
-    assert result.failure.failure_class is FailureClass.GRADER_BAD_REPLY
+    assert result.failure.failure_class is FailureClass.GRADER_BAD_SCORE
     assert (result.failure.source, result.failure.message) == (
         "mine",
         f"the score {score:g} is beyond ±1e+09",

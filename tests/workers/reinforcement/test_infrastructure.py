@@ -62,6 +62,8 @@ def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
         ("model_grader_parse_error", "judge_without_score", "Use a judge that keeps to the answer"),
         ("model_grader_refusal_error", "judge_without_score", "Change the judge's prompt"),
         (PYTHON_ERROR, PYTHON_ERROR, "Correct the grader's source"),
+        ("python_grader_server_error", "sandbox_unavailable", "Ask the operator"),
+        ("model_grader_server_error", "grader_model_unavailable", "Repair the server of the"),
         (None, "endpoint_unavailable", "Repair the endpoint"),
     ],
 )
@@ -71,6 +73,25 @@ def test_a_judge_or_a_function_without_a_score_has_a_code_and_a_cure_of_its_own(
     measures = {} if flag is None else {"j": {f"errors/{flag}": 1.0}}
     failure = Failure(FailureClass.GRADER_BAD_REPLY, "no score", "m.j", "j", measures=measures)
     rollout = replace(scored(("valid", 1, 0, 0), None), failure=failure)
+    lost = too_many_lost([rollout], limit=0.5)
+    assert lost is not None
+    assert lost.code == code
+    assert lost.cure.startswith(cure)
+
+
+@pytest.mark.parametrize(
+    ("cause", "code", "cure"),
+    [
+        (FailureClass.GRADER_ITEM_MISSING, "invalid_grader_template", "Correct the grader's temp"),
+        (FailureClass.GRADER_ITEM_UNREADABLE, "unreadable_row", "Correct the rows"),
+        (FailureClass.GRADER_BAD_SCORE, "invalid_score", "Correct the grader, or the formula"),
+        (FailureClass.GRADER_TIMEOUT, "endpoint_unavailable", "Repair the endpoint"),
+    ],
+)
+def test_what_no_endpoint_has_caused_is_not_said_of_one(
+    cause: FailureClass, code: str, cure: str
+) -> None:
+    rollout = replace(scored(("valid", 1, 0, 0), None), failure=Failure(cause, "no", "g"))
     lost = too_many_lost([rollout], limit=0.5)
     assert lost is not None
     assert lost.code == code

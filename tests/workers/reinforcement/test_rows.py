@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError
+from app.domain.graders.kinds.tool_call import ToolCallGrader
+from app.domain.jobs.row_needs import row_needs
 from workers.reinforcement.rows import RowFile
 
 
@@ -47,3 +49,15 @@ def test_a_line_without_end_is_refused_by_its_first_piece(tmp_path: Path) -> Non
     with pytest.raises(DatasetError, match=f"larger than {MAX_ROW_BYTES} bytes") as refused:
         RowFile(path, job_tools=set(), max_rows=10)
     assert refused.value.line == 2
+
+
+def test_rows_that_a_grader_cannot_read_are_counted_with_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    grader = ToolCallGrader(type="tool_call", reference="{{item.answer}}")
+    path.write_bytes(b"\n".join([_line("[]"), _line("a"), _line("b")]))
+    needs = row_needs({"grader": grader}, "m")
+    (fault,) = RowFile(path, job_tools=set(), max_rows=9, needs=needs).unmet.found("training")
+    assert (fault.code, fault.param, fault.line) == ("unreadable_row", "m.grader.reference", 2)
+    assert "2 of 3 rows of the training file have none that can be used (lines 2, 3)" in (
+        fault.message
+    )

@@ -11,6 +11,8 @@ from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.single import ChildGrader
 
 MAX_CHILDREN: Final = 64
+AGREEMENT: Final = "agreement"
+"""Name of the part that tells how much several judges of groups agree."""
 ChildName = Annotated[str, Field(pattern=f"^{NAME}$")]
 
 
@@ -52,6 +54,18 @@ class MultiGrader(GraderModel):
     @override
     def repeats_its_scores(self) -> bool:
         return all(child.repeats_its_scores for child in self.graders.values())
+
+    @model_validator(mode="after")
+    def _no_part_takes_the_name_of_the_agreement(self) -> "MultiGrader":
+        """Refuses a part whose score the agreement of several judges would stand in place of."""
+        judges = sum(child.type == "ai_judge" for child in self.graders.values())
+        if judges > 1 and AGREEMENT in self.graders:
+            taken = (
+                f"'{AGREEMENT}' is the part that several 'ai_judge' graders add: give this one "
+                "another name"
+            )
+            raise fault_at("graders", taken)
+        return self
 
     @model_validator(mode="after")
     def _names_are_known(self) -> "MultiGrader":

@@ -1,5 +1,6 @@
 """`text_similarity`: the similarity of two texts. Source: the hosted graders guide."""
 
+import math
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
@@ -9,6 +10,13 @@ from app.domain.graders.grader_model import UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
 
 COSINE: Final = "cosine"
+MAX_COMPARED: Final = 262_144
+"""Characters of each text, which bounds the time of a score."""
+MAX_PRODUCT: Final = 2**33
+"""Product of the lengths of both texts for `fuzzy_match`, whose time it bounds: about a second."""
+MAX_FUZZY: Final = math.isqrt(MAX_PRODUCT)
+MAX_EMBEDDED: Final = 32_768
+"""Characters of each text for `cosine`, about what embedding models read."""
 # fmt: off
 SimilarityMetric = Literal[
     "fuzzy_match", "bleu", "gleu", "meteor", "cosine",
@@ -30,3 +38,15 @@ class TextSimilarityGrader(UnitGrader):
     """Template of the text that it is compared with."""
     evaluation_metric: Annotated[SimilarityMetric, EmbeddingMark(COSINE)]
     """The measure of similarity; `cosine` needs the operator's embedding endpoint."""
+
+    @property
+    def longest_answer(self) -> int:
+        """The most characters of a text of the answer. A longer one scores 0."""
+        return MAX_EMBEDDED if self.evaluation_metric == COSINE else MAX_COMPARED
+
+    @property
+    def longest_reference(self) -> int:
+        """The most characters of a text of the row. A row with a longer one cannot be graded. An
+        answer of this length can be compared with it.
+        """
+        return MAX_FUZZY if self.evaluation_metric == "fuzzy_match" else self.longest_answer

@@ -40,11 +40,13 @@ T = TypeVar("T", bound="CalibrateGrader")
 
 @_attrs_define
 class CalibrateGrader:
-    """ Either `samples` or a file of them.
+    """ One of `samples`, a file of them, and a job whose baseline has them.
 
         Attributes:
             samples (list[CalibrationSample] | None | Unset): Answers with their rows.
             file_id (None | str | Unset): Id of a JSONL file of up to 500 such samples, one a line.
+            job_id (None | str | Unset): Id of a reinforcement job: the first 500 answers of its start model to the held-out
+                rows, with their tool calls.
             compare_with (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
                 FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader |
                 RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): Grader of
@@ -53,6 +55,7 @@ class CalibrateGrader:
 
     samples: list[CalibrationSample] | None | Unset = UNSET
     file_id: None | str | Unset = UNSET
+    job_id: None | str | Unset = UNSET
     compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -96,6 +99,12 @@ class CalibrateGrader:
             file_id = UNSET
         else:
             file_id = self.file_id
+
+        job_id: None | str | Unset
+        if isinstance(self.job_id, Unset):
+            job_id = UNSET
+        else:
+            job_id = self.job_id
 
         compare_with: dict[str, Any] | None | Unset
         if isinstance(self.compare_with, Unset):
@@ -144,6 +153,8 @@ class CalibrateGrader:
             field_dict["samples"] = samples
         if file_id is not UNSET:
             field_dict["file_id"] = file_id
+        if job_id is not UNSET:
+            field_dict["job_id"] = job_id
         if compare_with is not UNSET:
             field_dict["compare_with"] = compare_with
 
@@ -204,6 +215,16 @@ class CalibrateGrader:
             return cast(None | str | Unset, data)
 
         file_id = _parse_file_id(d.pop("file_id", UNSET))
+
+
+        def _parse_job_id(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        job_id = _parse_job_id(d.pop("job_id", UNSET))
 
 
         def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
@@ -379,6 +400,7 @@ class CalibrateGrader:
         calibrate_grader = cls(
             samples=samples,
             file_id=file_id,
+            job_id=job_id,
             compare_with=compare_with,
         )
 

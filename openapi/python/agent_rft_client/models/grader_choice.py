@@ -28,10 +28,12 @@ class GraderChoice:
         Attributes:
             grader (GraderChoiceGrader): The chosen grader with its defaults, as it can be sent by hand.
             reason (str): The facts of the rows that decided, in a sentence.
+            warning (None | str): The part of `auto` that the choice does not use, in a sentence.
      """
 
     grader: GraderChoiceGrader
     reason: str
+    warning: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -44,12 +46,16 @@ class GraderChoice:
 
         reason = self.reason
 
+        warning: None | str
+        warning = self.warning
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
             "grader": grader,
             "reason": reason,
+            "warning": warning,
         })
 
         return field_dict
@@ -67,9 +73,18 @@ class GraderChoice:
 
         reason = d.pop("reason")
 
+        def _parse_warning(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        warning = _parse_warning(d.pop("warning"))
+
+
         grader_choice = cls(
             grader=grader,
             reason=reason,
+            warning=warning,
         )
 
 

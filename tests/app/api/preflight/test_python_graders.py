@@ -72,6 +72,14 @@ MULTI = {"type": "multi", "name": "both", "calculate_output": "a + b"}
          [("warning", "grader_fails", "grader.source", "KeyError: 'Answer'")]),
         ({**MULTI, "graders": {"a": SOUND, "b": python("return item['nothing']")}},
          [("error", "grader_always_fails", "grader.graders.b.source", "KeyError: 'nothing'")]),
+        *((python(f"return {value}"),
+           [("error", "grader_always_fails", "grader.source", words)])
+          for value, words in (
+              ("sample['output_text'] == item.get('answer')", "returned "),
+              ("None", "returned None; a score is a finite number"),
+              ("1e10", "the score 1e+10 is beyond ±1e+09"),
+          )),
+        (python("return 1.0 if sample['output_text'] == '42' else None"), []),
         (python("return (1"),
          [("error", "invalid_value", "grader.source", "line 2")]),
     ],

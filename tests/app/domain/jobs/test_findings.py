@@ -78,6 +78,22 @@ def test_options_of_an_older_job_that_are_refused_today_silence_the_rules_alone(
     ]
 
 
+def test_a_lost_validation_is_reported_also_where_it_was_the_baseline() -> None:
+    curves: dict[tuple[str, Split], Curve] = {
+        ("rollouts/valid", "valid"): {0: 1.0},
+        ("discarded/count", "valid"): {0: 9.0},
+        ("discarded/grader_error", "valid"): {0: 9.0},
+    }
+    assert said(curves) == [
+        "90% of the rollouts of the base model's validation were lost: 90% grader_error."
+    ]
+    curves["rollouts/valid", "valid"] = {0: 1.0, 4: 3.0}
+    curves["discarded/grader_error", "valid"] = {0: 9.0, 4: 1.0}
+    assert said(curves) == [
+        "25% of the rollouts of the validation of step 4 were lost: 25% grader_error."
+    ]
+
+
 def test_lost_rollouts_are_reported_by_class_over_the_last_five_steps() -> None:
     curves: dict[tuple[str, Split], Curve] = {
         ("rollouts/valid", "train"): steps(0.0, *[8.0] * 5),

@@ -12,6 +12,7 @@ from app.grading.calibration import Sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.services.files.files import FileService
 from app.services.registry import calibrations
+from app.services.registry.baseline_samples import BaselineSamples
 from app.services.registry.calibrations import CalibrationService
 from app.services.registry.trials import TrialService
 
@@ -43,11 +44,15 @@ class _Files:
 
 
 def service() -> CalibrationService:
-    return CalibrationService(cast("TrialService", _Trials()), cast("FileService", _Files()))
+    return CalibrationService(
+        cast("TrialService", _Trials()),
+        cast("FileService", _Files()),
+        cast("BaselineSamples", None),
+    )
 
 
 async def test_a_comparison_without_a_score_is_said() -> None:
-    found = await service().calibrate(GRADER, SAMPLES, file_id=None, other=GRADER)
+    found = await service().calibrate(GRADER, SAMPLES, file_id=None, job_id=None, other=GRADER)
     assert found.agreement is None
     assert any(
         line.startswith("The grader of 'compare_with' scored no answer") for line in found.report
@@ -55,17 +60,17 @@ async def test_a_comparison_without_a_score_is_said() -> None:
 
 
 async def test_an_echo_that_was_not_tried_is_said() -> None:
-    found = await service().calibrate(GRADER, SAMPLES, file_id=None, other=None)
+    found = await service().calibrate(GRADER, SAMPLES, file_id=None, job_id=None, other=None)
     assert "echo" not in {probe.name for probe in found.probes}
     assert "An echo of the prompt was not tried: no row has a prompt in 'messages'." in found.report
 
 
 async def test_faults_of_the_samples_name_what_was_sent() -> None:
     with pytest.raises(NotFound) as unknown:
-        await service().calibrate(GRADER, [], file_id="file-none", other=None)
+        await service().calibrate(GRADER, [], file_id="file-none", job_id=None, other=None)
     assert unknown.value.param == "file_id"
     with pytest.raises(InvalidRequest) as many:
-        await service().calibrate(GRADER, SAMPLES * 100, file_id=None, other=None)
+        await service().calibrate(GRADER, SAMPLES * 100, file_id=None, job_id=None, other=None)
     assert (many.value.param, many.value.code) == ("samples", "too_many_samples")
 
 
@@ -85,7 +90,7 @@ async def test_statistics_and_probes_are_computed_beside_the_loop(
 
     for name in ("spread", "probes"):
         watched(name)
-    await service().calibrate(GRADER, SAMPLES, file_id=None, other=None)
+    await service().calibrate(GRADER, SAMPLES, file_id=None, job_id=None, other=None)
     assert set(threads) == {"spread", "probes"}
     assert threading.get_ident() not in threads.values()
 

@@ -148,7 +148,8 @@ def sync_detailed(
 
     Args:
         grader_id (str):
-        body (CalibrateGrader): Either `samples` or a file of them.
+        body (CalibrateGrader): One of `samples`, a file of them, and a job whose baseline has
+            them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +185,8 @@ def sync(
 
     Args:
         grader_id (str):
-        body (CalibrateGrader): Either `samples` or a file of them.
+        body (CalibrateGrader): One of `samples`, a file of them, and a job whose baseline has
+            them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +217,8 @@ async def asyncio_detailed(
 
     Args:
         grader_id (str):
-        body (CalibrateGrader): Either `samples` or a file of them.
+        body (CalibrateGrader): One of `samples`, a file of them, and a job whose baseline has
+            them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +254,8 @@ async def asyncio(
 
     Args:
         grader_id (str):
-        body (CalibrateGrader): Either `samples` or a file of them.
+        body (CalibrateGrader): One of `samples`, a file of them, and a job whose baseline has
+            them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

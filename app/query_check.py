@@ -1,5 +1,5 @@
-"""Refuses query parameters that a route does not read, or that are sent twice: a misspelt filter
-would list everything, and the second of two values would win in silence.
+"""Refuses query parameters that a route of the API or of a page does not read, or that are sent
+twice: a misspelt filter would list everything, and the second of two values would win in silence.
 """
 
 import types
@@ -11,9 +11,10 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from app.api.support.request_state import EMPTY_QUERY_VALUES
 from app.domain.errors import InvalidRequest
 
+EMPTY_QUERY_VALUES: Final = "empty_query_values"
+"""Key of a request's state: the names of the query parameters that were sent without a value."""
 _MAPS: Final = ("metadata",)
 """Parameters that also come as `name[key]=value`, which no declaration can list."""
 _IGNORED: Final = frozenset({"api-version"})
@@ -26,7 +27,7 @@ def check_query(request: Request) -> None:
     two values.
     """
     route = request.scope.get("route")
-    empty: tuple[str, ...] = request.scope["state"].get(EMPTY_QUERY_VALUES, ())
+    empty: tuple[str, ...] = request.scope.get("state", {}).get(EMPTY_QUERY_VALUES, ())
     if not isinstance(route, APIRoute) or not (request.query_params or empty):
         return
     known = _declared(route)

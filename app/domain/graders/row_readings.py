@@ -1,0 +1,146 @@
+"""Texts that graders take from the row alone, and the rules that these texts must keep.
+
+A row that breaks one can be graded for no answer. So its fault is reported before the job is paid
+for, and a rollout of it is lost and never scored 0. Pure.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, assert_never
+
+from app.domain.documents.pointers import Path, parameter
+from app.domain.errors import InvalidRequest
+from app.domain.graders.calls import ReferenceFault, expected_calls
+from app.domain.graders.code_tests import NO_FUNCTION, TestsFault, code_tests, is_function_name
+from app.domain.graders.graders import AnyGrader
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.domain.graders.kinds.code_execution import CodeExecutionGrader
+from app.domain.graders.kinds.contains import ContainsGrader
+from app.domain.graders.kinds.endpoint import EndpointGrader
+from app.domain.graders.kinds.exact_match import ExactMatchGrader
+from app.domain.graders.kinds.format import FormatGrader
+from app.domain.graders.kinds.json_valid import JsonValidGrader
+from app.domain.graders.kinds.label_model import LabelModelGrader
+from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
+from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.kinds.python import PythonGrader
+from app.domain.graders.kinds.regex import RegexGrader
+from app.domain.graders.kinds.score_model import ScoreModelGrader
+from app.domain.graders.kinds.string_check import StringCheckGrader
+from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
+from app.domain.graders.kinds.tool_call import ToolCallGrader
+from app.domain.graders.marks import LONG_RUN, has_long_run_of_marks
+from app.domain.graders.templates import (
+    MissingVariable,
+    RenderedTooLong,
+    Template,
+    parse_template,
+    too_long,
+)
+
+
+class Rule(Enum):
+    CALLS = "expected calls"
+    FUNCTION = "the name of a function"
+    FUNCTION_TESTS = "tests of a function"
+    PROGRAM_TESTS = "tests of a program"
+    COMPARED = "a text to compare with"
+    NORMALISED = "a text to normalise"
+
+
+@dataclass(frozen=True, slots=True)
+class RowReading:
+    """A template that reads the row alone."""
+
+    param: str
+    template: Template
+    rule: Rule
+    limit: int = 0
+    """The most characters of a text to compare with."""
+
+    def fault(self, item: Mapping[str, Any]) -> str | None:
+        """Returns why the row's text cannot be used. A key that the row lacks is left out here."""
+        try:
+            return self._fault_of(self.template.render(sample={}, item=item))
+        except MissingVariable:
+            return None
+        except RenderedTooLong as error:
+            return str(error)
+
+    def _fault_of(self, text: str) -> str | None:
+        match self.rule:
+            case Rule.CALLS | Rule.FUNCTION_TESTS | Rule.PROGRAM_TESTS:
+                return _parse_fault(self.rule, text)
+            case Rule.FUNCTION:
+                return None if is_function_name(text) else NO_FUNCTION
+            case Rule.COMPARED:
+                return too_long(self.limit) if len(text) > self.limit else None
+            case Rule.NORMALISED:
+                return LONG_RUN if has_long_run_of_marks(text) else None
+            case _:
+                assert_never(self.rule)
+
+
+def row_readings(grader: AnyGrader, root: str) -> Iterator[RowReading]:
+    """Yields the readings of a grader and of the children of a `multi`, literal texts included."""
+    for path, text, rule, limit in _readings(grader, ()):
+        template = parse_template(text)
+        if not template.reads_sample:
+            yield RowReading(parameter(root, path), template, rule, limit)
+
+
+def literal_faults(grader: AnyGrader, root: str) -> Iterator[InvalidRequest]:
+    """Yields the faults of texts without placeholders, which every row has."""
+    for reading in row_readings(grader, root):
+        if not reading.template.placeholders and (fault := reading.fault({})) is not None:
+            message = f"Invalid value for '{reading.param}': {fault}."
+            yield InvalidRequest(message, param=reading.param, code="invalid_value")
+
+
+def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, Rule, int]]:
+    match grader:
+        case MultiGrader():
+            for name, child in grader.graders.items():
+                yield from _readings(child, (*path, "graders", name))
+        case ToolCallGrader():
+            yield (*path, "reference"), grader.reference, Rule.CALLS, 0
+        case CodeExecutionGrader():
+            rule = Rule.PROGRAM_TESTS if grader.function is None else Rule.FUNCTION_TESTS
+            yield (*path, "tests"), grader.tests, rule, 0
+            if grader.function is not None:
+                yield (*path, "function"), grader.function, Rule.FUNCTION, 0
+        case TextSimilarityGrader():
+            yield (*path, "input"), grader.input, Rule.COMPARED, grader.longest_reference
+            yield (*path, "reference"), grader.reference, Rule.COMPARED, grader.longest_reference
+        case ExactMatchGrader():
+            if grader.unicode != "none":
+                yield (*path, "input"), grader.input, Rule.NORMALISED, 0
+                yield (*path, "reference"), grader.reference, Rule.NORMALISED, 0
+        case (
+            StringCheckGrader()
+            | ContainsGrader()
+            | JsonValidGrader()
+            | RegexGrader()
+            | FormatGrader()
+            | LengthBoundsGrader()
+            | PythonGrader()
+            | ScoreModelGrader()
+            | LabelModelGrader()
+            | AiJudgeGrader()
+            | EndpointGrader()
+        ):
+            return  # they can use any text
+        case _:
+            assert_never(grader)
+
+
+def _parse_fault(rule: Rule, text: str) -> str | None:
+    try:
+        if rule is Rule.CALLS:
+            expected_calls(text)
+        else:
+            code_tests(text, with_function=rule is Rule.FUNCTION_TESTS)
+    except (ReferenceFault, TestsFault) as fault:
+        return str(fault)
+    return None

@@ -1,0 +1,124 @@
+"""Reads the samples of a calibration from a job's baseline: its start model's answers to held-out
+rows, as their graders saw them, with tool calls and turns.
+
+Must not know how samples are scored.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.data.chat_rows import DatasetError, load_line
+from app.domain.data.dataset import grader_item
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
+from app.grading.calibration import MAX_SAMPLES, Sample
+from app.services.files.files import FileService
+from app.store.database import Database
+
+_PAGE: Final = 100
+_PARAM: Final = "job_id"
+_CALL_KEYS: Final = ("name", "arguments", "output", "error", "latency_s", "repeated")
+
+
+class BaselineSamples:
+    def __init__(self, database: Database, tenant: Tenant, files: FileService) -> None:
+        self._database = database
+        self._tenant = tenant
+        self._files = files
+
+    async def read(self, job_id: str) -> list[Sample]:
+        """Returns the first 500 answers of the job's baseline. Raises `NotFound` for an unknown
+        job, `InvalidRequest` for one without a baseline or whose rows are gone.
+        """
+        try:
+            async with self._database.tenant(self._tenant) as unit:
+                held_out = (await unit.jobs.get(job_id)).validation_file
+        except NotFound as error:
+            raise NotFound(error.message, param=_PARAM, code=error.code) from error
+        rollouts = await self._rollouts(job_id)
+        if held_out is None or not rollouts:
+            raise InvalidRequest(
+                f"Job {job_id} has no rollouts of a baseline: it has none yet, they are not kept "
+                "any more, or it is no reinforcement job.",
+                param=_PARAM,
+                code="no_baseline",
+            )
+        items = await self._items(held_out, {rollout.prompt_index for rollout in rollouts})
+        return [_sample(rollout, items.get(rollout.prompt_index, {})) for rollout in rollouts]
+
+    async def _rollouts(self, job_id: str) -> list[RolloutRow]:
+        found, more = list[RolloutRow](), True
+        while more and len(found) < MAX_SAMPLES:
+            async with self._database.tenant(self._tenant) as unit:
+                page, more = await unit.rollouts.page(
+                    job_id,
+                    RolloutFilter(split="valid", step=0),
+                    after=found[-1].id if found else None,
+                    limit=min(_PAGE, MAX_SAMPLES - len(found)),
+                )
+            found += page
+        return found
+
+    async def _items(self, file_id: str, wanted: set[int]) -> dict[int, dict[str, Any]]:
+        """Returns the rows with these numbers, as graders see them."""
+        try:
+            _, chunks = await self._files.content(file_id)
+        except NotFound as error:
+            message = f"The rows of the baseline are gone: file {file_id} does not exist any more."
+            raise InvalidRequest(message, param=_PARAM, code="file_not_found") from error
+        items, index = dict[int, dict[str, Any]](), 0
+        async for number, line in _lines(chunks):
+            if not line.strip():
+                continue
+            if index in wanted:
+                items[index] = await asyncio.to_thread(_item, line, number)
+            index += 1
+        return items
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[tuple[int, bytes]]:
+    """Yields number and bytes of each line."""
+    pending, number = b"", 0
+    async for chunk in chunks:
+        *lines, pending = (pending + chunk).split(b"\n")
+        for line in lines:
+            number += 1
+            yield number, line
+    yield number + 1, pending
+
+
+def _item(line: bytes, number: int) -> dict[str, Any]:
+    try:
+        return grader_item(load_line(line, number))
+    except DatasetError as fault:  # the job has read the row: somebody changed the file
+        raise InvalidRequest(str(fault), param=_PARAM, code="invalid_file") from fault
+
+
+def _sample(rollout: RolloutRow, item: dict[str, Any]) -> Sample:
+    turns: Sequence[dict[str, Any]] = rollout.trace.get("turns", [])
+    spoken = [each for each in rollout.trace["messages"] if each.get("role") == "assistant"]
+    written = spoken[-len(turns) :] if turns else []
+    last = written[-1] if written else {}
+    calls = [
+        {**{key: call.get(key) for key in _CALL_KEYS}, "id": call.get("call_id"), "turn": number}
+        for number, turn in enumerate(turns)
+        for call in turn["tool_calls"]
+    ]
+    more = {
+        "output_tools": last.get("tool_calls") or [],
+        "tool_calls": calls,
+        "turns": [
+            {
+                "content": message.get("content") or "",
+                "finish_reason": turn["finish_reason"],
+                "parse_error": turn["parse_error"],
+                "tool_calls": len(turn["tool_calls"]),
+                "completion_tokens": turn["tokens"],
+            }
+            for turn, message in zip(turns, written, strict=False)
+        ],
+        "stop_reason": rollout.stop_reason,
+    }
+    return Sample(last.get("content") or "", item, more)
