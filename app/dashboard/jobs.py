@@ -108,6 +108,7 @@ async def job_page(
     state = f"{job.status}.{job.step}.{newest}.{place}.{job.estimated_finish or ''}"
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
+    [last, *_], _ = await guest.services.events().page(job_id, after=None, limit=1)
     curves = await guest.services.metrics().packed(job_id)
     ends = (await guest.services.metrics().ends([job_id], _LISTED)).get(job_id, [])
     report, gain = await _report(guest, job), await _gain(guest, job, ends)
@@ -117,6 +118,7 @@ async def job_page(
             form_token=guest.form_token,
             job=job,
             state=state,
+            last_event=last.id,
             events=events,
             more_events=more_events,
             report_finding=None if report is None else report_finding(report),

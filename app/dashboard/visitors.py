@@ -22,7 +22,7 @@ from app.domain.errors import (
     PermissionDenied,
     RateLimited,
 )
-from app.factory.process import ProcessContext, context_of
+from app.factory.process import context_of
 from app.factory.project import Factory
 
 COOKIE: Final = "agent_rft_session"
@@ -54,7 +54,7 @@ async def _guest(request: Request) -> AsyncIterator[Guest]:
     sent. Pages have a rate of their own, so that an open dashboard takes none of the rate of calls.
     """
     context = context_of(request.app)
-    visitor = await _visitor(context, request.cookies.get(COOKIE, ""))
+    visitor = await signed_in(request)
     project_id = visitor.tenant.project_id
     structlog.contextvars.bind_contextvars(project_id=project_id)
     with context.requests.taken(project_id):
@@ -68,13 +68,21 @@ async def _guest(request: Request) -> AsyncIterator[Guest]:
         yield Guest(visitor, Factory(context, visitor.tenant))
 
 
-async def _visitor(context: ProcessContext, session: str) -> Visitor:
+async def signed_in(request: Request) -> Visitor:
+    """Returns the visitor. Raises `SignInRequired` without a session, or once it has ended."""
+    session = request.cookies.get(COOKIE, "")
     if not session:
         raise SignInRequired("Sign in to see this page.")
     try:
-        return await context.dashboard_sessions().visitor(session)
+        return await context_of(request.app).dashboard_sessions().visitor(session)
     except AuthenticationFailed as ended:
         raise SignInRequired(ended.message) from ended
+
+
+async def _streaming(request: Request, guest: "SignedIn") -> AsyncIterator[Guest]:
+    """Yields the visitor, who holds one of the project's streams until it has ended."""
+    with context_of(request.app).streams.taken(guest.visitor.tenant.project_id):
+        yield guest
 
 
 async def sent_form(request: Request) -> Mapping[str, str]:
@@ -134,4 +142,5 @@ def clear_cookie(response: Response, request: Request) -> None:
 
 
 SignedIn = Annotated[Guest, Depends(_guest)]
+Streaming = Annotated[Guest, Depends(_streaming)]
 OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]

@@ -21,6 +21,7 @@ from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
+from app.services.jobs.streams import StreamService
 from app.services.models.adapters import AdapterService
 from app.services.models.chat_completions import ChatCompletionService
 from app.services.models.exports import ExportPorts, ExportService
@@ -81,6 +82,9 @@ class Factory:
 
     def events(self) -> EventService:
         return EventService(self._context.database, self._tenant)
+
+    def streams(self) -> StreamService:
+        return StreamService(self._context.job_watch, self._tenant)
 
     def checkpoints(self) -> CheckpointService:
         return CheckpointService(self._context.database, self._tenant)
