@@ -20,12 +20,14 @@ from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.jobs.stop_rules import LOSSES, REWARD
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
+from app.domain.rollouts.trajectory import FailureClass
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _PAGE: Final = 20
 _EVENTS: Final = 30
 _LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
 """Curves of which the list shows the ends."""
+_CLASSES: Final = frozenset(FailureClass)
 After = Annotated[str | None, Query(max_length=128)]
 
 
@@ -132,7 +134,13 @@ def _shown(job: Job, packed: Sequence[PackedCurve], gain: Gain | None) -> dict[s
     curves = {(curve.name, curve.split): curve.read() for curve in packed}
     made = charts(curves, watched_by(job.method))
     found = findings(job.method, curves, gain)
+    classes = {
+        failure_class: sum(curve.values())
+        for (name, split), curve in curves.items()
+        if split == "train" and (failure_class := names.discarded_class(name)) in _CLASSES
+    }
     return {
+        "lost_classes": sorted(classes.items(), key=lambda one: -one[1]),
         "charts": made,
         "findings": [(one, chart_of(one.curve, made)) for one in found],
         "ended": job.status in TERMINAL,
