@@ -40,11 +40,11 @@ class MetricService:
         grouped = groupby(points, key=lambda point: (point.name, point.split))
         return [thin(list(curve), max_points) for _, curve in grouped]
 
-    async def packed(self, job_id: str) -> list[PackedCurve]:
-        """Returns every curve with all its points."""
+    async def packed(self, job_id: str, names: Sequence[str] | None = None) -> list[PackedCurve]:
+        """Returns curves with all their points: every curve, unless some are named."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
-            return await unit.metrics.packed(job_id)
+            return await unit.metrics.packed(job_id, names)
 
     async def ends(
         self, job_ids: Sequence[str], names: Sequence[str]

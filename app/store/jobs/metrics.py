@@ -61,8 +61,8 @@ class MetricStore:
         rows = await self._session.scalars(query.order_by(Table.name, Table.split, Table.step))
         return [_to_point(row) for row in rows]
 
-    async def packed(self, job_id: str) -> list[PackedCurve]:
-        """Returns all curves whole: a long job has hundreds of thousands of points."""
+    async def packed(self, job_id: str, names: Sequence[str] | None = None) -> list[PackedCurve]:
+        """Returns curves whole, all of them unless some are named: a long job has hundreds of thousands of points."""
         query = (
             select(
                 Table.name,
@@ -74,6 +74,8 @@ class MetricStore:
             .group_by(Table.name, Table.split)
             .order_by(Table.name, Table.split)
         )
+        if names is not None:
+            query = query.where(Table.name.in_(names))
         return [
             PackedCurve(name, cast("Split", split), steps, values)
             for name, split, steps, values in await self._session.execute(query)
