@@ -156,12 +156,15 @@ def _pass_chart(counts: Sequence[PassCount]) -> Chart | None:
         values.update(dict.fromkeys(steps, 0.0))
     for one in counts:
         if one.graded:
-            kind = (
-                "never" if not one.passed else "always" if one.passed == one.graded else "sometimes"
-            )
-            lines[kind][one.step] += 1
+            lines[_kind(one)][one.step] += 1
     shown = [Line(label, label, values) for label, values in lines.items()]
     return Chart("passes", "Rows that pass", "rows", shown)
+
+
+def _kind(one: PassCount) -> str:
+    if not one.passed:
+        return "never"
+    return "always" if one.passed == one.graded else "sometimes"
 
 
 def _first_and_last(counts: Sequence[PassCount]) -> list[tuple[PassCount, PassCount]]:

@@ -62,7 +62,9 @@ class MetricStore:
         return [_to_point(row) for row in rows]
 
     async def packed(self, job_id: str, names: Sequence[str] | None = None) -> list[PackedCurve]:
-        """Returns curves whole, all of them unless some are named: a long job has hundreds of thousands of points."""
+        """Returns curves whole, all of them unless some are named. A long job has hundreds of
+        thousands of points.
+        """
         query = (
             select(
                 Table.name,

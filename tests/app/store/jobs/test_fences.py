@@ -35,6 +35,7 @@ READS = {
     "packed",
     "names",
     "row_means",
+    "pass_counts",
 }
 # The worker's role has no right to these writes, with any fence.
 FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}
