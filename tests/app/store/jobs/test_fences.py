@@ -33,6 +33,7 @@ READS = {
     "stop_request",
     "ends",
     "packed",
+    "thinned",
     "names",
     "row_means",
     "pass_counts",
