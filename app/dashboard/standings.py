@@ -1,4 +1,4 @@
-"""How far a job has come, as lists of jobs show it. Pure."""
+"""The standing of a job, as lists of jobs show it: its value before training and now. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

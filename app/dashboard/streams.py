@@ -4,7 +4,7 @@ The page then asks for its new part, as it does every few seconds where no strea
 """
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Final
+from typing import Annotated, Final, assert_never
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -13,6 +13,7 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import PageRoute
 from app.dashboard.visitors import Streaming, signed_in
+from app.domain.jobs.jobs import Job
 from app.domain.jobs.streams import END_STREAM, Quiet, StreamedEvent, StreamItem
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -47,8 +48,16 @@ async def stream(
 async def _sent(items: AsyncIterator[StreamItem]) -> AsyncIterator[bytes]:
     yield format_sse_event(retry=_RETRY_MS)
     async for item in items:
-        if isinstance(item, Quiet):
-            yield KEEPALIVE_COMMENT
-        else:
-            event_id = item.event.id if isinstance(item, StreamedEvent) else None
-            yield format_sse_event(id=event_id, event="news", data_str="{}")
+        yield _message(item)
+
+
+def _message(item: StreamItem) -> bytes:
+    match item:
+        case StreamedEvent():
+            return format_sse_event(id=item.event.id, event="news", data_str="{}")
+        case Job():
+            return format_sse_event(event="news", data_str="{}")
+        case Quiet():
+            return KEEPALIVE_COMMENT
+        case _:
+            assert_never(item)

@@ -54,7 +54,7 @@ class RowMean:
 
 @dataclass(frozen=True, slots=True)
 class PassCount:
-    """How many of a row's graded rollouts at one step reached a reward."""
+    """The graded rollouts of one row at one step, and those of them that reached a reward."""
 
     prompt_index: int
     step: int

@@ -177,7 +177,7 @@ async def test_another_projects_job_and_event_are_not_found(api: Api) -> None:
     assert (await api.http.get(f"/jobs/{job}/stream")).status_code == 303  # to the sign-in page
 
 
-async def test_a_page_is_told_that_there_is_news(api: Api) -> None:
+async def test_a_page_gets_a_sign_of_news(api: Api) -> None:
     job = await create_job(api)
     visit = Visit(api.http)
     origin = {"origin": str(api.http.base_url)}
