@@ -63,19 +63,20 @@ async def test_a_visit(api: Api, tab: Tab, database: Database) -> None:
     done, job = await create_job(api, suffix="rivers"), await create_job(api, suffix="live")
     train(database, done)
     put_lost(database, done)
+    streams = list[int]()
+    page.on("response", lambda reply: "/stream" in reply.url and streams.append(reply.status))
     await tab.sign_in(api.key)
     await page.get_by_role("link", name="live").click()
     await page.get_by_text("No step is done yet").wait_for()
-    stream = page.wait_for_event("requestfinished", lambda sent: "/stream" in sent.url)
     for step in (1, 2):  # the page renews itself
         commit_step(database, job, step)
         await page.get_by_text(f"{step} / 12", exact=True).wait_for()
-    assert await page.locator("#chart-outcome canvas").count() == 1
+    await page.locator("#chart-outcome canvas").wait_for()
     end(database, job)
     say(database, job, "The job has successfully completed")
     await page.get_by_role("link", name="Report", exact=True).click()
     await page.get_by_role("heading", name="Report").wait_for()
-    assert (await (await stream).response()).status == 200
+    assert streams == [200]
     await find_a_lost_rollout(tab, done)
     await see_a_row_before_and_now(tab)
     await compare(tab, other)
@@ -121,7 +122,7 @@ async def compare(tab: Tab, waiting: str) -> None:
     await tab.page.get_by_label("compare live").check()
     await tab.page.get_by_role("button", name="Compare the chosen jobs").click()
     await tab.page.get_by_role("heading", name="2 jobs compared").wait_for()
-    assert await tab.page.locator("#chart-training-reward canvas").count() == 1
+    await tab.page.locator("#chart-training-reward canvas").wait_for()
     assert waiting not in await tab.page.content()
 
 
