@@ -126,7 +126,7 @@ async def compare(tab: Tab, waiting: str) -> None:
     assert waiting not in await tab.page.content()
 
 
-async def test_every_page_is_accessible_in_both_themes_and_widths(
+async def test_every_page_is_accessible(
     api: Api, tab: Tab, database: Database
 ) -> None:
     job, waiting = await create_job(api, suffix="rivers"), await create_job(api)
