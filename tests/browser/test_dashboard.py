@@ -64,7 +64,12 @@ async def test_a_visit(api: Api, tab: Tab, database: Database) -> None:
     train(database, done)
     put_lost(database, done)
     streams = list[int]()
-    page.on("response", lambda reply: "/stream" in reply.url and streams.append(reply.status))
+
+    def answered(reply: Any) -> None:
+        if "/stream" in reply.url:
+            streams.append(reply.status)
+
+    page.on("response", answered)
     await tab.sign_in(api.key)
     await page.get_by_role("link", name="live").click()
     await page.get_by_text("No step is done yet").wait_for()
@@ -126,9 +131,7 @@ async def compare(tab: Tab, waiting: str) -> None:
     assert waiting not in await tab.page.content()
 
 
-async def test_every_page_is_accessible(
-    api: Api, tab: Tab, database: Database
-) -> None:
+async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) -> None:
     job, waiting = await create_job(api, suffix="rivers"), await create_job(api)
     train(database, job)
     put_lost(database, job)

@@ -128,7 +128,7 @@ class JobStream:
                         yield job
                     if job.status in TERMINAL:
                         return
-                    while not self._is_ended and not await self._came(self._news):
+                    while not await self._came(self._news):
                         yield Quiet()
                         await check()
                 except (NotFound, AuthenticationFailed):

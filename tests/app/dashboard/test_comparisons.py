@@ -59,6 +59,7 @@ async def test_rows_are_counted_by_their_pass_rate(
     api: Api, visit: Visit, database: Database
 ) -> None:
     job = await create_job(api)
+    rewards: dict[int, dict[int, tuple[int | None, int | None]]]
     rewards = {0: {0: (0, 0), 1: (0, 1), 2: (1, 1)}, 5: {0: (0, 1), 1: (1, 1), 2: (1, None)}}
     for step, rows in rewards.items():
         for row, pair in rows.items():
