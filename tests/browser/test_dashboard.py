@@ -1,8 +1,6 @@
-"""What a person does in a browser: every page in both themes and two widths, and one long visit."""
+"""What a person does in a browser: one long visit, and texts that nobody may trust."""
 
 import hashlib
-import os
-from pathlib import Path
 from typing import Any
 
 from tests.support.api.application import Api
@@ -14,15 +12,11 @@ from tests.support.dashboard.scenes import (
     create_job,
     end,
     execute,
-    put_points,
     put_rollout,
     trace,
     train,
 )
 from tests.support.stack import Database
-
-PICTURES = os.environ.get("DASHBOARD_PICTURES")
-"""A folder for a picture of each page in each form."""
 
 
 def put_lost(database: Database, job: str) -> None:
@@ -129,43 +123,6 @@ async def compare(tab: Tab, waiting: str) -> None:
     await tab.page.get_by_role("heading", name="2 jobs compared").wait_for()
     await tab.page.locator("#chart-training-reward canvas").wait_for()
     assert waiting not in await tab.page.content()
-
-
-async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) -> None:
-    job, waiting = await create_job(api, suffix="rivers"), await create_job(api)
-    train(database, job)
-    put_lost(database, job)
-    put_points(database, waiting, {("reward/mean", "valid"): [0.25, 0.5]})
-    of_job = [
-        *("", "/events", "/report", "/rollouts", "/rows?split=report", "/rows/report/1"),
-        *("/rollouts/ro_0_1_0", "/rollouts/lost1"),
-    ]
-    pages = ["/", f"/jobs/{waiting}", f"/jobs/compare?ids={job},{waiting}", "/jobs/never"]
-    found = dict[str, list[str]]()
-    await tab.open("/sign-in")
-    found |= await forms_of(tab, "sign-in")
-    await tab.sign_in(api.key)
-    for path in (*pages, *(f"/jobs/{job}{part}" for part in of_job)):
-        await tab.open(path)
-        found |= await forms_of(tab, path)
-    assert found == {}
-    # A browser writes the status of a missing page to its console.
-    tab.problems = [one for one in tab.problems if "404" not in one]
-
-
-async def forms_of(tab: Tab, name: str) -> dict[str, list[str]]:
-    """Returns the violations of a page by its form."""
-    found = {}
-    for theme in ("light", "dark"):
-        for width in (1440, 360):
-            await tab.show(theme, width)
-            violations = await tab.violations()
-            if violations:
-                found[f"{name} {theme} {width}"] = violations
-            if PICTURES:
-                file = name.replace("/", "_").replace("?", "_")[:60] + f"-{theme}-{width}.png"
-                await tab.page.screenshot(path=Path(PICTURES) / file, full_page=True)
-    return found
 
 
 async def test_hostile_texts_stay_texts(api: Api, tab: Tab, database: Database) -> None:
