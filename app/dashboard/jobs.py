@@ -1,7 +1,6 @@
 """Routes of the list of jobs, of one job, and of its buttons."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
@@ -10,68 +9,22 @@ from fastapi.responses import RedirectResponse
 from app.dashboard.charts import chart_of, charts
 from app.dashboard.pages import HEADERS, page, wants_part
 from app.dashboard.refusals import PageRoute
+from app.dashboard.standings import LISTED, standing
 from app.dashboard.visitors import Guest, OwnForm, SignedIn
 from app.domain.errors import NotFound
-from app.domain.ids import Split
 from app.domain.jobs.findings import findings, watched_by
 from app.domain.jobs.gain_findings import report_finding, validated_steps
 from app.domain.jobs.gains import Gain, paired_gain
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
-from app.domain.jobs.stop_rules import LOSSES, REWARD
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
+from app.domain.rollouts.trajectory import FailureClass
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _PAGE: Final = 20
 _EVENTS: Final = 30
-_LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
-"""Curves of which the list shows the ends."""
+_CLASSES: Final = frozenset(FailureClass)
 After = Annotated[str | None, Query(max_length=128)]
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Progress of a job: the value that it is judged by, before training and now."""
-
-    before: float | None
-    now: float | None
-    is_reward: bool
-    lost: float | None
-    is_validated: bool
-    """`now` is of held-out rows, as `before` is; else it is of the latest training step, whose rows
-    and temperature differ, so that the two are not compared.
-    """
-
-    @property
-    def gain(self) -> float | None:
-        if self.before is None or self.now is None or not self.is_validated:
-            return None
-        return self.now - self.before
-
-    @property
-    def is_better(self) -> bool:
-        return self.gain is not None and (self.gain > 0) is self.is_reward and self.gain != 0
-
-
-def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
-    """Returns the standing by the validations; until there is a second one, by the training."""
-    watched = watched_by(job.method)
-    ends: dict[tuple[str, Split], list[MetricPoint]] = {}
-    for point in points:
-        ends.setdefault((point.name, point.split), []).append(point)
-    valid = ends.get((watched.valid, "valid"), [])
-    train = ends.get((watched.train, "train"), [])
-    lost = ends.get((names.DISCARDED_SHARE, "train")) or ends.get((names.DISCARDED_SHARE, "valid"))
-    before = valid[0].value if valid and valid[0].step == 0 else None
-    is_validated = bool(valid) and valid[-1].step > 0
-    now = valid[-1] if is_validated else (train[-1] if train else None)
-    return Standing(
-        before,
-        None if now is None else now.value,
-        is_reward=watched is REWARD,
-        lost=None if lost is None else lost[-1].value,
-        is_validated=is_validated,
-    )
 
 
 @router.get("/")
@@ -79,7 +32,7 @@ async def home(
     request: Request, guest: SignedIn, status: JobStatus | None = None, after: After = None
 ) -> Response:
     jobs, more = await guest.services.jobs().page(after=after, limit=_PAGE, status=status)
-    ends = await guest.services.metrics().ends([job.id for job in jobs], _LISTED)
+    ends = await guest.services.metrics().ends([job.id for job in jobs], LISTED)
     return await guest.on_thread(
         lambda: page(
             "jobs_part.html" if wants_part(request) else "jobs.html",
@@ -108,8 +61,9 @@ async def job_page(
     state = f"{job.status}.{job.step}.{newest}.{place}.{job.estimated_finish or ''}"
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
+    [last, *_], _ = await guest.services.events().page(job_id, after=None, limit=1)
     curves = await guest.services.metrics().packed(job_id)
-    ends = (await guest.services.metrics().ends([job_id], _LISTED)).get(job_id, [])
+    ends = (await guest.services.metrics().ends([job_id], LISTED)).get(job_id, [])
     report, gain = await _report(guest, job), await _gain(guest, job, ends)
     return await guest.on_thread(
         lambda: page(
@@ -117,6 +71,7 @@ async def job_page(
             form_token=guest.form_token,
             job=job,
             state=state,
+            last_event=last.id,
             events=events,
             more_events=more_events,
             report_finding=None if report is None else report_finding(report),
@@ -130,7 +85,13 @@ def _shown(job: Job, packed: Sequence[PackedCurve], gain: Gain | None) -> dict[s
     curves = {(curve.name, curve.split): curve.read() for curve in packed}
     made = charts(curves, watched_by(job.method))
     found = findings(job.method, curves, gain)
+    classes = {
+        failure_class: sum(curve.values())
+        for (name, split), curve in curves.items()
+        if split == "train" and (failure_class := names.discarded_class(name)) in _CLASSES
+    }
     return {
+        "lost_classes": sorted(classes.items(), key=lambda one: -one[1]),
         "charts": made,
         "findings": [(one, chart_of(one.curve, made)) for one in found],
         "ended": job.status in TERMINAL,

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.dashboard import formats
+from app.dashboard.curl import curl
 
 _ROOM: Final = Path(__file__).parent
 HEADERS: Final[Mapping[str, str]] = {
@@ -42,6 +43,7 @@ TEMPLATES.filters.update(
     words=formats.words,
     cut=formats.cut,
     pretty=formats.pretty,
+    curl=curl,
 )
 
 

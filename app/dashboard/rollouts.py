@@ -94,6 +94,8 @@ async def rollout_page(job_id: str, rollout_id: str, guest: SignedIn) -> Respons
     job = await guest.services.jobs().get(job_id)
     row = await guest.services.rollouts().get(job_id, rollout_id)
     siblings = await _group(guest, job_id, split=row.split, step=row.step, row=row.prompt_index)
+    earlier, later = await _neighbours(guest, row)
+    sources = await guest.services.sent_requests().sources(job, row)
     order = [one["row"].id for one in siblings]
     place = order.index(row.id) if row.id in order else -1
     return await guest.on_thread(
@@ -105,10 +107,33 @@ async def rollout_page(job_id: str, rollout_id: str, guest: SignedIn) -> Respons
             transcript=transcript(row),
             notes=grader_notes(row),
             siblings=siblings,
+            sources=sources,
+            requests={request.call_id: request for request in sources.tools},
+            earlier=earlier,
+            later=later,
             previous=order[place - 1] if place > 0 else None,
             following=order[place + 1] if 0 <= place < len(order) - 1 else None,
         )
     )
+
+
+async def _neighbours(guest: Guest, row: RolloutRow) -> list[RolloutRow | None]:
+    """Returns the best rollouts of the same row at the step before and after."""
+    means = await guest.services.rollouts().row_means(
+        row.job_id, row.split, prompt_index=row.prompt_index
+    )
+    steps = [mean.step for mean in means]
+    before = max((step for step in steps if step < row.step), default=None)
+    after = min((step for step in steps if step > row.step), default=None)
+    found = list[RolloutRow | None]()
+    for step in (before, after):
+        group: Sequence[Mapping[str, Any]] = ()
+        if step is not None:
+            group = await _group(
+                guest, row.job_id, split=row.split, step=step, row=row.prompt_index
+            )
+        found.append(group[0]["row"] if group else None)
+    return found
 
 
 @router.get("/rollouts/{rollout_id}/raw.json")

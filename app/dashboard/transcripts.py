@@ -25,6 +25,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
+    id: str
     name: str
     arguments: str
     output: str
@@ -132,6 +133,7 @@ def _message(message: Json, texts: _Texts) -> Part:
 
 def _call(call: Json, texts: _Texts) -> Call:
     return Call(
+        id=str(call.get("call_id", "")),
         name=cut(str(call.get("name", "")), 100),
         arguments=texts.cut(pretty(call.get("arguments", ""))),
         output=texts.cut(pretty(call.get("output", ""))),

@@ -22,7 +22,7 @@ from app.domain.errors import (
     PermissionDenied,
     RateLimited,
 )
-from app.factory.process import ProcessContext, context_of
+from app.factory.process import context_of
 from app.factory.project import Factory
 
 COOKIE: Final = "agent_rft_session"
@@ -54,7 +54,7 @@ async def _guest(request: Request) -> AsyncIterator[Guest]:
     sent. Pages have a rate of their own, so that an open dashboard takes none of the rate of calls.
     """
     context = context_of(request.app)
-    owner = await _session_owner(context, request.cookies.get(COOKIE, ""))
+    owner = await signed_in(request)
     project_id = owner.tenant.project_id
     structlog.contextvars.bind_contextvars(project_id=project_id)
     with context.requests.taken(project_id):
@@ -68,13 +68,23 @@ async def _guest(request: Request) -> AsyncIterator[Guest]:
         yield Guest(owner, Factory(context, owner.tenant))
 
 
-async def _session_owner(context: ProcessContext, session: str) -> SessionOwner:
+async def signed_in(request: Request) -> SessionOwner:
+    """Returns the session's owner. Raises `SignInRequired` without a session, or once it has
+    ended.
+    """
+    session = request.cookies.get(COOKIE, "")
     if not session:
         raise SignInRequired("Sign in to see this page.")
     try:
-        return await context.dashboard_sessions().owner(session)
+        return await context_of(request.app).dashboard_sessions().owner(session)
     except AuthenticationFailed as ended:
         raise SignInRequired(ended.message) from ended
+
+
+async def _streaming(request: Request, guest: "SignedIn") -> AsyncIterator[Guest]:
+    """Yields the visitor, who holds one of the project's streams until it has ended."""
+    with context_of(request.app).streams.taken(guest.visitor.tenant.project_id):
+        yield guest
 
 
 async def sent_form(request: Request) -> Mapping[str, str]:
@@ -134,4 +144,5 @@ def clear_cookie(response: Response, request: Request) -> None:
 
 
 SignedIn = Annotated[Guest, Depends(_guest)]
+Streaming = Annotated[Guest, Depends(_streaming)]
 OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]

@@ -23,6 +23,7 @@ from app.services.files.inspections import Inspections
 from app.services.health import HealthPorts, HealthService
 from app.services.idempotency import IdempotencyService
 from app.services.jobs.file_validation import FileValidation, FileValidationPorts
+from app.services.jobs.streams import JobWatch
 from app.services.models.chat_completions import chat_slots
 from app.services.project_slots import ProjectSlots
 from app.services.registry.tools import tool_test_slots
@@ -58,6 +59,8 @@ class ProcessContext:
     file_validation: FileValidation
     requests: ProjectSlots
     downloads: ProjectSlots
+    streams: ProjectSlots
+    job_watch: JobWatch
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
 
     @classmethod
@@ -99,6 +102,8 @@ class ProcessContext:
             file_validation=file_validation,
             requests=ProjectSlots(settings.quotas.requests_in_flight, noun="requests"),
             downloads=ProjectSlots(settings.quotas.downloads_in_flight, noun="downloads"),
+            streams=ProjectSlots(settings.quotas.streams_in_flight, noun="live streams"),
+            job_watch=JobWatch(database, heartbeat_s=settings.stream_heartbeat_s),
         )
 
     def key_service(self) -> KeyService:
@@ -111,6 +116,7 @@ class ProcessContext:
         return IdempotencyService(self.database, self.secret_box)
 
     async def aclose(self) -> None:
+        await self.job_watch.aclose()
         await self.file_validation.aclose()
         await self.egress.aclose()
         await self.judge_egress.aclose()

@@ -21,6 +21,8 @@ from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
+from app.services.jobs.sent_requests import SentRequestService
+from app.services.jobs.streams import StreamService
 from app.services.models.adapters import AdapterService
 from app.services.models.chat_completions import ChatCompletionService
 from app.services.models.exports import ExportPorts, ExportService
@@ -82,6 +84,12 @@ class Factory:
 
     def events(self) -> EventService:
         return EventService(self._context.database, self._tenant)
+
+    def sent_requests(self) -> SentRequestService:
+        return SentRequestService(self.files())
+
+    def streams(self) -> StreamService:
+        return StreamService(self._context.job_watch, self._tenant)
 
     def checkpoints(self) -> CheckpointService:
         return CheckpointService(self._context.database, self._tenant)

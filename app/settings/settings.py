@@ -62,6 +62,10 @@ class Settings(ModelSettings):
     retention: RetentionSettings = RetentionSettings()
     requests_per_minute: int = Field(30_000, ge=0)
     """Limit of one project's requests over all API processes; 0 means no limit."""
+    stream_heartbeat_s: float = Field(15.0, gt=0)
+    """Seconds without news after which a live stream sends a comment, so that no proxy takes it for
+    dead, and looks whether its key is still valid.
+    """
     validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
 
     @model_validator(mode="after")

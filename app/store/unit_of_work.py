@@ -35,6 +35,7 @@ from app.store.jobs.journal import JournalStore
 from app.store.jobs.metrics import MetricStore
 from app.store.jobs.reports import ReportStore
 from app.store.jobs.run_jobs import RunJobStore
+from app.store.jobs.streams import StreamStore
 from app.store.leases import Lease, lock_held
 from app.store.models.exports import ExportStore
 from app.store.models.models import ModelStore
@@ -183,6 +184,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.jobs = JobsInTransaction(self._statements, session, project_id, quotas=self._quotas)
         self.quotas = QuotaStore(session, project_id, self._quotas)
         self._open_project(session, project_id)
+        self.streams = StreamStore(session)
         self.exports = ExportStore(session, project_id)
         self.permissions = PermissionStore(session, project_id)
         self.evals = EvalStore(session, project_id)

@@ -328,6 +328,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/fine_tuning/jobs/{job_id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Job
+         * @description Streams a job: each event once, in order, with the points of its curves (`message`,
+         *     `metrics`), and the job's state whenever it has changed (`job`). Begins with the first event, or
+         *     after the one that `after` names. Ends with the job.
+         */
+        get: operations["streamFineTuningJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/fine_tuning/jobs/{job_id}/rollouts": {
         parameters: {
             query?: never;
@@ -10399,6 +10421,132 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * StreamedJob
+         * @description The state of the job after the events that were sent: the message `job`, without an id.
+         */
+        StreamedJob: {
+            /**
+             * Id
+             * @description Id of the job.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default fine_tuning.job.state
+             * @constant
+             */
+            object: "fine_tuning.job.state";
+            /** @description After `succeeded`, `failed` or `cancelled` the stream ends. */
+            status: components["schemas"]["JobStatus"];
+            /**
+             * Step
+             * @description Last committed step; 0 before the first.
+             */
+            step: number;
+            /**
+             * Total Steps
+             * @description Steps of the whole job; `null` until its files are validated.
+             */
+            total_steps: number | null;
+            /**
+             * Estimated Finish
+             * @description Unix seconds at which the job should end.
+             */
+            estimated_finish: number | null;
+            /**
+             * Finished At
+             * @description Unix seconds of the end.
+             */
+            finished_at: number | null;
+            /**
+             * Fine Tuned Model
+             * @description Name of the published model.
+             */
+            fine_tuned_model: string | null;
+            /** @description The reason of a failed job. */
+            error: components["schemas"]["JobErrorBody"] | null;
+        };
+        /**
+         * StreamedJobEvent
+         * @description An event of the job; its `type` is the name of the message, its `id` the message's id.
+         */
+        StreamedJobEvent: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default fine_tuning.job.event
+             * @constant
+             */
+            object: "fine_tuning.job.event";
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
+            created_at: number;
+            /**
+             * Level
+             * @description `warn` and `error` need attention.
+             * @enum {string}
+             */
+            level: "info" | "warn" | "error";
+            /**
+             * Message
+             * @description The event in a sentence.
+             */
+            message: string;
+            /**
+             * Type
+             * @description `metrics` has the figures of a step in `data`.
+             * @enum {string}
+             */
+            type: "message" | "metrics";
+            /**
+             * Data
+             * @description Figures, codes and parameters of the event.
+             */
+            data: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Points
+             * @description Points of the step in `data.step`; a later one of the same name, split and step replaces an earlier one.
+             */
+            points: components["schemas"]["StreamedPoint"][];
+        };
+        /**
+         * StreamedPoint
+         * @description One point of a curve, committed with the event that it comes with.
+         */
+        StreamedPoint: {
+            /**
+             * Name
+             * @description Name of the curve, such as `reward/mean`.
+             */
+            name: string;
+            /**
+             * Split
+             * @description The rollouts or rows that it measures.
+             * @enum {string}
+             */
+            split: "train" | "valid" | "test" | "valid_greedy" | "valid_base" | "report";
+            /**
+             * Step
+             * @description The committed step; 0 is before training.
+             */
+            step: number;
+            /**
+             * Value
+             * @description The value at that step.
+             */
+            value: number;
+        };
     };
     responses: never;
     parameters: never;
@@ -12295,6 +12443,125 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Page_Curve_"];
                 };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    streamFineTuningJob: {
+        parameters: {
+            query?: {
+                /** @description Id of the last event that the client has */
+                after?: string | null;
+            };
+            header?: {
+                /** @description As `after`, which it replaces: browsers send it when they connect again */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                /** @description Id of the job. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events, until the job has ended. Comments keep it open. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["StreamedJobEvent"] | components["schemas"]["StreamedJob"];
+                };
+            };
+            /** @description The job has ended, and the client has all its events. */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */
             400: {

@@ -49,6 +49,11 @@ checks.negative_data_rejection.enabled = false
 # GET of this path is GET of a job named "validate", so the reply names it in `Allow`.
 checks.allow_header_conformance.enabled = false
 
+# The stream of a job ends with the job, and the jobs of these calls never end.
+[[operations]]
+include-path = "/v1/fine_tuning/jobs/{{job_id}}/stream"
+enabled = false
+
 # A text in a query string is a list of one, so it does not violate the list that is asked for.
 [[operations]]
 include-path = "/v1/fine_tuning/jobs/{{job_id}}/metrics"

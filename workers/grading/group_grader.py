@@ -13,7 +13,8 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from app.domain.data.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow, grader_item
+from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.trajectory import (
     Failure,
     FailureClass,
@@ -23,7 +24,6 @@ from app.domain.rollouts.trajectory import (
 from app.grading.group_judge import GroupGradeRequest, GroupJudge
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from workers.grading.failure import GraderFailure
-from workers.grading.grader_samples import item_object, sample_object
 from workers.grading.job_grader import to_failure, to_verdict
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
@@ -59,7 +59,7 @@ class GroupGrader:
     ) -> list[Verdict]:
         if not trajectories:
             return []
-        key, item = trajectories[0].key.group, item_object(row)
+        key, item = trajectories[0].key.group, grader_item(row.item)
         request = GroupGradeRequest(
             conversations=tuple(trajectory.messages for trajectory in trajectories),
             tools=row.tools,

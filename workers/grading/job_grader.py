@@ -12,8 +12,9 @@ from typing import Final, assert_never
 
 from pydantic import TypeAdapter
 
-from app.domain.data.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow, grader_item
 from app.domain.errors import MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
+from app.domain.graders.rollout_samples import sample_object
 from app.domain.ids import SampleKey
 from app.domain.rollouts.metrics import ANSWER_FLAGS
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Verdict
@@ -33,7 +34,6 @@ from app.grading.scorer import (
     Usage,
 )
 from workers.grading.failure import GraderFailure
-from workers.grading.grader_samples import item_object, sample_object
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 
@@ -62,7 +62,7 @@ class JobGrader:
     ) -> Grade:
         request = GradeRequest(
             sample=sample_object(trajectory),
-            item=item_object(row),
+            item=grader_item(row.item),
             trace_id=key.trace_id,
             call_id=key.grade_id(self._name),
         )

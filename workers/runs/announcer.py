@@ -73,12 +73,15 @@ class Announcer:
         )
 
     async def baseline(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        for message in self._report.baseline(outcome):
+        *first, last = self._report.baseline(outcome)
+        for message in first:
             await self.message(unit, message)
+        await self.message(unit, last, data={"step": outcome.step})
         await self._warnings(unit, outcome)
 
     async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        await self.message(unit, self._report.validation(outcome))
+        data = {"step": outcome.step}
+        await self.message(unit, self._report.validation(outcome), data=data)
         await self._warnings(unit, outcome)
 
     async def step(

@@ -15,6 +15,7 @@ from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from app.api.middleware.reader_deadline import ReaderDeadline
+from app.domain.jobs.streams import END_STREAM
 
 MAX_HEADER_BYTES: Final = 64 * 1024
 _REASONS: Final = {
@@ -49,6 +50,16 @@ class Protocol(HttpToolsProtocol):
         if self._reader is not None:
             self._reader.end()
         super().connection_lost(exc)
+
+    @override
+    def shutdown(self) -> None:
+        """The server calls this when it stops. It waits for replies, so an endless one ends."""
+        super().shutdown()
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            end = cycle.scope.get("state", {}).get(END_STREAM)
+            if end is not None:
+                end()
 
     @override
     def pause_writing(self) -> None:

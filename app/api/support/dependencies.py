@@ -1,5 +1,6 @@
 """Dependencies of routes: the tenant behind the key, and the factory of its services."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, assert_never
 
 import structlog
@@ -57,6 +58,15 @@ def _project_of(principal: Principal) -> Tenant:
             assert_never(principal)
 
 
+def still_valid(request: Request, credentials: Credentials) -> Callable[[], Awaitable[object]]:
+    """Returns a check for replies that take hours: it raises `AuthenticationFailed` once the key
+    has ended.
+    """
+    key = "" if credentials is None else credentials.credentials
+    keys = context_of(request.app).key_service()
+    return lambda: keys.authenticate(key)
+
+
 # No dependency uses another one: the framework takes 0.02 ms to resolve each.
 
 
@@ -88,6 +98,15 @@ async def downloading(request: Request, credentials: Credentials) -> Factory:
     return Factory(context, project)
 
 
+async def streaming(request: Request, credentials: Credentials) -> Factory:
+    """Returns the services of the key's project. Holds one of its streams until the client is
+    gone, or raises `RateLimited`.
+    """
+    context, project = context_of(request.app), _project_of(await _principal(request, credentials))
+    request.scope["state"][HELD].enter_context(context.streams.taken(project.project_id))
+    return Factory(context, project)
+
+
 async def administration(request: Request, credentials: Credentials) -> Administration:
     """Returns the services of an organization's administration. Requires an admin key."""
     principal = await _principal(request, credentials)
@@ -107,6 +126,8 @@ AnyPrincipal = Annotated[Principal, Depends(any_principal)]
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
 Services = Annotated[Factory, Depends(factory)]
 Downloading = Annotated[Factory, Depends(downloading)]
+Streaming = Annotated[Factory, Depends(streaming)]
+StillValid = Annotated[Callable[[], Awaitable[object]], Depends(still_valid)]
 Administered = Annotated[Administration, Depends(administration)]
 After = Annotated[
     str | None,

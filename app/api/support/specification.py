@@ -17,10 +17,11 @@ from typing_extensions import override
 
 from app.api.schemas.chat_replies import CHAT_REPLIES, ChatCompletionChunk
 from app.api.schemas.reports import REPORT_PARTS
+from app.api.schemas.streams import STREAM_PARTS
 from app.api.schemas.webhook_events import SENT, WebhookEvent
 from app.api.support.examples import examples
 from app.api.support.parameter_texts import PARAMETERS
-from app.domain.described import LEFT_OUT
+from app.domain.described import LEFT_OUT, Described
 
 _TAGS = {
     "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",
@@ -146,9 +147,11 @@ def _describe_parameters(document: dict[str, Any]) -> None:
 
 
 def _add_chunks(document: dict[str, Any]) -> None:
-    """Adds the schema of a chunk of a streamed chat reply."""
+    """Adds the schemas of streams: of a chunk of a chat reply, of a message about a job."""
+    parts: tuple[type[Described], ...] = (ChatCompletionChunk, *STREAM_PARTS)
     _, found = models_json_schema(
-        [(ChatCompletionChunk, "serialization")], ref_template="#/components/schemas/{model}"
+        [(one, "serialization") for one in parts],
+        ref_template="#/components/schemas/{model}",
     )
     document["components"]["schemas"] |= found["$defs"]
 

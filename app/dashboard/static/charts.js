@@ -5,9 +5,13 @@ const drawn = new Map(); // figure -> {plot, text}
 const css = getComputedStyle(document.documentElement);
 const colour = (name) => css.getPropertyValue(name).trim();
 
+// The plot has a table of its own, its legend.
+const tableOf = (figure) => figure.querySelector("details table");
+
 function readTable(figure) {
-  const heads = [...figure.querySelectorAll("thead th")].slice(1);
-  const rows = [...figure.querySelectorAll("tbody tr")];
+  const table = tableOf(figure);
+  const heads = [...table.querySelectorAll("thead th")].slice(1);
+  const rows = [...table.querySelectorAll("tbody tr")];
   const column = (place) =>
     rows.map((row) => {
       const text = row.cells[place].textContent;
@@ -68,7 +72,7 @@ function short(value) {
 }
 
 function draw(figure) {
-  const text = figure.querySelector("table").textContent;
+  const text = tableOf(figure).textContent;
   const before = drawn.get(figure);
   if (before?.text === text) return;
   const table = readTable(figure);

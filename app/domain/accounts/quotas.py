@@ -38,6 +38,8 @@ class Quotas(BaseModel):
     """Requests that one API process answers at the same time, until the last byte of the reply."""
     downloads_in_flight: int = Field(16, ge=1)
     """Downloads of files and adapters that one API process sends at the same time."""
+    streams_in_flight: int = Field(64, ge=1)
+    """Live streams of jobs that one API process sends at the same time."""
 
 
 def check_quota(name: str, *, used: int, adding: int, limit: int) -> None:

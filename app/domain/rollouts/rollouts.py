@@ -53,6 +53,20 @@ class RowMean:
 
 
 @dataclass(frozen=True, slots=True)
+class PassCount:
+    """The graded rollouts of one row at one step, and those of them that reached a reward."""
+
+    prompt_index: int
+    step: int
+    graded: int
+    passed: int
+
+    @property
+    def share(self) -> float | None:
+        return self.passed / self.graded if self.graded else None
+
+
+@dataclass(frozen=True, slots=True)
 class RolloutFilter:
     """Conditions on rollouts; `None` is no condition. A lost rollout meets none on the reward."""
 

@@ -7,7 +7,6 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.ids import Split
 from app.domain.jobs.curve_parts import check_parts
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
-from app.domain.thinning import thin
 from app.store.database import Database
 
 
@@ -31,20 +30,24 @@ class MetricService:
         """
         async with self._database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(job_id)
-            points = await unit.metrics.curve(
-                job_id, names=names, split=split, after_step=after_step
+            points = await unit.metrics.thinned(
+                job_id,
+                names=names,
+                split=split,
+                after_step=after_step,
+                max_points=max_points,
             )
             empty = set(names or ()) - {point.name for point in points}
             if empty:
                 check_parts(sorted(empty), job.method, await unit.metrics.names(job_id))
         grouped = groupby(points, key=lambda point: (point.name, point.split))
-        return [thin(list(curve), max_points) for _, curve in grouped]
+        return [list(curve) for _, curve in grouped]
 
-    async def packed(self, job_id: str) -> list[PackedCurve]:
-        """Returns every curve with all its points."""
+    async def packed(self, job_id: str, names: Sequence[str] | None = None) -> list[PackedCurve]:
+        """Returns curves with all their points: every curve, unless some are named."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
-            return await unit.metrics.packed(job_id)
+            return await unit.metrics.packed(job_id, names)
 
     async def ends(
         self, job_ids: Sequence[str], names: Sequence[str]

@@ -7,7 +7,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow, RowMean
+from app.domain.rollouts.rollouts import PassCount, RolloutFilter, RolloutOrder, RolloutRow, RowMean
 from app.store.database import Database
 
 
@@ -58,6 +58,12 @@ class RolloutService:
             return await unit.rollouts.row_means(
                 job_id, split, steps=steps, prompt_index=prompt_index
             )
+
+    async def pass_counts(self, job_id: str, split: Split, *, at_least: float) -> list[PassCount]:
+        """Returns by row and step how many rollouts of a split reached a reward."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.rollouts.pass_counts(job_id, split, at_least=at_least)
 
     async def report(self, job_id: str) -> dict[str, Any]:
         """Returns base against tuned on held-out rows. Raises `NotFound` until the job has

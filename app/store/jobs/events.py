@@ -83,10 +83,10 @@ class EventStore:
             cursor=[Table.id == after, Table.job_id == job_id],
             limit=limit,
         )
-        return [_to_event(row) for row in page], more
+        return [to_event(row) for row in page], more
 
 
-def _to_event(row: Table) -> JobEvent:
+def to_event(row: Table) -> JobEvent:
     return JobEvent(
         id=row.id,
         job_id=row.job_id,

@@ -10,7 +10,7 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.errors import NotFound
 from app.domain.ids import Split
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow, RowMean
+from app.domain.rollouts.rollouts import PassCount, RolloutFilter, RolloutOrder, RolloutRow, RowMean
 from app.store.paging import Keyset
 from app.store.schema.rollouts import RolloutTable as Table
 from app.store.storable import storable
@@ -96,6 +96,21 @@ class RolloutStore:
             )
             for row in rows
         ]
+
+    async def pass_counts(self, job_id: str, split: Split, *, at_least: float) -> list[PassCount]:
+        """Returns by row and step how many graded rollouts have a reward of `at_least`."""
+        place = (Table.prompt_index, Table.step)
+        query = (
+            select(
+                *place,
+                func.count(Table.reward),
+                func.count().filter(Table.reward >= at_least),
+            )
+            .where(Table.job_id == job_id, Table.split == split)
+            .group_by(*place)
+            .order_by(*place)
+        )
+        return [PassCount(*row) for row in await self._session.execute(query)]
 
 
 def _conditions(where: RolloutFilter) -> list[ColumnElement[bool]]:

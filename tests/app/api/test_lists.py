@@ -184,7 +184,7 @@ async def test_an_empty_value_of_a_query_is_no_value(api: Api, body: dict[str, A
         (path, parameter["name"])
         for path, methods in document["paths"].items()
         for parameter in methods.get("get", {}).get("parameters", ())
-        if parameter["in"] == "query"
+        if parameter["in"] == "query" and not path.endswith("/stream")  # it ends with its job
     ]
     assert len(documented) > 60
     for template, name in documented:

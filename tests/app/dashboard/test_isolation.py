@@ -12,7 +12,7 @@ async def test_pages_of_another_project_are_not_found(
     job = await create_job(api, suffix="secret-suffix")
     train(database, job)
     pages = [
-        *("", "/events", "/report", "/rollouts", "/rows/report/1"),
+        *("", "/events", "/report", "/rollouts", "/rows", "/rows/report/1"),
         *("/rollouts/ro_0_1_0", "/rollouts/ro_0_1_0/raw.json"),
     ]
     async with visiting(api.http) as stranger:
@@ -24,6 +24,9 @@ async def test_pages_of_another_project_are_not_found(
             never = await stranger.get(f"/jobs/ftjob-never{page}")
             assert (foreign.status_code, never.status_code) == (404, 404), page
             assert foreign.text.replace(job, "ftjob-never") == never.text, page
+        own = await create_job(api, key=api.other_key)
+        for ids in (f"{own},{job}", f"{job},{own}"):
+            assert (await stranger.get(f"/jobs/compare?ids={ids}")).status_code == 404
         for action in ("pause", "resume", "cancel"):
             reply = await stranger.post(f"/jobs/{job}/{action}", {"form_token": token})
             assert reply.status_code == 404, action

@@ -126,6 +126,8 @@ async def test_findings_say_in_words_what_the_curves_show(
     job = await create_job(api)
     train(database, job)
     page = (await visit.get(f"/jobs/{job}")).text
+    lost = f'<a href="/jobs/{job}/rollouts?failure_class=tool_timeout">tool timeout</a> 12'
+    assert lost in page
     section = page.partition("Findings</h2>")[2].partition("</section>")[0]
     found = texts_of(section, "li")
     assert found == [

@@ -1,11 +1,15 @@
 """Rollouts, rows and the report: values, order, filters, and texts that nobody may trust."""
 
+import json
 import re
+import shlex
+from html import unescape
 from typing import Any
 
 import pytest
 
-from tests.support.api.application import Api
+from app.domain.ids import SampleKey
+from tests.support.api.application import ENDPOINT, Api
 from tests.support.dashboard.scenes import (
     HOSTILE,
     STEPS,
@@ -110,6 +114,34 @@ async def test_a_rollout_shows_its_turns_calls_grades_and_siblings(
     raw = (await visit.get(f"/jobs/{job}/rollouts/bad/raw.json")).json()
     assert (raw["reward"], raw["trace"]["messages"][0]["content"]) == (0.0, "Q")
     assert "project_id" not in raw
+
+
+async def test_a_rollout_shows_its_row_and_the_requests_as_they_were_sent(
+    visit: Visit, job: str, database: Database
+) -> None:
+    key = SampleKey(job, "train", 4, 3, 0)
+    made = call("Nile", call_id=key.call_id(0, 0), arguments='{"q": "it\'s"}')
+    place: dict[str, Any] = {"prompt_index": 3, "trace_id": key.trace_id}
+    for step in (2, 4, 6):
+        put_rollout(database, job, f"at{step}", **place, step=step, trace=trace("Q", "A", made))
+    page = (await visit.get(f"/jobs/{job}/rollouts/at4")).text
+    commands = re.findall(r'class="command".*?>(.*?)</pre>', page, re.DOTALL)
+    grader, tool = [shlex.split(unescape(command)) for command in commands]
+    sent = json.loads(tool[-1])
+    assert tool[:2] == ["curl", ENDPOINT]
+    assert f"Idempotency-Key: {key.call_id(0, 0)}" in tool
+    assert (sent["call_id"], sent["id"]) == (key.call_id(0, 0), key.function_call_id(0, 0))
+    assert (sent["arguments"], sent["trace_id"]) == ('{"q": "it\'s"}', key.trace_id)
+    graded = json.loads(grader[-1])
+    assert (graded["sample"]["output_text"], graded["trace_id"]) == ("A", key.trace_id)
+    assert [one["output"] for one in graded["sample"]["tool_calls"]] == ["Nile"]
+    assert graded["item"]["messages"] == [{"name": None, "role": "user", "content": "hi"}]
+    [row] = re.findall(r'aria-label="Row of the file">(.*?)</pre>', page, re.DOTALL)
+    assert json.loads(unescape(row)) == {"messages": [{"role": "user", "content": "hi"}]}
+    assert f'data-key="[" href="/jobs/{job}/rollouts/at2"' in page
+    assert f'data-key="]" href="/jobs/{job}/rollouts/at6"' in page
+    put_rollout(database, job, "beyond", step=1, prompt_index=99, trace=trace("Q", "A"))
+    assert "has no row 99" in (await visit.get(f"/jobs/{job}/rollouts/beyond")).text
 
 
 async def test_a_row_is_shown_before_and_now(visit: Visit, job: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.domain.graders.graders import Grader
+from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
@@ -15,7 +16,6 @@ from app.grading.build import GradingPorts
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_grader
-from workers.grading.grader_samples import sample_object
 from workers.journal.journal import InMemoryJournal
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)

@@ -353,6 +353,13 @@ from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
 from .stop_options import StopOptions
 from .stop_reason import StopReason
+from .streamed_job import StreamedJob
+from .streamed_job_event import StreamedJobEvent
+from .streamed_job_event_data_type_0 import StreamedJobEventDataType0
+from .streamed_job_event_level import StreamedJobEventLevel
+from .streamed_job_event_type import StreamedJobEventType
+from .streamed_point import StreamedPoint
+from .streamed_point_split import StreamedPointSplit
 from .streaming_options import StreamingOptions
 from .string_check_grader import StringCheckGrader
 from .string_check_grader_operation import StringCheckGraderOperation
@@ -786,6 +793,13 @@ __all__ = (
     "SplitTestTools",
     "StopOptions",
     "StopReason",
+    "StreamedJob",
+    "StreamedJobEvent",
+    "StreamedJobEventDataType0",
+    "StreamedJobEventLevel",
+    "StreamedJobEventType",
+    "StreamedPoint",
+    "StreamedPointSplit",
     "StreamingOptions",
     "StringCheckGrader",
     "StringCheckGraderOperation",

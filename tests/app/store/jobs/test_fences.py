@@ -33,8 +33,10 @@ READS = {
     "stop_request",
     "ends",
     "packed",
+    "thinned",
     "names",
     "row_means",
+    "pass_counts",
 }
 # The worker's role has no right to these writes, with any fence.
 FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}

@@ -1,8 +1,7 @@
-"""Builds the `sample` and `item` objects that graders receive. Pure."""
+"""Builds the `sample` object that graders receive of a rollout. Pure."""
 
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow, grader_item
 from app.domain.graders.samples import (
     SampleCall,
     SampleTurn,
@@ -41,11 +40,6 @@ def sample_object(trajectory: Trajectory) -> dict[str, Any]:
         "output_reasoning_summary": message.get("reasoning_content"),
         **rollout_keys(all_calls, turns, trajectory.stop_reason),
     }
-
-
-def item_object(row: DatasetRow) -> dict[str, Any]:
-    """Returns the whole row as graders see it."""
-    return grader_item(row.item)
 
 
 def _sampled_messages(trajectory: Trajectory) -> list[dict[str, Any]]:

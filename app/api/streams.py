@@ -1,0 +1,83 @@
+"""Routes of a job's live stream."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Final, assert_never
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+
+from app.api.schemas.streams import STREAM_SCHEMA, StreamedJob, StreamedJobEvent
+from app.api.support.dependencies import StillValid, Streaming
+from app.api.support.errors import responses
+from app.domain.jobs.jobs import Job
+from app.domain.jobs.streams import END_STREAM, Quiet, StreamedEvent, StreamItem
+
+router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/stream", tags=["Fine-tuning"])
+_RETRY_MS: Final = 2000
+_ENDED: Final = "The job has ended, and the client has all its events."
+_REPLIES: Final[dict[int | str, dict[str, Any]]] = {
+    **responses(404),
+    200: {
+        "description": "Server-sent events, until the job has ended. Comments keep it open.",
+        "content": {"text/event-stream": {"schema": STREAM_SCHEMA}},
+    },
+    204: {"description": _ENDED},
+}
+AfterEvent = Annotated[
+    str | None,
+    Query(max_length=128, description="Id of the last event that the client has"),
+]
+LastEventId = Annotated[
+    str | None,
+    Header(
+        alias="Last-Event-ID",
+        max_length=128,
+        description="As `after`, which it replaces: browsers send it when they connect again",
+    ),
+]
+
+
+@router.get(
+    "", operation_id="streamFineTuningJob", responses=_REPLIES, response_class=StreamingResponse
+)
+async def stream_job(
+    job_id: str,
+    request: Request,
+    services: Streaming,
+    check: StillValid,
+    after: AfterEvent = None,
+    last_event_id: LastEventId = None,
+) -> Response:
+    """Streams a job: each event once, in order, with the points of its curves (`message`,
+    `metrics`), and the job's state whenever it has changed (`job`). Begins with the first event, or
+    after the one that `after` names. Ends with the job.
+    """
+    stream = await services.streams().open(job_id, after=last_event_id or after or None)
+    if stream is None:
+        return Response(status_code=204)
+    request.scope["state"][END_STREAM] = stream.end
+    return StreamingResponse(
+        _sent(stream.items(check)),
+        media_type="text/event-stream",
+        headers={"cache-control": "no-store", "x-accel-buffering": "no"},
+    )
+
+
+async def _sent(items: AsyncIterator[StreamItem]) -> AsyncIterator[bytes]:
+    yield format_sse_event(retry=_RETRY_MS)
+    async for item in items:
+        yield _message(item)
+
+
+def _message(item: StreamItem) -> bytes:
+    match item:
+        case StreamedEvent():
+            shown = StreamedJobEvent.of_stream(item)
+            return format_sse_event(id=shown.id, event=shown.type, data_str=shown.model_dump_json())
+        case Job():
+            return format_sse_event(event="job", data_str=StreamedJob.of(item).model_dump_json())
+        case Quiet():
+            return KEEPALIVE_COMMENT
+        case _:
+            assert_never(item)

@@ -1,0 +1,177 @@
+"""Routes of pages over many curves or rows: jobs side by side, and a job's rows by pass rate."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from app.dashboard.charts import Chart, Line
+from app.dashboard.pages import page
+from app.dashboard.refusals import PageRoute
+from app.dashboard.standings import LISTED, Standing, standing
+from app.dashboard.visitors import SignedIn
+from app.domain.errors import InvalidRequest
+from app.domain.ids import Split
+from app.domain.jobs.findings import watched_by
+from app.domain.jobs.jobs import Job
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.metric_meanings import SPLITS
+from app.domain.rollouts.metrics import PackedCurve
+from app.domain.rollouts.rollouts import PassCount
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+_MOST: Final = 8
+"""Jobs that a chart has colours for."""
+_ROWS: Final = 500
+_COMPARED: Final = (
+    ("tool_calls", "Tool calls", "mean a rollout", names.TOOL_CALLS_MEAN),
+    ("tokens", "Completion tokens", "mean a rollout", names.COMPLETION_TOKENS_MEAN),
+    ("lost", "Lost rollouts", "share", names.DISCARDED_SHARE),
+    ("entropy", "Entropy", "nats a token", names.ENTROPY),
+    ("time", "Time of a step", "s", names.TIME_STEP),
+)
+"""Charts beside reward and loss: id, title, unit, and the curve of training steps."""
+_SIDES: Final[tuple[tuple[str, Split], ...]] = (("validation", "valid"), ("training", "train"))
+_Reward = Annotated[float, Field(allow_inf_nan=False)]
+Curves = dict[tuple[str, Split], dict[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    job: Job
+    label: str
+    standing: Standing
+    without: str
+    """Ids of the other jobs; empty if there would be one alone."""
+
+
+@router.get("/jobs/compare")
+async def compare_page(
+    guest: SignedIn, ids: Annotated[list[str] | None, Query()] = None
+) -> Response:
+    """Shows curves of some jobs on one axis each. `ids` is repeated, or separated by commas."""
+    chosen = list(dict.fromkeys(one for part in ids or () for one in part.split(",") if one))
+    if not 1 < len(chosen) <= _MOST:
+        raise InvalidRequest(f"Choose from 2 to {_MOST} jobs of the list to compare them.")
+    jobs = [await guest.services.jobs().get(job_id) for job_id in chosen]
+    ends = await guest.services.metrics().ends(chosen, LISTED)
+    wanted = {curve for *_, curve in _COMPARED} | {
+        _outcome(job, s) for job in jobs for _, s in _SIDES
+    }
+    packed = [await guest.services.metrics().packed(job.id, sorted(wanted)) for job in jobs]
+    labels = _labels(jobs)
+
+    def made() -> Response:
+        curves = [_read(one) for one in packed]
+        return page(
+            "compare.html",
+            form_token=guest.form_token,
+            listed=[
+                Compared(job, label, standing(job, ends.get(job.id, [])), _others(chosen, job.id))
+                for job, label in zip(jobs, labels, strict=True)
+            ],
+            charts=[chart for chart in _charts(jobs, labels, curves) if chart.lines],
+        )
+
+    return await guest.on_thread(made)
+
+
+def _others(chosen: Sequence[str], left_out: str) -> str:
+    others = [one for one in chosen if one != left_out]
+    return ",".join(others) if len(others) > 1 else ""
+
+
+def _labels(jobs: Sequence[Job]) -> list[str]:
+    """Returns the suffix of each job, or its id where it has none or shares it."""
+    counts = Counter(job.suffix for job in jobs)
+    return [job.suffix if job.suffix and counts[job.suffix] == 1 else job.id for job in jobs]
+
+
+def _outcome(job: Job, split: Split) -> str:
+    watched = watched_by(job.method)
+    return watched.valid if split == "valid" else watched.train
+
+
+def _read(packed: Sequence[PackedCurve]) -> Curves:
+    return {(curve.name, curve.split): curve.read() for curve in packed}
+
+
+def _charts(
+    jobs: Sequence[Job], labels: Sequence[str], curves: Sequence[Curves]
+) -> Iterator[Chart]:
+    sources = list(zip(jobs, labels, curves, strict=True))
+    for side, split in _SIDES:
+        for curve in sorted({_outcome(job, split) for job in jobs}):
+            by_reward = curve == names.REWARD_MEAN
+            title, unit = ("Reward", "mean a rollout") if by_reward else ("Loss", "mean a token")
+            lines = [
+                Line(label, curve, values)
+                for job, label, own in sources
+                if _outcome(job, split) == curve and (values := own.get((curve, split)))
+            ]
+            yield Chart(f"{side}-{title.lower()}", f"{title}, {side}", unit, lines)
+    for chart_id, title, unit, curve in _COMPARED:
+        lines = [
+            Line(label, curve, values)
+            for _, label, own in sources
+            if (values := own.get((curve, "train")))
+        ]
+        yield Chart(chart_id, title, unit, lines)
+
+
+@router.get("/jobs/{job_id}/rows")
+async def pass_rates_page(
+    job_id: str, guest: SignedIn, split: Split = "valid", at_least: _Reward = 1.0
+) -> Response:
+    """Shows how many rows are never, sometimes and always right, over the steps."""
+    job = await guest.services.jobs().get(job_id)
+    counts = await guest.services.rollouts().pass_counts(job_id, split, at_least=at_least)
+
+    def made() -> Response:
+        rows = _first_and_last(counts)
+        return page(
+            "pass_rates.html",
+            form_token=guest.form_token,
+            job=job,
+            split=split,
+            splits=list(SPLITS),
+            at_least=at_least,
+            chart=_pass_chart(counts),
+            rows=rows[:_ROWS],
+            more_rows=max(0, len(rows) - _ROWS),
+        )
+
+    return await guest.on_thread(made)
+
+
+def _pass_chart(counts: Sequence[PassCount]) -> Chart | None:
+    lines: dict[str, dict[int, float]] = {"never": {}, "sometimes": {}, "always": {}}
+    steps = sorted({one.step for one in counts if one.graded})
+    if not steps:
+        return None
+    for values in lines.values():
+        values.update(dict.fromkeys(steps, 0.0))
+    for one in counts:
+        if one.graded:
+            lines[_kind(one)][one.step] += 1
+    shown = [Line(label, label, values) for label, values in lines.items()]
+    return Chart("passes", "Rows that pass", "rows", shown)
+
+
+def _kind(one: PassCount) -> str:
+    if not one.passed:
+        return "never"
+    return "always" if one.passed == one.graded else "sometimes"
+
+
+def _first_and_last(counts: Sequence[PassCount]) -> list[tuple[PassCount, PassCount]]:
+    """Returns each row at its first and its last step, those that pass least now first."""
+    ends: dict[int, tuple[PassCount, PassCount]] = {}
+    for one in counts:
+        if one.graded:
+            first, _ = ends.get(one.prompt_index, (one, one))
+            ends[one.prompt_index] = (first, one)
+    return sorted(ends.values(), key=lambda pair: (pair[1].share, pair[1].prompt_index))

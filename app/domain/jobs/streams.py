@@ -1,0 +1,48 @@
+"""A live stream of a job: its events with the points that they committed, and its state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.jobs.jobs import Job, JobEvent, JobStatus
+from app.domain.rollouts.metrics import MetricPoint
+
+END_STREAM: Final = "end_stream"
+"""Key of a request's state: the function that ends its stream. A server that stops calls it,
+because it waits for open replies.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedEvent:
+    """An event with the points of the curves that were committed with it."""
+
+    position: int
+    """Place in the order of commits; a stream goes on behind it."""
+    event: JobEvent
+    points: Sequence[MetricPoint] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobHead:
+    """The parts of a job that a stream shows; two heads differ when there is news."""
+
+    status: JobStatus
+    step: int
+    estimated_finish: int | None
+    newest: int
+    """Position of the newest event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Nothing happened for the time of a heartbeat."""
+
+
+StreamItem = StreamedEvent | Job | Quiet
+
+
+def step_of(event: JobEvent) -> int | None:
+    """Returns the step whose points were committed with the event; `None` if there are none."""
+    step = (event.data or {}).get("step")
+    return step if isinstance(step, int) else None

@@ -1,0 +1,130 @@
+"""The requests that a rollout's tools and graders were sent, made again from its stored trace.
+
+Promises the bodies of the originals, byte for byte but for times of calls, which are stored
+rounded; headers of the user are shown as `[redacted]`. Must not send anything.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.data.dataset import grader_item
+from app.domain.errors import NotFound
+from app.domain.graders.rollout_samples import sample_object
+from app.domain.ids import SampleKey
+from app.domain.jobs.jobs import Job
+from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.stored_traces import key_of, trajectory_of
+from app.domain.strict_json import strict_loads
+from app.gateways.endpoints.tool_calls import FunctionCall
+from app.grading.endpoint import encode
+from app.grading.multi import child_call_id
+from app.grading.scorer import GradeRequest
+from app.services.files.files import FileService
+from app.services.files.rows import row_of
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """One request: to a tool (`call_id`) or to a grader (its `name`)."""
+
+    name: str
+    url: str
+    headers: Mapping[str, str]
+    body: str
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSources:
+    """The row of a rollout, and the requests about it."""
+
+    row: str | None
+    """The line of the file; `None` where it is gone, with the reason in `no_row`."""
+    no_row: str
+    file_id: str | None
+    tools: Sequence[SentRequest]
+    graders: Sequence[SentRequest]
+
+
+class SentRequestService:
+    def __init__(self, files: FileService) -> None:
+        self._files = files
+
+    async def sources(self, job: Job, row: RolloutRow) -> RolloutSources:
+        file_id = job.training_file if row.split == "train" else job.validation_file
+        line, reason = None, "The job has no file of held-out rows."
+        if file_id is not None:
+            try:
+                content = await row_of(self._files, file_id, row.prompt_index)
+                line = content.decode(errors="replace").strip()
+            except NotFound as error:
+                reason = error.message
+        return RolloutSources(
+            row=line,
+            no_row="" if line is not None else reason,
+            file_id=file_id,
+            tools=list(_tool_requests(job, row)),
+            graders=[] if line is None else list(_grader_requests(job, row, line)),
+        )
+
+
+def _tool_requests(job: Job, row: RolloutRow) -> Iterator[SentRequest]:
+    tools = {tool["name"]: tool for tool in job.method.options.get("tools") or []}
+    key = key_of(row)
+    for turn, record in enumerate(row.trace["turns"]):
+        for number, call in enumerate(record["tool_calls"]):
+            tool = tools.get(call["name"])
+            if tool is None or "server_url" not in tool:
+                continue  # the model named a tool that the job does not have
+            request = FunctionCall(
+                name=call["name"],
+                arguments=call["arguments"],
+                call_id=key.call_id(turn, number),
+                function_call_id=key.function_call_id(turn, number),
+                trace_id=row.trace_id,
+            ).request(tool.get("headers"))
+            yield SentRequest(
+                name=call["name"],
+                url=tool["server_url"],
+                headers=_headers(tool, request.call_id, row.trace_id),
+                body=request.body.decode(),
+                call_id=request.call_id,
+            )
+
+
+def _grader_requests(job: Job, row: RolloutRow, line: str) -> Iterator[SentRequest]:
+    graders = list(_endpoints(job.method.options.get("grader") or {}, key_of(row)))
+    if not graders or not row.trace["turns"]:
+        return
+    try:
+        item = strict_loads(line)
+    except (ValueError, RecursionError):
+        return
+    sample = sample_object(trajectory_of(row))
+    for name, call_id, grader in graders:
+        request = GradeRequest(sample, grader_item(item), row.trace_id, call_id)
+        headers = _headers(grader, call_id, row.trace_id)
+        yield SentRequest(name, grader["url"], headers, encode(request).decode(), call_id)
+
+
+def _endpoints(grader: Json, key: SampleKey) -> Iterator[tuple[str, str, Json]]:
+    """Yields the endpoint graders of a job with their names and the ids of their calls."""
+    name = str(grader.get("name") or grader.get("type"))
+    call_id = key.grade_id(name)
+    if grader.get("type") == "endpoint":
+        yield name, call_id, grader
+    for child_name, child in (grader.get("graders") or {}).items():
+        if isinstance(child, dict) and child.get("type") == "endpoint":
+            yield child_name, child_call_id(call_id, child_name), child
+
+
+def _headers(target: Json, call_id: str, trace_id: str) -> dict[str, str]:
+    return {
+        **(target.get("headers") or {}),
+        "content-type": "application/json",
+        "Idempotency-Key": call_id,
+        "X-Rollout-Id": trace_id,
+    }

@@ -1,0 +1,186 @@
+"""Live streams of jobs: every committed event behind a position, then what happens from now on.
+
+Promises: no event is passed over and none comes twice, because a stream follows the order of
+commits; a stream that waits holds no connection and no transaction. One task looks for news of all
+jobs that a process streams, in one short transaction for each project.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import structlog
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import AuthenticationFailed, NotFound, Unavailable
+from app.domain.jobs.jobs import TERMINAL, Job
+from app.domain.jobs.streams import JobHead, Quiet, StreamedEvent, StreamItem, step_of
+from app.domain.rollouts.metrics import MetricPoint
+from app.store.database import Database
+
+log = structlog.get_logger()
+_POLL_S: Final = 0.5
+_BATCH: Final = 50
+"""Events of one read. Their points come with them."""
+
+
+class _News:
+    """Tells one stream that its job has changed."""
+
+    def __init__(self, tenant: Tenant, job_id: str) -> None:
+        self.tenant = tenant
+        self.job_id = job_id
+        self.head: JobHead | None = None
+        self.came = asyncio.Event()
+
+    def show(self, head: JobHead | None) -> None:
+        if head != self.head:
+            self.head = head
+            self.came.set()
+
+
+class JobWatch:
+    """Looks for news of the jobs that this process streams, as long as there are any."""
+
+    def __init__(self, database: Database, *, heartbeat_s: float) -> None:
+        self.database = database
+        self.heartbeat_s = heartbeat_s
+        self._watched: set[_News] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def watching(self, tenant: Tenant, job_id: str) -> Iterator[_News]:
+        news = _News(tenant, job_id)
+        self._watched.add(news)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look())
+        try:
+            yield news
+        finally:
+            self._watched.discard(news)
+
+    async def aclose(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _look(self) -> None:
+        while self._watched:
+            projects: dict[str, list[_News]] = {}
+            for news in self._watched:
+                projects.setdefault(news.tenant.project_id, []).append(news)
+            for watched in projects.values():
+                await self._look_at(watched)
+            await asyncio.sleep(_POLL_S)
+
+    async def _look_at(self, watched: list[_News]) -> None:
+        try:
+            async with self.database.tenant(watched[0].tenant) as unit:
+                heads = await unit.streams.heads(sorted({news.job_id for news in watched}))
+        except Unavailable as error:  # the next look may succeed
+            log.warning("no look at streamed jobs", error=str(error))
+            return
+        except Exception:  # the task serves all projects: one project's fault ends no other stream
+            log.exception("look at streamed jobs failed")
+            return
+        for news in watched:
+            news.show(heads.get(news.job_id))
+
+
+class JobStream:
+    """One client's stream. `end` ends it soon, with nothing lost: the client may go on later."""
+
+    def __init__(
+        self, watch: JobWatch, tenant: Tenant, job_id: str, *, behind: int, with_points: bool
+    ) -> None:
+        self._watch = watch
+        self._tenant = tenant
+        self._job_id = job_id
+        self._behind = behind
+        self._with_points = with_points
+        self._news: _News | None = None
+        self._is_ended = False
+
+    def end(self) -> None:
+        self._is_ended = True
+        if self._news is not None:
+            self._news.came.set()
+
+    async def items(self, check: Callable[[], Awaitable[object]]) -> AsyncIterator[StreamItem]:
+        """Yields events, and the job whenever its state has changed and all its events are sent,
+        until the job has ended. `check` raises `AuthenticationFailed` once the caller may see no
+        more; it is asked at every heartbeat.
+        """
+        shown: JobHead | None = None
+        with self._watch.watching(self._tenant, self._job_id) as self._news:
+            while not self._is_ended:
+                self._news.came.clear()
+                try:
+                    job, events = await self._read()
+                    for streamed in events:
+                        self._behind = streamed.position
+                        yield streamed
+                    if len(events) == _BATCH:
+                        continue
+                    if _head(job) != shown:
+                        shown = _head(job)
+                        yield job
+                    if job.status in TERMINAL:
+                        return
+                    while not await self._came(self._news):
+                        yield Quiet()
+                        await check()
+                except (NotFound, AuthenticationFailed):
+                    return
+                except Unavailable:  # the client keeps its stream; the read is tried again
+                    yield Quiet()
+                    await asyncio.sleep(_POLL_S)
+
+    async def _came(self, news: _News) -> bool:
+        try:
+            await asyncio.wait_for(news.came.wait(), self._watch.heartbeat_s)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _read(self) -> tuple[Job, list[StreamedEvent]]:
+        """Returns the job, and the events behind the last one. The job is read first: of one that
+        has ended, all events are then there.
+        """
+        async with self._watch.database.tenant(self._tenant) as unit:
+            job = await unit.jobs.get(self._job_id)
+            events = await unit.streams.events(self._job_id, behind=self._behind, limit=_BATCH)
+            steps = {step for _, event in events if (step := step_of(event)) is not None}
+            points: list[MetricPoint] = []
+            if steps and self._with_points:
+                points = await unit.streams.points(self._job_id, sorted(steps))
+        return job, [
+            StreamedEvent(position, event, [one for one in points if one.step == step_of(event)])
+            for position, event in events
+        ]
+
+
+def _head(job: Job) -> JobHead:
+    return JobHead(job.status, job.step, job.estimated_finish, newest=0)
+
+
+class StreamService:
+    def __init__(self, watch: JobWatch, tenant: Tenant) -> None:
+        self._watch = watch
+        self._tenant = tenant
+
+    async def open(
+        self, job_id: str, *, after: str | None, with_points: bool = True
+    ) -> JobStream | None:
+        """Returns the stream of the events after the one with the id `after`; of all, if it is
+        `None`. Returns `None` if the job has ended and no event is left. Raises `NotFound` for
+        another project's job, `InvalidRequest` for an event that the job does not have.
+        """
+        async with self._watch.database.tenant(self._tenant) as unit:
+            job = await unit.jobs.get(job_id)
+            behind = 0 if after is None else await unit.streams.position(job_id, after)
+            following = await unit.streams.events(job_id, behind=behind, limit=1)
+        if job.status in TERMINAL and not following:
+            return None
+        return JobStream(self._watch, self._tenant, job_id, behind=behind, with_points=with_points)
