@@ -20,7 +20,7 @@ _UNFINISHED_CHARACTER: Final = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
-    """What a request says about the reading of its turns."""
+    """The choices of a request for the reading of its turns."""
 
     tools: Tools = ()
     reads_calls: bool = False
@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What has become final since the last one."""
+    """Text that has become final since the last delta."""
 
     content: str = ""
     reasoning: str = ""

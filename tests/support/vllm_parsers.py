@@ -1,5 +1,5 @@
 """Readings of the turns of the tables in vLLM: by its own parsers, recorded or asked of its
-environment, and by ours, which our plugin gives it.
+environment, and by the parsers of this project, which a plugin gives it.
 
 `tests/workers/engines/test_vllm_parsers.py` holds the recording to vLLM; it writes the file instead
 with RECORD_VLLM_READINGS=1.

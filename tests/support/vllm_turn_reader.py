@@ -1,5 +1,5 @@
 """Reads turns in vLLM, whole and token by token, as its server does: with vLLM's own parsers, or
-with ours from a plugin.
+with those of this project from a plugin.
 
 A program for the interpreter of vLLM's environment, which has none of our packages: it takes JSON
 on standard input and writes JSON on standard output. `tests/support/vllm_parsers.py` calls it.

@@ -187,7 +187,7 @@ class Supervisor:
             async with self._work.claims(self._database) as unit:
                 attempts = await unit.leases.release(self._lease, orderly=orderly, back_off=True)
                 if ending is not None and attempts is not None:
-                    await self._tell(unit.leases, ending, attempts)
+                    await self._report_ending(unit.leases, ending, attempts)
                 return attempts
 
         with contextlib.suppress(Unavailable):
@@ -195,7 +195,7 @@ class Supervisor:
             if notify and attempts is not None and attempts <= 1:
                 await self._work.notify(self._queue, self._lease.id)
 
-    async def _tell(self, leases: QueuedRows, ending: "_Ending", attempts: int) -> None:
+    async def _report_ending(self, leases: QueuedRows, ending: "_Ending", attempts: int) -> None:
         """Tells the row's owner why the attempt ended. A worker that could not start its process
         for the last time ends the row, because nobody but it knows the cause.
         """

@@ -50,10 +50,7 @@ from app.rendering.formats.build import build_tool_format  # noqa: E402 - import
 from app.rendering.model_files import ModelFiles  # noqa: E402 - as above
 from app.rendering.sampled_turn import Answer, Delta, SampledTurn, TurnOptions  # noqa: E402 - as above
 from app.rendering.tokens import ModelTokens  # noqa: E402 - as above
-from app.rendering.turn_formats import (  # noqa: E402 - as above
-    TURN_FORMATS,
-    TurnFormats,
-)
+from app.rendering.turn_formats import TURN_FORMATS, TurnFormats  # noqa: E402 - as above
 from app.rendering.turn_parser import TurnParser  # noqa: E402 - as above
 
 
@@ -68,7 +65,7 @@ class TurnReader(DelegatingParser):  # type: ignore[misc]  # vLLM is not in the 
     """
 
     formats: TurnFormats
-    """Of a subclass for each pair of formats."""
+    """The formats of the model; each pair has a subclass."""
 
     def __init__(
         self, tokenizer: Any, tools: Any = None, *args: Any, model_config: Any = None, **more: Any
@@ -123,7 +120,7 @@ class TurnReader(DelegatingParser):  # type: ignore[misc]  # vLLM is not in the 
             self._prompt = prompt_token_ids or ()
             turn, parser = self._begun(request)
             self._turn, self._decoding = turn, parser.tokens.decoding()
-        if turn.cut is None:  # what follows a stop string is none of the turn
+        if turn.cut is None:  # the turn ends at a stop string
             self._ids += delta_token_ids
             turn.show(turn.text + "".join(map(self._decoding, delta_token_ids)))
         if finished:
@@ -182,8 +179,8 @@ def _message(new: Delta, request: Any, answer: Answer | None = None) -> Any:
     return DeltaMessage(**fields) if fields else None
 
 
-class _Declared(ToolParser):  # type: ignore[misc]  # as above
-    """Stands in vLLM's registry for our parsers, and gives forced calls their grammar. It reads
+class _Declared(ToolParser):  # type: ignore[misc]  # vLLM is not in the environment of the checks
+    """Stands in vLLM's registry for `TurnReader`, and gives forced calls their grammar. It reads
     nothing itself.
     """
 
@@ -192,7 +189,7 @@ _compose = ParserManager._compose_parser  # noqa: SLF001 - no other way to offer
 
 
 def _composed(tool_parser_name: str | None, *args: Any, **options: Any) -> Any:
-    """Returns our reader for a name of ours, also of a model for which vLLM insists on its own."""
+    """Returns `TurnReader` for its names, also for a model for which vLLM insists on its own."""
     formats = TURN_FORMATS.get(tool_parser_name or "")
     if formats is None:
         return _compose(tool_parser_name, *args, **options)
@@ -206,4 +203,4 @@ def _composed(tool_parser_name: str | None, *args: Any, **options: Any) -> Any:
 
 
 ToolParserManager.register_module(list(TURN_FORMATS), module=_Declared)
-ParserManager._compose_parser = staticmethod(_composed)  # noqa: SLF001 - as above
+ParserManager._compose_parser = staticmethod(_composed)  # noqa: SLF001 - no other way
