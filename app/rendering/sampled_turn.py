@@ -58,11 +58,8 @@ class SampledTurn:
         self.cut: int | None = None
         """Index of the first stop string in the text, if any."""
         self._sent = Delta()
-        self.follow(prompt)
-
-    def follow(self, prompt: Sequence[int]) -> None:
-        """Sets the tokens in front of the turn, which may open reasoning."""
         self._prompt = list(prompt[-OPENING:])
+        """The tokens in front of the turn, which may open reasoning."""
 
     def show(self, text: str) -> None:
         """Sets the text of the tokens so far. Must not be called after `cut` is set."""
