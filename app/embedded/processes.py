@@ -11,6 +11,7 @@ the *thread* that started the child ends.
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,6 +34,9 @@ _PR_SET_PDEATHSIG = 1
 _FIRST_DELAY_S = 0.1
 _LONGEST_DELAY_S = 10.0
 _MISSES = 6  # probes that a ready child fails, one after another, before it is replaced
+_WORDS_LINES = 5
+_WORDS_BYTES = 16_384
+_NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+)")
 _STEADY_S = 10.0  # the backoff of a child that was ready this long is reset
 
 State = Literal["down", "starting", "ready", "stopped"]
@@ -86,6 +90,9 @@ class Child:
         self._stop_signalled_at = 0.0
         self._not_started = ""
         """The failure of the last start, if it came before there was a process."""
+        self._log_start = 0
+        self._last_words: tuple[object, ...] = ()
+        self._repeats = False
 
     @property
     def pid(self) -> int | None:
@@ -140,8 +147,10 @@ class Child:
         return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
 
     def is_hopeless(self, tries: int) -> bool:
-        """Returns true once a child that was never ready has failed `tries` times."""
-        return not self.was_ready and self.failures >= tries
+        """Returns true once a child that was never ready has failed `tries` times, or has ended a
+        second time with the status and the last words of the first.
+        """
+        return not self.was_ready and (self.failures >= tries or self._repeats)
 
     def raise_if_hopeless(self, tries: int) -> None:
         """Raises `ChildFailed` for a required child that is hopeless."""
@@ -172,6 +181,7 @@ class Child:
 
     def _popen(self) -> subprocess.Popen[bytes]:
         create(self.spec.log)
+        self._log_start = self.spec.log.stat().st_size
         with self.spec.log.open("ab") as log:
             return subprocess.Popen(  # noqa: S603 - our own commands, no shell
                 (*self.spec.run_as.prefix, *self.spec.command),
@@ -214,6 +224,9 @@ class Child:
     def _ended(self, now: float) -> None:
         if self._process is None:
             return
+        words = (self._process.returncode, *self._words())
+        self._repeats = bool(words[1:]) and words == self._last_words
+        self._last_words = words
         steady = self.state == "ready" and now - self._started_at > _STEADY_S
         self.failures = 1 if steady else self.failures + 1
         delay_s = self._delay_s()
@@ -227,6 +240,16 @@ class Child:
         self._process = None
         self.state = "down"
         self._retry_at = now + delay_s
+
+    def _words(self) -> list[str]:
+        """Returns the last lines that this start wrote, without numbers (times, processes)."""
+        try:
+            with self.spec.log.open("rb") as log:
+                log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - _WORDS_BYTES))
+                lines = log.read().decode(errors="replace").splitlines()
+        except OSError:
+            return []
+        return [_NUMBER.sub("0", line) for line in lines if line.strip()][-_WORDS_LINES:]
 
 
 def kill_group(pid: int) -> None:

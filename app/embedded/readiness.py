@@ -23,9 +23,9 @@ def wait_ready(
     interrupted: Callable[[], bool] = lambda: False,
     on_ready: Callable[[Child], None] = lambda _: None,
 ) -> None:
-    """Ticks until every child is ready, or is not required and has failed three times; calls
-    `on_ready` for each that is ready, as it becomes so. Raises `ChildFailed` once a required child
-    has failed three times, and `Interrupted`.
+    """Ticks until every child is ready, or is not required and is hopeless; calls `on_ready` for
+    each that is ready, as it becomes so. Raises `ChildFailed` once a required child is hopeless: it
+    has failed three times, or twice in the same way. Raises `Interrupted`.
     """
     reported = list[Child]()
     while True:

@@ -43,12 +43,20 @@ class ControlText:
         """
         if not isinstance(message, dict):
             raise InvalidRequest("Each message must be an object.", param="messages")
+        return self.within({**message, "content": flat_content(message.get("content"))})
+
+    def within(self, message: Message) -> Message:
+        """Returns the same of a message for an engine that renders it itself: what is absent stays
+        absent. Parts are joined, because a text that forges may be spread over two.
+        """
         writes_marks = message.get("role") in _MARK_WRITERS
         controls = self._in_turns if writes_marks else self._everywhere
-        copy = {**message, "content": _broken(flat_content(message.get("content")), controls)}
-        for field in _FIELDS:
-            if isinstance(copy.get(field), str):
-                copy[field] = _broken(copy[field], controls)
+        copy = dict(message)
+        if isinstance(copy.get("content"), list):
+            copy["content"] = flat_content(copy["content"])
+        for field in ("content", *_FIELDS):
+            if copy.get(field):
+                copy[field] = _broken_values(copy[field], controls)
         if copy.get("tool_calls"):
             copy["tool_calls"] = _broken_values(copy["tool_calls"], self._in_turns)
         return copy

@@ -61,7 +61,7 @@ class Renderer:
         """vLLM's name of the format of the model's reasoning; `None` if its chat template knows
         none."""
         self._tokens = chosen.parser.tokens
-        self._control_text = ControlText(tokens.added, template=source, marks=chosen.parser.marks)
+        self.control_text = ControlText(tokens.added, template=source, marks=chosen.parser.marks)
         self.context_length = context_length(files.json("config.json"))
         self.stop_token_ids = tuple(sorted(self._stop_ids(files, names)))
 
@@ -150,7 +150,7 @@ class Renderer:
         end; the end of a turn that was cut is part of the bridge.
         """
         last = messages[-1] if messages and messages[-1].get("role") == "assistant" else {}
-        turn = self._control_text.broken(last) if last else {}
+        turn = self.control_text.broken(last) if last else {}
         bridge = self._bridges.bridge(turn, self._safe(replies), tools)
         return bridge.after(sampled, self.stop_token_ids)
 
@@ -180,7 +180,7 @@ class Renderer:
         return self._tokens.encode(text)
 
     def _safe(self, messages: list[Message]) -> list[Message]:
-        return [self._control_text.broken(message) for message in messages]
+        return [self.control_text.broken(message) for message in messages]
 
     def _stop_ids(self, files: ModelFiles, names: dict[str, str]) -> set[int]:
         """Returns the ends of a turn that the model's files declare, and the template's own."""

@@ -4,11 +4,12 @@ Owns the choice of the control tokens that decoded text hides. Must not know mes
 """
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
 from tokenizers import AddedToken, Tokenizer
+from tokenizers.decoders import DecodeStream
 
 THREAD_FROM: Final = 65_536
 """Characters from which a caller with an event loop encodes on a thread."""
@@ -46,6 +47,18 @@ class ModelTokens:
         visible = [number for number in token_ids if number not in self._hidden_ids]
         text: str = self._tokenizer.decode(visible, skip_special_tokens=False)
         return text
+
+    def decoding(self) -> Callable[[int], str]:
+        """Returns a function that takes the ids of a text one by one, and returns the text that
+        each adds. One pass over a long turn: `decode` of each of its beginnings takes the square.
+        """
+        stream = DecodeStream(skip_special_tokens=False)
+
+        def step(number: int) -> str:
+            shown = None if number in self._hidden_ids else stream.step(self._tokenizer, number)
+            return shown or ""
+
+        return step
 
     def id_of(self, token: str) -> int | None:
         number: int | None = self._tokenizer.token_to_id(token)

@@ -1,4 +1,6 @@
-"""Tells how a base model uses tools, without keeping its tokenizer in memory."""
+"""Tells how a base model uses tools and which text controls it, without keeping its tokenizer in
+memory.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,17 +9,26 @@ import structlog
 
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.tool_parsers import ToolParser
+from app.rendering.control_text import ControlText
+from app.rendering.formats.reasoning import reasoning_of
 from app.rendering.renderer import Renderer
+from app.rendering.turn_formats import TurnFormats
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    parser: ToolParser
-    """vLLM's name of the format of its calls."""
+    formats: TurnFormats
     fault: str | None
     """The reason why the model works without tools only; `None` if it works with them."""
+    control_text: ControlText | None = None
+    """The text that no message may have; `None` if the model's files cannot be read here."""
+
+    @property
+    def parser(self) -> ToolParser:
+        """The format of its calls, by vLLM's name for it."""
+        return self.formats.calls
 
 
 @lru_cache(maxsize=64)
@@ -35,5 +46,7 @@ def tool_use(spec: BaseModelSpec, *, download: bool = False) -> ToolUse:
         )
     except (OSError, ValueError) as error:
         log.warning("the model's use of tools is not known", model=spec.name, error=str(error))
-        return ToolUse("hermes" if spec.tool_parser == "auto" else spec.tool_parser, None)
-    return ToolUse(renderer.tool_parser, renderer.tools_fault)
+        calls: ToolParser = "hermes" if spec.tool_parser == "auto" else spec.tool_parser
+        return ToolUse(TurnFormats(calls, reasoning_of("", calls)), None)
+    formats = TurnFormats(renderer.tool_parser, renderer.parser.reasoning)
+    return ToolUse(formats, renderer.tools_fault, renderer.control_text)

@@ -181,7 +181,9 @@ class QueuedRows(LeasedRows):
         """
         raise NotImplementedError
 
-    async def note(self, lease: Lease, reason: str, *, attempts: int, limit: int) -> None:
+    async def note(
+        self, lease: Lease, reason: str, *, code: str, attempts: int, limit: int
+    ) -> None:
         """Tells the row's tenant why an attempt was ended. Rows without events have no place for
         it; the log has it for every kind.
         """

@@ -17,7 +17,7 @@ from tests.support.installation import Installation, installation, wait_until_fi
 from tests.support.jobs import create_job, upload_dataset
 from tests.support.vllm_server import running_vllm
 
-pytestmark = [pytest.mark.vllm, pytest.mark.timeout(700)]
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(3600)]
 KEY = "sk-engine"
 TRAIN_ROWS, VALID_ROWS = 48, 24
 STEPS = TRAIN_ROWS // BATCH
@@ -59,7 +59,7 @@ def scene(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def job(scene: Scene, endpoints: Endpoints) -> Any:
     client = scene.live.client()
     created = create_job(client, endpoints.good, scene.files, learning_rate_multiplier=3)
-    done = wait_until_final(client, created.id, timeout_s=600)
+    done = wait_until_final(client, created.id, timeout_s=1500)
     assert done.status == "succeeded", done.error
     return done
 

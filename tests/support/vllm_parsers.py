@@ -1,4 +1,5 @@
-"""Readings of the turns of the tables by vLLM's own parsers, recorded or asked of its environment.
+"""Readings of the turns of the tables in vLLM: by its own parsers, recorded or asked of its
+environment, and by the parsers of this project, which a plugin gives it.
 
 `tests/workers/engines/test_vllm_parsers.py` holds the recording to vLLM; it writes the file instead
 with RECORD_VLLM_READINGS=1.
@@ -16,10 +17,12 @@ from tokenizers import AddedToken
 
 from app.domain.models.tool_parsers import ToolParser
 from app.rendering.formats.build import build_tool_format
-from app.rendering.formats.reasoning import HARMONY
-from tests.support.format_cases import ANSWERS, BROKEN, READ, TOOLS
+from app.rendering.formats.reasoning import HARMONY, reasoning_of
+from app.rendering.turn_formats import TurnFormats
+from tests.support.format_cases import ANSWERS, BROKEN, READ, THOUGHTS, TOOLS
 from tests.support.tiny_model import build_tokenizer
 from tests.support.vllm_server import VLLM_PYTHON
+from workers.engines.vllm import PLUGINS
 
 RECORDED: Final = Path(__file__).with_name("vllm_readings.json")
 _PROGRAM: Final = Path(__file__).with_name("vllm_turn_reader.py")
@@ -48,6 +51,15 @@ class Reading:
     streamed: Read
 
 
+@dataclass(frozen=True, slots=True)
+class ThoughtTurn:
+    """A turn in a pair of formats, with the end of its prompt."""
+
+    formats: TurnFormats
+    text: str
+    prompt: str = ""
+
+
 def _turns() -> tuple[Turn, ...]:
     rows = [row[:2] for row in READ] + [row[:2] for row in BROKEN] + ANSWERS
     return tuple(Turn(name, _as_sampled(name, text)) for name, text in rows if len(text) < _LONGEST)
@@ -63,6 +75,23 @@ def _as_sampled(name: ToolParser, text: str) -> str:
 
 
 TURNS: Final = _turns()
+
+
+THOUGHT_TURNS: Final = (
+    *(
+        ThoughtTurn(TurnFormats(turn.parser, reasoning_of("", turn.parser)), turn.text)
+        for turn in TURNS
+    ),
+    *(
+        ThoughtTurn(
+            TurnFormats("openai" if reasoning is HARMONY else "hermes", reasoning),
+            text,
+            reasoning.start if opened else "",
+        )
+        for reasoning, text, opened, *_ in THOUGHTS
+    ),
+)
+"""Every turn of the tables, with and without reasoning, as `SampledTurn` reads it."""
 
 
 def read_by_us(turn: Turn) -> Read:
@@ -93,20 +122,56 @@ def write_recorded(readings: dict[Turn, Reading]) -> None:
 
 def read_by_vllm(turns: Sequence[Turn], directory: Path) -> dict[Turn, Reading]:
     """Returns what vLLM reads in each turn. `directory` takes tokenizers with a format's marks."""
+    asked = [
+        {**asdict(turn), "prompt": "", "tokenizer": str(_tokenizer(turn, directory))}
+        for turn in turns
+    ]
+    found = _ask(asked, directory, plugin=None)
+    return {turn: _reading(turn, each) for turn, each in zip(turns, found, strict=True)}
+
+
+def read_by_plugin(turns: Sequence[ThoughtTurn], directory: Path) -> list[dict[str, Any]]:
+    """Returns what vLLM reads with our plugin, whole and streamed."""
+    asked = [
+        {
+            "parser": turn.formats.name,
+            "text": turn.text,
+            "prompt": turn.prompt,
+            "tokenizer": str(save_marked_tokenizer(turn.formats, directory)),
+        }
+        for turn in turns
+    ]
+    return _ask(asked, directory, plugin=PLUGINS / "agent_rft_turns.py")
+
+
+def save_marked_tokenizer(formats: TurnFormats, directory: Path) -> Path:
+    """Saves a tokenizer with the marks of both formats."""
+    marks = {*build_tool_format(formats.calls).marks, *formats.reasoning.marks}
+    place = directory / formats.name
+    if not place.exists():
+        tokenizer = build_tokenizer()
+        tokenizer.add_tokens([AddedToken(mark) for mark in sorted(marks)])
+        tokenizer.save_pretrained(place)
+    return place
+
+
+def _ask(
+    turns: list[dict[str, Any]], directory: Path, *, plugin: Path | None
+) -> list[dict[str, Any]]:
     if not VLLM_PYTHON.exists():
         pytest.skip("vLLM's environment is absent: make vllm-env")
-    asked = [{**asdict(turn), "tokenizer": str(_tokenizer(turn, directory))} for turn in turns]
+    asked = {"tools": TOOLS, "turns": turns, "plugin": None if plugin is None else str(plugin)}
     done = subprocess.run(
         (VLLM_PYTHON, _PROGRAM),
-        input=json.dumps({"tools": TOOLS, "turns": asked}),
+        input=json.dumps(asked),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
         cwd=directory,
     )
     # vLLM writes lines of its own to standard output before the answer.
-    found = json.loads(done.stdout.splitlines()[-1])
-    return {turn: _reading(turn, each) for turn, each in zip(turns, found, strict=True)}
+    found: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def _tokenizer(turn: Turn, directory: Path) -> Path:

@@ -1,4 +1,5 @@
-"""Reads turns with vLLM's own parsers, whole and token by token, as its server does.
+"""Reads turns in vLLM, whole and token by token, as its server does: with vLLM's own parsers, or
+with those of this project from a plugin.
 
 A program for the interpreter of vLLM's environment, which has none of our packages: it takes JSON
 on standard input and writes JSON on standard output. `tests/support/vllm_parsers.py` calls it.
@@ -6,11 +7,13 @@ on standard input and writes JSON on standard output. `tests/support/vllm_parser
 
 import json
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.parser import ParserManager
 from vllm.tokenizers import get_tokenizer
+from vllm.tool_parsers.abstract_tool_parser import ToolParserManager
 
 
 def read(turn: dict[str, Any], tokenizers: dict[str, Any], tools: list[Any]) -> dict[str, Any]:
@@ -18,21 +21,24 @@ def read(turn: dict[str, Any], tokenizers: dict[str, Any], tools: list[Any]) -> 
     request = ChatCompletionRequest(
         model="m", messages=[{"role": "user", "content": "a"}], tools=tools
     )
-    tokenizer = tokenizers[turn["tokenizer"]]
+    tokenizer, ours = tokenizers[turn["tokenizer"]], turn["parser"].startswith("agent_rft")
     try:
         kind = ParserManager.get_parser(
             tool_parser_name=turn["parser"],
             enable_auto_tools=True,
-            is_harmony=turn["parser"] == "openai",
+            is_harmony="openai" in turn["parser"],
             tokenizer=tokenizer,
         )
-        whole, streamed = (kind(tokenizer, request.tools) for _ in range(2))
+        model = {"model_config": SimpleNamespace(tokenizer=turn["tokenizer"])} if ours else {}
+        whole, streamed = (kind(tokenizer, request.tools, **model) for _ in range(2))
     except Exception as error:  # noqa: BLE001 - the caller judges it
         return {"fault": repr(error)}
     ids = _ids(turn, tokenizer)
+    prompt = tokenizer.encode(turn["prompt"], add_special_tokens=False)
+    whole.set_prompt_token_ids(prompt)
     return {
         "whole": _attempt(_whole, whole, request, turn["text"], ids),
-        "streamed": _attempt(_streamed, streamed, request, tokenizer, ids),
+        "streamed": _attempt(_streamed, streamed, request, tokenizer, ids, prompt),
     }
 
 
@@ -62,7 +68,9 @@ def _whole(parser: Any, request: Any, text: str, ids: list[int]) -> dict[str, An
     return {"reasoning": reasoning or "", "content": content or "", "calls": found}
 
 
-def _streamed(parser: Any, request: Any, tokenizer: Any, ids: list[int]) -> dict[str, Any]:
+def _streamed(
+    parser: Any, request: Any, tokenizer: Any, ids: list[int], prompt: list[int]
+) -> dict[str, Any]:
     """Feeds one token at a time, and joins the deltas as a client joins them."""
     joined: dict[str, Any] = {"reasoning": "", "content": ""}
     calls: dict[int, list[str]] = {}
@@ -72,7 +80,7 @@ def _streamed(parser: Any, request: Any, tokenizer: Any, ids: list[int]) -> dict
         if text.endswith("\ufffd"):  # part of a character: the server waits too
             text = shown
         delta = parser.parse_delta(
-            text[len(shown) :], [token], request, [], finished=count == len(ids)
+            text[len(shown) :], [token], request, prompt, finished=count == len(ids)
         )
         shown = text
         if delta is None:
@@ -88,6 +96,8 @@ def _streamed(parser: Any, request: Any, tokenizer: Any, ids: list[int]) -> dict
 
 def main() -> None:
     asked = json.load(sys.stdin)
+    if asked["plugin"] is not None:
+        ToolParserManager.import_tool_parser(asked["plugin"])
     directories = {turn["tokenizer"] for turn in asked["turns"]}
     tokenizers = {directory: get_tokenizer(directory) for directory in directories}
     found = [read(turn, tokenizers, asked["tools"]) for turn in asked["turns"]]

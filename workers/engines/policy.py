@@ -27,6 +27,10 @@ log = structlog.get_logger()
 ResultT = TypeVar("ResultT")
 _MIN_WAIT_S: Final = 0.1
 _MAX_WAIT_S: Final = 2.0
+_AWAY_S: Final = 900.0
+"""Longer than a start of vLLM may be silent (`app.embedded.engines`). An engine that restarts loads
+and compiles for minutes, which must not use up the attempts of a job.
+"""
 
 
 class _SampleVersion(Protocol):
@@ -57,7 +61,7 @@ class ServedVersion:
 
 class EnginePolicy(VersionedPolicy):
     def __init__(
-        self, inference: Inference, *, base_model: str, away_deadline_s: float = 300.0
+        self, inference: Inference, *, base_model: str, away_deadline_s: float = _AWAY_S
     ) -> None:
         """`away_deadline_s`: seconds that a call waits for an absent engine before `EngineAway`."""
         self._inference = inference

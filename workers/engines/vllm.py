@@ -3,7 +3,8 @@
 Owns argv and environment of one vLLM server per base model, and `python -m workers.engines.vllm`,
 which replaces itself by that server. vLLM has a separate environment (`make vllm-env`), because it
 pins another FastAPI version. `make test-vllm` tests the contract against it. Development mode is
-always off: its control endpoints ignore the API key, as do others that `vllm_plugins` hides.
+always off: its control endpoints ignore the API key, as do others that `vllm_plugins` hides. Turns
+are read there by the parsers of training.
 """
 
 import argparse
@@ -16,7 +17,6 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from app.domain.models.models import BaseModelSpec
-from app.domain.models.tool_parsers import ToolParser
 from app.rendering.tool_use import tool_use
 from app.settings.environment import inherited_environment
 from app.settings.host import HostSettings
@@ -62,7 +62,9 @@ def vllm_command(spec: BaseModelSpec, options: VllmOptions, *, python: str) -> t
     )
 
 
-def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]:
+def vllm_arguments(
+    spec: BaseModelSpec, options: VllmOptions, *, plugins: Path = PLUGINS
+) -> tuple[str, ...]:
     """Returns the arguments after the program's name, the same as for `vllm serve`."""
     arguments = [
         *("--model", spec.path, "--served-model-name", spec.name),
@@ -76,7 +78,8 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
         *("--enable-prefix-caching", "--block-size", str(options.block_size)),
         *("--enable-lora", "--max-lora-rank", str(_lora_rank(spec.lora_rank))),
         *("--max-loras", str(options.max_loras), "--max-cpu-loras", str(options.max_cpu_loras)),
-        *("--enable-auto-tool-choice", "--tool-call-parser", _tool_parser(spec)),
+        *("--enable-auto-tool-choice", "--tool-call-parser", _turn_formats(spec)),
+        *("--tool-parser-plugin", str(plugins / "agent_rft_turns.py")),
         *("--tensor-parallel-size", str(options.tensor_parallel)),
         *("--middleware", "agent_rft_access.AccessControl"),
         "--disable-uvicorn-access-log",
@@ -95,8 +98,9 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
     return tuple(arguments)
 
 
-def _tool_parser(spec: BaseModelSpec) -> ToolParser:
-    return tool_use(spec, download=True).parser if spec.tool_parser == "auto" else spec.tool_parser
+def _turn_formats(spec: BaseModelSpec) -> str:
+    """Returns the name under which our plugin reads the model's turns."""
+    return tool_use(spec, download=True).formats.name
 
 
 def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) -> dict[str, str]:

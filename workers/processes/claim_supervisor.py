@@ -11,6 +11,8 @@ import asyncio
 import contextlib
 import signal
 import socket
+from dataclasses import dataclass
+from typing import Literal
 
 import structlog
 
@@ -21,6 +23,7 @@ from app.settings.runs import LeaseSettings
 from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.leases import Lease
+from app.store.queues import QueuedRows
 from workers.processes.child import EXIT_NO_SPACE
 from workers.processes.clients import open_database
 from workers.processes.forks import ChildProcess, Starter
@@ -113,7 +116,9 @@ class ClaimSupervisor:
             await self._release(orderly=True, notify=False)
         elif child.returncode != 0:
             log.warning("child failed", returncode=child.returncode, **self._named)
-            await self._release(orderly=False)
+            fault = child.fault
+            ending = None if fault is None else _Ending("worker_cannot_start", _sentence(fault))
+            await self._release(orderly=False, ending=ending)
 
     @property
     def _grace_s(self) -> float:
@@ -157,7 +162,8 @@ class ClaimSupervisor:
         claimed again.
         """
         if not verdict.pauses:
-            await self._release(orderly=False, reason=verdict.reason)
+            ending = _Ending("run_hung", f"{verdict.reason} Its process was ended.")
+            await self._release(orderly=False, ending=ending)
             return
 
         async def pause() -> None:
@@ -168,9 +174,9 @@ class ClaimSupervisor:
             await retry_while_unavailable(pause)
 
     async def _release(
-        self, *, orderly: bool, reason: str | None = None, notify: bool = True
+        self, *, orderly: bool, ending: "_Ending | None" = None, notify: bool = True
     ) -> None:
-        """Releases the lease, so that another worker need not wait for its end. `reason`: why this
+        """Releases the lease, so that another worker need not wait for its end. `ending`: why this
         attempt ended, for the row's owner.
 
         The first failed attempt sends a notification at once. Later ones leave that to the sweeper,
@@ -180,16 +186,36 @@ class ClaimSupervisor:
         async def release() -> int | None:
             async with self._work.claims(self._database) as unit:
                 attempts = await unit.leases.release(self._lease, orderly=orderly, back_off=True)
-                if reason is not None and attempts is not None:
-                    await unit.leases.note(
-                        self._lease, reason, attempts=attempts, limit=self._limits.max_attempts
-                    )
+                if ending is not None and attempts is not None:
+                    await self._report_ending(unit.leases, ending, attempts)
                 return attempts
 
         with contextlib.suppress(Unavailable):
             attempts = await retry_while_unavailable(release)
             if notify and attempts is not None and attempts <= 1:
                 await self._work.notify(self._queue, self._lease.id)
+
+    async def _report_ending(self, leases: QueuedRows, ending: "_Ending", attempts: int) -> None:
+        """Tells the row's owner why the attempt ended. A worker that could not start its process
+        for the last time ends the row, because nobody but it knows the cause.
+        """
+        limit = self._limits.max_attempts
+        await leases.note(
+            self._lease, ending.reason, code=ending.code, attempts=attempts, limit=limit
+        )
+        if ending.code == "worker_cannot_start" and attempts >= limit:
+            message = f"The {self._work.noun}'s worker failed {limit} times. {ending.reason}"
+            await leases.fail(self._lease, message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    code: Literal["run_hung", "worker_cannot_start"]
+    reason: str
+
+
+def _sentence(fault: str) -> str:
+    return f"The worker could not start the process of the run: {fault.rstrip('.')}."
 
 
 async def kill(child: ChildProcess) -> None:

@@ -21,7 +21,8 @@ class Request(NamedTuple):
     """`-m MODULE …` or `-c CODE …`."""
     environment: dict[str, str]
     status: socket.socket
-    """Gets `pid N` once the child runs, and `exit CODE` after its end, as `subprocess` gives it."""
+    """Gets `pid N` once the child runs, and `exit CODE` after its end, as `subprocess` gives it; or
+    `fault REASON` if it cannot start."""
     streams: list[int]
 
 

@@ -16,9 +16,12 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from typing import Final
 
 from workers.processes.fork_requests import Request, receive
 from workers.processes.forked_child import leave_server, run
+
+_LONGEST_FAULT: Final = 500
 
 
 def main() -> int:
@@ -26,12 +29,29 @@ def main() -> int:
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     # Not descriptor 0 itself, which becomes a child's standard input.
     line = socket.socket(fileno=os.dup(0))
-    for name in sys.argv[1:]:
-        importlib.import_module(name)
+    try:
+        for name in sys.argv[1:]:
+            importlib.import_module(name)
+    except Exception as error:
+        _report_fault(line, error)
+        raise
     gc.collect()
     gc.freeze()  # a collection in a child would copy the pages of everything it looks at
     request = _serve(line)
     return 0 if request is None else run(request)
+
+
+def _report_fault(line: socket.socket, error: Exception) -> None:
+    """Answers the requests that are there, and the first one if there is none yet, by the reason
+    why no child can start. Later ones meet a closed line, so that another server is asked.
+    """
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_FAULT]
+    request = receive(line)
+    line.shutdown(socket.SHUT_RD)
+    while request is not None:
+        with request.status as status, suppress(OSError):  # nobody waits for it any longer
+            status.send(f"fault {reason}\n".encode())
+        request = receive(line)
 
 
 def _serve(line: socket.socket) -> Request | None:

@@ -34,6 +34,8 @@ class ChildProcess:
         """The pid, once the child runs; never set if it ended before."""
         self.ended: Future[int] = _running()
         """The exit code, or the negative number of the signal that ended it."""
+        self.fault: str | None = None
+        """The reason why it could not start, once it has ended, where the fork server knows one."""
 
     @property
     def returncode(self) -> int | None:
@@ -157,11 +159,13 @@ class ForkedProcess(ChildProcess):
         code = _KILLED  # a server that dies reports nothing, and takes its children along
         with status, status.makefile() as lines:
             for line in lines:
-                word, number = line.split()
+                word, _, rest = line.rstrip("\n").partition(" ")
                 if word == "pid":
-                    self.started.set_result(int(number))
+                    self.started.set_result(int(rest))
+                elif word == "fault":
+                    self.fault = rest
                 else:
-                    code = int(number)
+                    code = int(rest)
         self.ended.set_result(code)
 
     @override

@@ -39,8 +39,8 @@ class BaseModelSpec(BaseModel):
     """vLLM's name of the format of tool calls; `auto` finds the one that the chat template writes.
     """
     reasoning_parser: str | None = None
-    """vLLM's reasoning parser, e.g. `qwen3`. Only for models that always think: it takes an answer
-    without any thinking for thinking. The CPU engine needs none.
+    """vLLM's reasoning parser, e.g. `qwen3`, for a model that always thinks: vLLM constrains the
+    answer to a `response_format` only after its end. Reasoning is read without it.
     """
     chat_template: Path | None = None
     """Jinja file that replaces the tokenizer's own chat template."""

@@ -1,7 +1,7 @@
 """The texts in which thinking families separate reasoning from an answer.
 
-Owns the split of a turn, whole or unfinished. Promises: the answer of an unfinished turn is a
-prefix of the answer of the whole one, up to trailing white space.
+Owns the split of a turn, whole or unfinished. Promises: reasoning and answer of an unfinished turn
+are prefixes of those of the whole one, up to trailing white space.
 """
 
 from dataclasses import dataclass
@@ -63,8 +63,10 @@ class BetweenMarks:
         if not opened and not text.lstrip().startswith(self.start):
             return SplitTurn("", text)
         reasoning, end, answer = text.partition(self._end)
-        shown = reasoning.strip().removeprefix(self.start).removeprefix(self._label).strip()
-        return SplitTurn(shown, answer, reasoning + end)
+        shown = reasoning.strip().removeprefix(self.start)
+        if not end and self._label.startswith(shown):  # it may become the label
+            return SplitTurn("", answer, reasoning)
+        return SplitTurn(shown.removeprefix(self._label).strip(), answer, reasoning + end)
 
 
 class HarmonyChannels:
@@ -101,6 +103,7 @@ GRANITE: Final = BetweenMarks(
     "granite", start="Here is my thought process:", end="Here is my response:"
 )
 HARMONY: Final = HarmonyChannels()
+ALL_REASONING: Final[tuple[Reasoning, ...]] = (THINK, MISTRAL, GEMMA4, GRANITE, HARMONY)
 
 
 def reasoning_of(template: str, tool_format: str) -> Reasoning:

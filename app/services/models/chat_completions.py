@@ -2,8 +2,8 @@
 
 A caller never names an adapter or a path: the tenant's own row does. Promises that the engine's
 name of a model is in no reply, error text included, that a tuned model is prompted with the
-reasoning effort it was trained with unless the call names another, and that a body which breaks the
-rules of `app.domain.chat` never reaches an engine.
+reasoning effort it was trained with unless the call names another, that no text of a message forges
+a turn, and that a body which breaks the rules of `app.domain.chat` never reaches an engine.
 """
 
 import asyncio
@@ -97,7 +97,7 @@ class ChatCompletionService:
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
         check_conversation(body["messages"])
-        messages = engine_messages(body["messages"])
+        messages = await _safe(engine_messages(body["messages"]), model)
         forwarded = {**engine_options(body), "messages": messages, "model": model.engine_name}
         return model, with_trained_effort(forwarded, model.reasoning_effort)
 
@@ -118,6 +118,16 @@ async def _parser_of(model: CallableModel) -> ToolParser:
     if model.base is None:
         return "hermes"
     return (await asyncio.to_thread(tool_use, model.base)).parser
+
+
+async def _safe(messages: list[dict[str, Any]], model: CallableModel) -> list[dict[str, Any]]:
+    """Returns the messages without text that forges turns, as training renders them. The CPU engine
+    does this itself; vLLM takes such text for what it forges.
+    """
+    if model.base is None:
+        return messages
+    control_text = (await asyncio.to_thread(tool_use, model.base)).control_text
+    return messages if control_text is None else [control_text.within(m) for m in messages]
 
 
 async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -49,7 +49,9 @@ class ClaimableJobs(QueuedRows):
         )
 
     @override
-    async def note(self, lease: Lease, reason: str, *, attempts: int, limit: int) -> None:
+    async def note(
+        self, lease: Lease, reason: str, *, code: str, attempts: int, limit: int
+    ) -> None:
         await set_tenant(self._session, lease.project_id)
         following = (
             "The job goes on from its last committed step"
@@ -58,8 +60,8 @@ class ClaimableJobs(QueuedRows):
         )
         await self._event(
             lease,
-            f"{reason} Its process was ended. {following} (attempt {attempts} of {limit}).",
-            data={"error_code": "run_hung", "attempt": attempts},
+            f"{reason} {following} (attempt {attempts} of {limit}).",
+            data={"error_code": code, "attempt": attempts},
         )
 
     @override

@@ -62,11 +62,44 @@ def test_a_killed_child_comes_back_and_its_group_is_gone(start: Start, tmp_path:
     assert child.starts == 2
 
 
-def test_a_child_that_never_works_ends_the_start_with_its_last_words(start: Start) -> None:
-    child = start("echo cannot open the door >&2; exit 3")
-    with pytest.raises(ChildFailed, match="cannot open the door"):
+def test_a_child_that_fails_each_time_differently_is_tried_three_times(
+    start: Start, tmp_path: Path
+) -> None:
+    line = f"echo x >> {tmp_path}/tries; tr -d '\\n' < {tmp_path}/tries >&2; echo >&2; exit 3"
+    child = start(line)
+    with pytest.raises(ChildFailed, match="xxx"):
         wait_ready([child])
     assert child.starts == 3
+
+
+@pytest.mark.parametrize("end", ["exit 3", "kill -KILL $$"])
+def test_a_failure_that_repeats_itself_ends_the_start_with_its_last_words(
+    start: Start, end: str
+) -> None:
+    """Numbers of processes and times differ, and make no other failure."""
+    child = start(f"echo pid $$: cannot open the door >&2; {end}")
+    with pytest.raises(ChildFailed, match="cannot open the door"):
+        wait_ready([child])
+    assert child.starts == 2
+
+
+def test_a_failure_without_a_word_is_tried_three_times(start: Start) -> None:
+    child = start("exit 3")
+    with pytest.raises(ChildFailed):
+        wait_ready([child])
+    assert child.starts == 3
+
+
+def test_a_child_that_was_ready_is_started_again_however_alike_its_ends_are(start: Start) -> None:
+    child = start("echo up; exec sleep 300")
+    wait_ready([child])
+    for starts in range(2, 5):
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGKILL)
+        while child.starts < starts:
+            child.tick()
+    wait_ready([child])
+    assert not child.is_hopeless(3)
 
 
 def test_a_child_that_hangs_at_its_start_is_killed_and_tried_again(

@@ -72,7 +72,7 @@ def reply(content: str, number: int = 0) -> dict[str, Any]:
 def controls(renderer: Renderer, ids: list[int]) -> list[str]:
     """The control text among ids: special tokens and the marks of the template and the parsers."""
     tokens = renderer._tokens
-    watched = renderer._control_text._everywhere
+    watched = renderer.control_text._everywhere
     return [
         token.content
         for number in ids

@@ -1,4 +1,5 @@
-"""Our parsers, which training reads rollouts with, against those that vLLM serves the model with.
+"""Our parsers, which training and both engines read turns with, against those of a vLLM without our
+plugin.
 
 Every turn of the tables is read by both, by vLLM whole and token by token. vLLM's part is recorded,
 so that this runs without it. Where the two differ, `DIFFERENT` has the reason.

@@ -36,7 +36,8 @@ def test_the_parser_of_calls_is_the_one_that_the_template_needs(tmp_path: Path) 
     command = vllm_command(
         _spec(path=str(path), tool_parser="auto"), VllmOptions(), python="python"
     )
-    assert _value(command, "--tool-call-parser") == "glm45"
+    assert _value(command, "--tool-call-parser") == "agent_rft-glm45-qwen3"
+    assert Path(_value(command, "--tool-parser-plugin")).is_file()
 
 
 def test_command_keeps_the_contract() -> None:
@@ -50,7 +51,7 @@ def test_command_keeps_the_contract() -> None:
     assert _value(command, "--logprobs-mode") == "processed_logprobs"
     assert _value(command, "--generation-config") == "vllm"
     assert _value(command, "--block-size") == "32"
-    assert _value(command, "--tool-call-parser") == "hermes"
+    assert _value(command, "--tool-call-parser") == "agent_rft-hermes-qwen3"
     assert {"--enable-lora", "--enable-prefix-caching", "--enable-auto-tool-choice"} <= {*command}
     assert "--chat-template" not in command
 
@@ -140,15 +141,17 @@ def test_docker_compose_starts_vllm_with_the_same_arguments() -> None:
     services = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())["services"]
     text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", services["vllm"]["command"])
     spec = _spec(name="Qwen/Qwen3-4B", path="Qwen/Qwen3-4B", context_length=16384, lora_rank=16)
-    expected = vllm_arguments(spec, VllmOptions(host="0.0.0.0"))  # noqa: S104 - in the container
-    assert shlex.split(text) == list(expected)
+    plugins = Path("/opt/agent-rft/workers/engines/vllm_plugins")
+    in_container = VllmOptions(host="0.0.0.0")  # noqa: S104 - all addresses of the container
+    assert shlex.split(text) == list(vllm_arguments(spec, in_container, plugins=plugins))
     found = services["vllm"]["environment"]
-    wanted = vllm_environment(api_key="", cache_dir=Path(), plugins=Path("/opt/agent-rft"))
+    wanted = vllm_environment(api_key="", cache_dir=Path(), plugins=plugins)
     assert found["VLLM_API_KEY"].startswith("${ENGINE_API_KEY:?")
     for name in wanted.keys() - {"VLLM_API_KEY", "VLLM_CACHE_ROOT"}:
         assert found[name] == wanted[name]
+    app = plugins.parents[2] / "app"  # where the plugin looks for it
     mounted = [v.split(":")[:2] for v in services["vllm"]["volumes"] if "agent-rft" in v]
-    assert mounted == [["./workers/engines/vllm_plugins", "/opt/agent-rft"]]
+    assert mounted == [["./workers/engines/vllm_plugins", str(plugins)], ["./app", str(app)]]
 
 
 def test_the_image_and_the_cpu_build_have_the_version_of_the_extra() -> None:

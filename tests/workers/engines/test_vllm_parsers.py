@@ -1,16 +1,32 @@
-"""The recorded readings are those of vLLM's own parsers."""
+"""Turns are read in vLLM as in training with our plugin, and as recorded without it."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from tests.support.vllm_parsers import TURNS, read_by_vllm, recorded, write_recorded
+from tests.support.sampled_turns import read_whole
+from tests.support.vllm_parsers import (
+    THOUGHT_TURNS,
+    TURNS,
+    read_by_plugin,
+    read_by_vllm,
+    recorded,
+    write_recorded,
+)
+
+pytestmark = pytest.mark.vllm
 
 
-@pytest.mark.vllm
 def test_vllm_reads_the_turns_as_recorded(tmp_path: Path) -> None:
     readings = read_by_vllm(TURNS, tmp_path)
     if os.environ.get("RECORD_VLLM_READINGS"):
         write_recorded(readings)
     assert readings == recorded()
+
+
+def test_our_plugin_reads_the_turns_as_training_does(tmp_path: Path) -> None:
+    read = read_by_plugin(THOUGHT_TURNS, tmp_path)
+    for turn, found in zip(THOUGHT_TURNS, read, strict=True):
+        ours = read_whole(turn, tmp_path)
+        assert found == {"whole": ours, "streamed": ours}, turn

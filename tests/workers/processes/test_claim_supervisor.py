@@ -18,6 +18,7 @@ from tests.support.patience import PATIENCE_S, until, wait_for
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.claim_supervisor import ClaimSupervisor
+from workers.processes.forks import ForkServer, Starter
 from workers.processes.vitals import Patience
 from workers.runs.leased_jobs import JOBS
 
@@ -41,19 +42,19 @@ sys.stdin.read()
 
 
 async def _supervisor(
-    world: World, job: Job, code: str, *, lease_s: float = 30.0
+    world: World, job: Job, code: str, *, lease_s: float = 30.0, starter: Starter = FORKS
 ) -> tuple[ClaimSupervisor, InMemoryJobQueue]:
     lease = await world.claim(job, lease_s=lease_s)
     assert lease is not None
     queue, work = InMemoryJobQueue(), replace(JOBS, child=("-c", code))
-    limits = Eager(lease_s=lease_s)
+    limits = Eager(lease_s=lease_s, max_attempts=2)
     patience = Patience.of(world.settings)
     supervisor = ClaimSupervisor(
         work,
         lease,
         database=world.worker,
         queue=queue,
-        starter=FORKS,
+        starter=starter,
         limits=limits,
         patience=patience,
     )
@@ -100,6 +101,30 @@ async def test_a_failed_child_releases_the_lease_and_only_the_first_failure_noti
     assert queue.runs == []  # the sweeper sends it half a minute later
     assert (await world.read(job)).attempts == 2
     assert await world.claim(job) is not None
+
+
+async def test_a_worker_that_cannot_start_children_ends_the_job_with_the_cause(
+    world: World,
+) -> None:
+    job, broken = await world.job(), ForkServer(["no_such_module"])
+    cause = (
+        "The worker could not start the process of the run: "
+        "ModuleNotFoundError: No module named 'no_such_module'."
+    )
+    for _ in range(2):
+        supervisor, _ = await _supervisor(world, job, "", starter=broken)
+        await supervisor.run()
+    broken.close()
+    failed = await world.read(job)
+    assert failed.status is JobStatus.FAILED
+    assert failed.error is not None
+    assert failed.error.code == "worker_lost"
+    assert failed.error.message == f"The job's worker failed 2 times. {cause}"
+    assert await world.messages(job) == [
+        f"{cause} The job goes on from its last committed step (attempt 1 of 2).",
+        f"{cause} It was the last attempt (attempt 2 of 2).",
+        failed.error.message,
+    ]
 
 
 async def test_the_lease_is_renewed_while_the_child_works(

@@ -200,7 +200,9 @@ async def test_a_module_that_cannot_be_imported_ends_the_child_and_not_the_calle
 ) -> None:
     server = ForkServer(["no_such_module"])
     for _ in range(2):
-        assert await ended(server.start(("-c", ""), stdin=line[1].fileno())) == -signal.SIGKILL
+        process = server.start(("-c", ""), stdin=line[1].fileno())
+        assert await ended(process) == -signal.SIGKILL
+        assert process.fault == "ModuleNotFoundError: No module named 'no_such_module'"
     server.close()
 
 

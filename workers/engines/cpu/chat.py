@@ -12,8 +12,9 @@ from uuid import uuid4
 from app.domain.errors import InvalidRequest
 from app.rendering.prompts import fitting_prompt_ids
 from app.rendering.renderer import Renderer
+from app.rendering.sampled_turn import Delta, ParsedAnswer
 from workers.engines.cpu.bodies import ChatBody
-from workers.engines.cpu.chat_turn import ChatTurn, ParsedAnswer
+from workers.engines.cpu.chat_turn import ChatTurn
 from workers.engines.cpu.engine import Engine, random_seed
 from workers.engines.cpu.sequence import Sampling
 
@@ -80,25 +81,24 @@ async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:
 
 
 async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str, Any]]:
-    """Yields chunks: the role, content as it becomes final, reasoning and tool calls in one piece,
+    """Yields chunks: the role, reasoning and content as they become final, tool calls in one piece,
     the finish reason. A token's log-probs are in the first chunk after it was sampled.
     """
     yield _chunk(turn, {"role": "assistant", "content": ""})
-    sent = listed = 0
+    listed = 0
     updates = engine.updates(turn.sequence)
     try:
         async for update in updates:
             turn.advance_to(update.count)
             if turn.cut is not None:
                 break
-            stable = turn.final_content()
-            if len(stable) > sent:
-                yield _chunk(turn, {"content": stable[sent:]}, logprobs=_logprobs(turn, listed))
-                sent, listed = len(stable), turn.count
+            for delta in _texts(turn.reading.new()):
+                yield _chunk(turn, delta, logprobs=_logprobs(turn, listed))
+                listed = turn.count
     finally:
         await updates.aclose()
     answer = turn.answer()
-    for delta in _last_deltas(answer, sent):
+    for delta in _last_deltas(turn, answer):
         yield _chunk(turn, delta, logprobs=_logprobs(turn, listed))
         listed = turn.count
     last = _chunk(turn, {}, logprobs=_logprobs(turn, listed))
@@ -108,16 +108,16 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
         yield {**turn.envelope, "choices": [], "usage": _usage(turn, answer)}
 
 
-def _last_deltas(answer: ParsedAnswer, sent: int) -> list[dict[str, Any]]:
-    """Returns the deltas at the end of a stream: remaining content, reasoning and tool calls."""
-    deltas: list[dict[str, Any]] = []
-    if len(answer.content) > sent:
-        deltas.append({"content": answer.content[sent:]})
-    if answer.reasoning:
-        deltas.append({"reasoning": answer.reasoning})
-    for index, call in enumerate(_tool_calls(answer)):
-        deltas.append({"tool_calls": [{"index": index, **call}]})
-    return deltas
+def _last_deltas(turn: ChatTurn, answer: ParsedAnswer) -> list[dict[str, Any]]:
+    """Returns the deltas at the end of a stream: remaining reasoning and content, tool calls."""
+    calls = [{"tool_calls": [{"index": i, **call}]} for i, call in enumerate(_tool_calls(answer))]
+    return [*_texts(turn.reading.rest(answer)), *calls]
+
+
+def _texts(new: Delta) -> list[dict[str, Any]]:
+    """Returns a delta for each kind of text that is new."""
+    texts = {"reasoning": new.reasoning, "content": new.content}
+    return [{kind: text} for kind, text in texts.items() if text]
 
 
 def _message(answer: ParsedAnswer) -> dict[str, Any]:
