@@ -1,0 +1,82 @@
+"""Writes the tasks of a job's built-in environment as files of the project.
+
+Owns the way from a problem file to the rows. Must not know how tasks are made.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.environments.environments import FILE_PARAM, BuiltIn
+from app.domain.environments.gsm8k import Gsm8kEnvironment
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.gateways.objects import Objects, fetched
+from app.services.files.inspections import Inspections, content_gone
+from app.services.registry.curricula import CurriculumService
+from app.store.database import Database
+
+if TYPE_CHECKING:
+    from app.preflight.environment_tasks import EnvironmentTasks
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentFilePorts:
+    objects: Objects
+    work_dir: Path
+    inspections: Inspections
+    """Limit on files that are read at once in this process; shared by all tenants."""
+    curricula: CurriculumService
+
+
+class EnvironmentFiles:
+    def __init__(self, database: Database, ports: EnvironmentFilePorts, tenant: Tenant) -> None:
+        self._database = database
+        self._ports = ports
+        self._tenant = tenant
+
+    async def write(self, environment: BuiltIn, made: list[str]) -> dict[str, str]:
+        """Returns the ids as `{"training_file": id, "validation_file": id}`, and adds each to
+        `made` as it is written. Raises `InvalidRequest`.
+        """
+        tasks = await self._tasks(environment)
+        rows = {"training": tasks.training, "validation": tasks.validation}
+        files: dict[str, str] = {}
+        for split in CURRICULUM_PARTS:
+            name = f"{environment.type}-{split}.jsonl"
+            file = await self._ports.curricula.write(rows[split], name)
+            made.append(file.id)
+            files[f"{split}_file"] = file.id
+        return files
+
+    async def _tasks(self, environment: BuiltIn) -> "EnvironmentTasks":
+        from app.preflight.environment_tasks import tasks_of  # noqa: PLC0415 - a call without one
+
+        match environment:
+            case Gsm8kEnvironment(file=str() as file_id):
+                return await self._tasks_of_file(environment, file_id)
+            case _:
+                return await asyncio.to_thread(tasks_of, environment, None)
+
+    async def _tasks_of_file(self, environment: BuiltIn, file_id: str) -> "EnvironmentTasks":
+        from app.preflight.environment_tasks import tasks_of  # noqa: PLC0415 - as above
+
+        key = await self._object_key(file_id)
+        try:
+            async with fetched(self._ports.objects, key, self._ports.work_dir) as path:
+                return await self._ports.inspections.run(
+                    self._tenant.project_id, tasks_of, environment, path
+                )
+        except FileNotFoundError as error:
+            raise content_gone() from error
+
+    async def _object_key(self, file_id: str) -> str:
+        try:
+            async with self._database.tenant(self._tenant) as unit:
+                row = await unit.files.get(file_id)
+        except NotFound as error:
+            message = f"The environment's file {file_id} does not exist."
+            raise InvalidRequest(message, param=FILE_PARAM, code="file_not_found") from error
+        return row.object_key
