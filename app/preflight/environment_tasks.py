@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from app.domain.data.chat_rows import DatasetError, load_line
 from app.domain.environments.environments import (
     FILE_PARAM,
@@ -39,7 +37,7 @@ def environment_of(body: _Row) -> BuiltIn | None:
     sent = reinforcement_of(body).get("environment")
     try:
         return None if sent is None else read_environment(sent)
-    except ValidationError:
+    except ValueError:  # of pydantic, for a whole or a part
         return None
 
 

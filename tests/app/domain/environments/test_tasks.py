@@ -22,6 +22,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import read_grader
 
 JUDGE = {"type": "llm_judge", "model": "judge"}
+UNWEIGHTED = {"name": "a", "description": "b", "weight": 0}
 ALL = [{"type": "arithmetic"}, {"type": "gsm8k"}, {"type": "code_execution"}, JUDGE]
 
 
@@ -216,7 +217,7 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
         ({"type": "code_execution", "level": 4}, ("level",)),
         ({"type": "llm_judge"}, ("model",)),
         ({**JUDGE, "prompts": ["a"] * 20}, ("prompts",)),
-        ({**JUDGE, "rubric": [{"name": "a", "description": "b", "weight": 0}]}, ("rubric", 0, "weight")),
+        ({**JUDGE, "rubric": [UNWEIGHTED]}, ("rubric", 0, "weight")),
     ],
 )  # fmt: skip
 def test_a_wrong_option_is_named(sent: dict[str, Any], place: tuple[Any, ...]) -> None:
