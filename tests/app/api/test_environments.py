@@ -1,12 +1,15 @@
 """Jobs and checks whose tasks come from a built-in environment."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from app.domain.environments.environments import (
+    ENVIRONMENTS,
     read_environment,
     training_numbers,
     validation_numbers,
@@ -17,12 +20,26 @@ from tests.support.stack import Database
 
 PARAM = "method.reinforcement.environment"
 COUNTS = {"training_tasks": 20, "validation_tasks": 10}
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "environments.md"
+EXAMPLES = ROOT / "examples" / "environments"
 CANARY = "canary-environment-5d"
 
 
 def call(environment: Any, **method: Any) -> dict[str, Any]:
     inner = {"environment": environment, **method}
     return {"model": "tiny-agent", "method": {"type": "reinforcement", "reinforcement": inner}}
+
+
+def documented() -> list[dict[str, Any]]:
+    """Returns the indented blocks of the page of environments, which are create calls."""
+    blocks = re.findall(r"(?:^    .*\n)+", PAGE.read_text(), re.MULTILINE)
+    return [json.loads(block) for block in blocks]
+
+
+def kind_of(sent: dict[str, Any]) -> str:
+    kind: str = sent["method"]["reinforcement"]["environment"]["type"]
+    return kind
 
 
 async def created(api: Api, body: dict[str, Any]) -> dict[str, Any]:
@@ -65,6 +82,25 @@ async def test_a_job_has_the_tasks_of_its_environment_as_files(api: Api, kind: s
         f"{kind}-training.jsonl",
         f"{kind}-validation.jsonl",
     }
+
+
+@pytest.mark.parametrize("sent", documented(), ids=kind_of)
+async def test_the_calls_of_the_page_are_accepted_as_they_stand(
+    api: Api, sent: dict[str, Any]
+) -> None:
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert (report["valid"], report["errors"], report["warnings"]) == (True, [], [])
+    environment = read_environment(sent["method"]["reinforcement"]["environment"])
+    assert report["training_file"]["rows"] == environment.training_tasks
+
+
+def test_the_page_has_every_environment_and_option() -> None:
+    assert [kind_of(sent) for sent in documented()] == list(ENVIRONMENTS)
+    page = PAGE.read_text()
+    for model in ENVIRONMENTS.values():
+        assert [name for name in model.model_fields if f"`{name}`" not in page] == []
+    examples = {path.stem for path in EXAMPLES.glob("*.json")}
+    assert examples == set(ENVIRONMENTS)
 
 
 async def test_a_grader_of_the_call_takes_the_place_of_the_environments(api: Api) -> None:

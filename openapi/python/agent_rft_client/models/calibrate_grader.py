@@ -22,6 +22,7 @@ if TYPE_CHECKING:
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
+  from ..models.llm_judge_grader import LlmJudgeGrader
   from ..models.multi_grader import MultiGrader
   from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
@@ -46,14 +47,14 @@ class CalibrateGrader:
             samples (list[CalibrationSample] | None | Unset): Answers with their rows.
             file_id (None | str | Unset): Id of a JSONL file of up to 500 such samples, one a line.
             compare_with (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
-                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader |
-                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): Grader of
-                the evaluation, whose ranking is compared.
+                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None |
+                PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader |
+                Unset): Grader of the evaluation, whose ranking is compared.
      """
 
     samples: list[CalibrationSample] | None | Unset = UNSET
     file_id: None | str | Unset = UNSET
-    compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
+    compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -71,6 +72,7 @@ class CalibrateGrader:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -126,6 +128,8 @@ class CalibrateGrader:
             compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, LabelModelGrader):
             compare_with = self.compare_with.to_dict()
+        elif isinstance(self.compare_with, LlmJudgeGrader):
+            compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, AiJudgeGrader):
             compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, EndpointGrader):
@@ -163,6 +167,7 @@ class CalibrateGrader:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -206,7 +211,7 @@ class CalibrateGrader:
         file_id = _parse_file_id(d.pop("file_id", UNSET))
 
 
-        def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+        def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -344,7 +349,7 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_13 = AiJudgeGrader.from_dict(data)
+                compare_with_type_0_type_13 = LlmJudgeGrader.from_dict(data)
 
 
 
@@ -354,7 +359,7 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_14 = EndpointGrader.from_dict(data)
+                compare_with_type_0_type_14 = AiJudgeGrader.from_dict(data)
 
 
 
@@ -364,14 +369,24 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_15 = MultiGrader.from_dict(data)
+                compare_with_type_0_type_15 = EndpointGrader.from_dict(data)
 
 
 
                 return compare_with_type_0_type_15
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                compare_with_type_0_type_16 = MultiGrader.from_dict(data)
+
+
+
+                return compare_with_type_0_type_16
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         compare_with = _parse_compare_with(d.pop("compare_with", UNSET))
 
