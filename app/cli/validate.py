@@ -121,7 +121,7 @@ def _with_environment(
     body = with_environment_grader(body, environment)
     if any(files.values()):
         return body, files
-    named = getattr(environment, "file", None)
+    named = environment.problem_file
     try:
         tasks = tasks_of(environment, None if named is None else Path(named))
     except InvalidRequest as fault:

@@ -17,7 +17,7 @@ from app.domain.environments.environments import (
     training_numbers,
     validation_numbers,
 )
-from app.domain.environments.gsm8k import Gsm8kEnvironment, UnreadableProblem, row_of
+from app.domain.environments.gsm8k import UnreadableProblem, row_of
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
 from app.preflight.files import lines_of
@@ -37,7 +37,7 @@ def environment_of(body: _Row) -> BuiltIn | None:
     sent = reinforcement_of(body).get("environment")
     try:
         return None if sent is None else read_environment(sent)
-    except ValueError:  # of pydantic, for a whole or a part
+    except ValueError:  # pydantic raises its two kinds
         return None
 
 
@@ -51,24 +51,19 @@ def with_environment_grader(body: _Row, environment: BuiltIn) -> _Row:
 
 
 def tasks_of(environment: BuiltIn, file: Path | None) -> EnvironmentTasks:
-    """Makes the tasks. `file` has the problems of a `gsm8k` that names one. Raises
+    """Makes the tasks. `file` has the problems of an environment that names one. Raises
     `InvalidRequest`, and `OSError` if the file does not exist.
     """
-    match environment:
-        case Gsm8kEnvironment() if file is not None:
-            rows = _problems_of(file)
-            check_count(environment, len(rows))
-            return EnvironmentTasks(
-                [rows[number] for number in training_numbers(environment, len(rows))],
-                [rows[number] for number in validation_numbers(environment, len(rows))],
-            )
-        case _:
-            problems = environment.problems
-            check_count(environment, problems)
-            return EnvironmentTasks(
-                [environment.row(number) for number in training_numbers(environment, problems)],
-                [environment.row(number) for number in validation_numbers(environment, problems)],
-            )
+    if file is None:
+        count, row = environment.problems, environment.row
+    else:
+        rows = _problems_of(file)
+        count, row = len(rows), rows.__getitem__
+    check_count(environment, count)
+    return EnvironmentTasks(
+        [row(number) for number in training_numbers(environment, count)],
+        [row(number) for number in validation_numbers(environment, count)],
+    )
 
 
 def _problems_of(path: Path) -> list[_Row]:

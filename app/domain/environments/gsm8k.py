@@ -7,6 +7,7 @@ Reads rows of the public data set's form: a `question`, and an `answer` whose la
 from typing import Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
+from typing_extensions import override
 
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.word_problems import MAX_STEPS, problem, problem_count
@@ -41,6 +42,11 @@ class Gsm8kEnvironment(EnvironmentOptions):
         if self.file is not None and "max_steps" in self.model_fields_set:
             raise fault_at("max_steps", "it is about the service's own problems, not about 'file'")
         return self
+
+    @property
+    @override
+    def problem_file(self) -> str | None:
+        return self.file
 
     @property
     def problems(self) -> int:

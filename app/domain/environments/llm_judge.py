@@ -1,6 +1,6 @@
 """`llm_judge`: open questions whose answers a judge scores by a rubric."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -11,8 +11,8 @@ from app.domain.environments.writing_tasks import TASKS, writing_task
 from app.domain.graders.judge_prompts import JudgeSampling
 from app.domain.graders.kinds.llm_judge import DEFAULT_RUBRIC, MAX_CRITERIA, Criterion
 
-MAX_PROMPTS = 10_000
-Prompt = Annotated[str, Field(min_length=1, max_length=20_000)]
+MAX_PROMPTS: Final = 1_000
+Prompt = Annotated[str, Field(min_length=1, max_length=4_000)]
 
 
 def _absent(value: Any) -> bool:

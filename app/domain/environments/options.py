@@ -3,13 +3,9 @@
 Unknown keys are refused: a misspelt one would silently change the tasks.
 """
 
-from typing import Annotated
-
 from pydantic import ConfigDict, Field
 
 from app.domain.described import Described
-
-Count = Annotated[int, Field(ge=1, strict=True)]
 
 
 class EnvironmentOptions(Described):
@@ -21,3 +17,8 @@ class EnvironmentOptions(Described):
     """Number of tasks to train on."""
     validation_tasks: int = Field(default=32, ge=10, le=1000, strict=True)
     """Number of held-out tasks; none of them is a training task."""
+
+    @property
+    def problem_file(self) -> str | None:
+        """The file that the problems come from, if the options name one."""
+        return None

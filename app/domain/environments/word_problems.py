@@ -25,7 +25,7 @@ class Solved:
 class Story:
     sizes: tuple[int, ...]
     """Number of values of each place, the name's first."""
-    tell: Callable[..., Solved]
+    write: Callable[..., Solved]
     """Takes a name and the value of each other place, from 0."""
 
     @property
@@ -37,7 +37,7 @@ class Story:
 
     def problem(self, number: int) -> Solved:
         name, *values = drawn(number, (len(_NAMES), *self.sizes))
-        return self.tell(_NAMES[name], *values)
+        return self.write(_NAMES[name], *values)
 
 
 def _shelves(name: str, a: int, b: int) -> Solved:
@@ -194,19 +194,19 @@ MAX_STEPS: Final = max(_BY_STEPS)
 def stories(most_steps: int) -> tuple[Story, ...]:
     """Returns the stories that are solved in at most so many steps."""
     return tuple(
-        story for steps, told in _BY_STEPS.items() if steps <= most_steps for story in told
+        story for steps, chosen in _BY_STEPS.items() if steps <= most_steps for story in chosen
     )
 
 
 def problem_count(most_steps: int) -> int:
     """Returns the number of problems; each story has equally many."""
-    told = stories(most_steps)
-    return len(told) * min(story.problems for story in told)
+    chosen = stories(most_steps)
+    return len(chosen) * min(story.problems for story in chosen)
 
 
 def problem(number: int, most_steps: int) -> Solved:
     """Returns a problem by its number, below `problem_count`."""
-    told = stories(most_steps)
-    within, position = divmod(number, len(told))
-    story = told[position]
+    chosen = stories(most_steps)
+    within, position = divmod(number, len(chosen))
+    story = chosen[position]
     return story.problem(task_number(within, of=story.problems, seed=position))

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.environments.environments import FILE_PARAM, BuiltIn
-from app.domain.environments.gsm8k import Gsm8kEnvironment
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.gateways.objects import Objects, fetched
-from app.services.files.inspections import Inspections, content_gone
+from app.services.files.inspections import Inspections
 from app.services.registry.curricula import CurriculumService
 from app.store.database import Database
 
@@ -52,25 +51,22 @@ class EnvironmentFiles:
         return files
 
     async def _tasks(self, environment: BuiltIn) -> "EnvironmentTasks":
-        from app.preflight.environment_tasks import tasks_of  # noqa: PLC0415 - a call without one
+        from app.preflight.environment_tasks import tasks_of  # noqa: PLC0415 - for few calls
 
-        match environment:
-            case Gsm8kEnvironment(file=str() as file_id):
-                return await self._tasks_of_file(environment, file_id)
-            case _:
-                return await asyncio.to_thread(tasks_of, environment, None)
-
-    async def _tasks_of_file(self, environment: BuiltIn, file_id: str) -> "EnvironmentTasks":
-        from app.preflight.environment_tasks import tasks_of  # noqa: PLC0415 - as above
-
-        key = await self._object_key(file_id)
+        if environment.problem_file is None:
+            return await asyncio.to_thread(tasks_of, environment, None)
+        key = await self._object_key(environment.problem_file)
         try:
             async with fetched(self._ports.objects, key, self._ports.work_dir) as path:
                 return await self._ports.inspections.run(
                     self._tenant.project_id, tasks_of, environment, path
                 )
         except FileNotFoundError as error:
-            raise content_gone() from error
+            raise InvalidRequest(
+                f"The content of the environment's file {environment.problem_file} is gone.",
+                param=FILE_PARAM,
+                code="file_not_found",
+            ) from error
 
     async def _object_key(self, file_id: str) -> str:
         try:
