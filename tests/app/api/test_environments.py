@@ -204,6 +204,22 @@ async def test_a_file_without_problems_and_one_of_others_are_refused(api: Api) -
     assert foreign in message
 
 
+@pytest.mark.parametrize(
+    ("judge", "place", "code"),
+    [
+        ({"model": "m", "base_url": f"{ENDPOINT}/v1"}, "base_url", "endpoint_unreachable"),
+        ({"model": "nobody"}, "model", "model_not_found"),
+    ],
+)
+async def test_a_judge_that_is_not_there_is_one_finding_where_it_was_sent(
+    api: Api, judge: dict[str, Any], place: str, code: str
+) -> None:
+    body = call({"type": "llm_judge", **judge, **COUNTS})
+    report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
+    (fault,) = report["errors"]
+    assert (fault["param"], fault["code"]) == (f"{PARAM}.{place}", code)
+
+
 async def test_headers_for_a_judge_are_sealed(api: Api, database: Database) -> None:
     environment = {
         "type": "llm_judge",
