@@ -75,7 +75,7 @@ def run(
         split = "train" if rollout["split"] == "train" else "validation"
         row = rows[split][rollout["prompt_index"]]
         assert rollout["trace"]["messages"][:-1] == row["messages"]
-        assert rollout["reward"] == pytest.approx(worth(row, answer_of(rollout)))
+        assert rollout["reward"] == pytest.approx(float(worth(row, answer_of(rollout))))
     return job, rollouts
 
 
