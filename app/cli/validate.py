@@ -9,13 +9,16 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
+from app.domain.environments.environments import FILE_PARAM
 from app.domain.errors import InvalidRequest
 from app.domain.exit_codes import FAILED
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport
+from app.domain.jobs.requests import JobRequest
 from app.domain.preflight_issues import PreflightIssue
 from app.preflight.call import (
     base_model,
@@ -25,6 +28,7 @@ from app.preflight.call import (
 )
 from app.preflight.call_faults import call_faults
 from app.preflight.dataset import inspect
+from app.preflight.environment_tasks import environment_of, tasks_of, with_environment_grader
 from app.preflight.grader_choice import (
     auto_of,
     choice_warnings,
@@ -69,6 +73,17 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     # A file of the command line replaces a parameter that the call does not have yet.
     body = {**{param: str(path) for param, path in files.items() if path}, **body}
     new, findings = read_call(body)
+    with TemporaryDirectory() as directory:
+        body, files = _with_environment(body, files, Path(directory), findings)
+        return _inspected(body, new, files, findings)
+
+
+def _inspected(
+    body: dict[str, Any],
+    new: JobRequest | None,
+    files: dict[str, Path | None],
+    findings: list[PreflightIssue],
+) -> PreflightReport:
     body, choice = _with_grader(body, files, findings)
     base = base_model(body, ModelSettings().base_models, findings)
     findings += call_faults(body, reported={finding.param for finding in findings})
@@ -95,6 +110,40 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
         findings=tuple(findings),
         grader_choice=choice,
     )
+
+
+def _with_environment(
+    body: dict[str, Any],
+    files: dict[str, Path | None],
+    directory: Path,
+    findings: list[PreflightIssue],
+) -> tuple[dict[str, Any], dict[str, Path | None]]:
+    """Returns the call with its environment's grader, and the files of its tasks, written to the
+    directory. Tasks that cannot be made are a finding.
+    """
+    environment = environment_of(body)
+    if environment is None:
+        return body, files
+    body = with_environment_grader(body, environment)
+    if any(files.values()):
+        return body, files
+    named = environment.problem_file
+    try:
+        tasks = tasks_of(environment, None if named is None else Path(named))
+    except InvalidRequest as fault:
+        code = fault.code or "invalid_value"
+        findings.append(PreflightIssue("error", code, fault.message, fault.param))
+        return body, files
+    except OSError:
+        message = f"{named} is not a file."
+        findings.append(PreflightIssue("error", "file_not_found", message, FILE_PARAM))
+        return body, files
+    written = dict[str, Path | None]()
+    for param, rows in (("training_file", tasks.training), ("validation_file", tasks.validation)):
+        path = directory / f"{environment.type}-{param}.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        written[param] = path
+    return body, written
 
 
 def _with_grader(

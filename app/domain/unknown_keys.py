@@ -26,8 +26,6 @@ _TOOLS_INSTEAD: Final = "tools are HTTP endpoints: send 'tools' with a 'server_u
 FEATURES: Final = {
     "mcp_servers": f"MCP servers are not available yet; {_TOOLS_INSTEAD}",
     "mcp": f"MCP servers are not available yet; {_TOOLS_INSTEAD}",
-    "environment": f"environments are not available yet; {_TOOLS_INSTEAD}",
-    "environments": f"environments are not available yet; {_TOOLS_INSTEAD}",
     "sandbox": "the sandbox has the operator's settings alone; send a grader of type 'python'",
     "rubric": "a rubric is part of an 'ai_judge' grader",
     "rubrics": "a rubric is part of an 'ai_judge' grader",

@@ -13,6 +13,7 @@ from app.services.files.files import FileService
 from app.services.files.uploads import UploadService
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation import CreationPorts, JobCreationService
+from app.services.jobs.environment_files import EnvironmentFilePorts, EnvironmentFiles
 from app.services.jobs.events import EventService
 from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
 from app.services.jobs.grader_tries import GraderTries
@@ -156,8 +157,16 @@ class Factory:
         context = self._context
         ports = ChoicePorts(context.objects, context.settings.work_dir, context.inspections)
         choices = GraderChoiceService(context.database, ports, self._tenant)
+        curricula = self.curricula()
+        environments = EnvironmentFiles(
+            context.database,
+            EnvironmentFilePorts(
+                context.objects, context.settings.work_dir, context.inspections, curricula
+            ),
+            self._tenant,
+        )
         return RegisteredReferences(
-            ReferencePorts(self.tools(), self.graders(), self.curricula(), choices)
+            ReferencePorts(self.tools(), self.graders(), curricula, choices, environments)
         )
 
     def models(self) -> ModelService:

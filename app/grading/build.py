@@ -18,6 +18,7 @@ from app.domain.graders.kinds.format import FormatGrader
 from app.domain.graders.kinds.json_valid import JsonValidGrader
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
+from app.domain.graders.kinds.llm_judge import LlmJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.kinds.regex import RegexGrader
@@ -42,6 +43,7 @@ from app.grading.group_multi import GroupMulti
 from app.grading.json_valid import JsonValidScorer
 from app.grading.label_model import LabelModelScorer
 from app.grading.length_bounds import LengthBoundsScorer
+from app.grading.llm_judge import LlmJudgeScorer
 from app.grading.multi import MultiScorer
 from app.grading.python import PythonScorer
 from app.grading.regex import RegexScorer
@@ -121,6 +123,8 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
             return ScoreModelScorer(spec, ports.judges, source=source)
         case LabelModelGrader():
             return LabelModelScorer(spec, ports.judges, source=source)
+        case LlmJudgeGrader():
+            return LlmJudgeScorer(spec, ports.judges, source=source)
         case PythonGrader() | CodeExecutionGrader():
             return _sandboxed(spec, ports.sandbox, source=source)
         case EndpointGrader():

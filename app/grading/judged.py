@@ -55,6 +55,14 @@ class JudgedScorer(ABC):
     def read(self, answer: dict[str, Any]) -> float:
         """Returns the score of an answer, a JSON object. Raises `UnreadableAnswer`."""
 
+    def parse(self, text: str) -> dict[str, Any]:
+        """Returns what a judge's text says, for `read` and `reason`."""
+        return read_answer(text)
+
+    def reason(self, answer: dict[str, Any]) -> str | None:
+        """Returns the judge's reason, if the answer has one."""
+        return _last_conclusion(answer)
+
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
             question = self.question(request)
@@ -64,11 +72,11 @@ class JudgedScorer(ABC):
             reply = await self._judges.ask(question)
         except JudgeFault as fault:
             raise judge_fault(fault, source=self._source) from fault
-        answer = read_answer(reply.text)
+        answer = self.parse(reply.text)
         return ScoreResult(
             self._read(reply, answer),
             GraderErrors(),
-            reason=_last_conclusion(answer),
+            reason=self.reason(answer),
             execution_time_s=reply.latency_s,
             token_usage={self._judge.model: usage_of(reply)},
             sampled_model_name=self._judge.model,

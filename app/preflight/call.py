@@ -202,7 +202,7 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
             url=field.value,
             headers={str(name): str(value) for name, value in (headers_of(field) or {}).items()},
         )
-        for field in walk_fields(ReinforcementMethod, _reinforcement(method))
+        for field in _called(method)
         if field.kind is Kind.ADDRESS
     ]
     return sorted(found, key=lambda address: not address.param.startswith(f"{_ROOT}.tools"))
@@ -210,9 +210,21 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
 
 def judge_models(method: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields parameter and model of each model grader whose model the service must resolve."""
-    for field in walk_fields(ReinforcementMethod, _reinforcement(method)):
+    for field in _called(method):
         if field.kind is Kind.JUDGE:
             yield parameter(_ROOT, field.path), field.value
+
+
+def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
+    """Yields the fields of a method, but for those that its grader has from its environment: the
+    client sent them there.
+    """
+    inner = _reinforcement(method)
+    environment = inner.get("environment")
+    sent = environment if isinstance(environment, dict) else {}
+    for field in walk_fields(ReinforcementMethod, inner):
+        if field.path[0] != "grader" or sent.get(str(field.path[-1])) != field.value:
+            yield field
 
 
 def _name(field: WalkedField) -> str:

@@ -2021,6 +2021,68 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ArithmeticEnvironment
+         * @description Random arithmetic; an answer earns 1 if its last number is the result, else 0.
+         */
+        ArithmeticEnvironment: {
+            /**
+             * Seed
+             * @description Seed of the tasks: equal options and an equal seed give equal tasks.
+             * @default 0
+             */
+            seed: number;
+            /**
+             * Training Tasks
+             * @description Number of tasks to train on.
+             * @default 256
+             */
+            training_tasks: number;
+            /**
+             * Validation Tasks
+             * @description Number of held-out tasks; none of them is a training task.
+             * @default 32
+             */
+            validation_tasks: number;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "arithmetic";
+            /**
+             * Operands
+             * @description Numbers of each problem.
+             * @default 2
+             */
+            operands: number;
+            /**
+             * Min Operand
+             * @description The least number.
+             * @default 0
+             */
+            min_operand: number;
+            /**
+             * Max Operand
+             * @description The greatest number.
+             * @default 99
+             */
+            max_operand: number;
+            /**
+             * Operations
+             * @description The operations to draw from; products bind before sums.
+             * @default [
+             *       "add",
+             *       "subtract"
+             *     ]
+             */
+            operations: ("add" | "subtract" | "multiply")[];
+            /**
+             * Format Penalty
+             * @description Taken off the reward of an answer that does not end with a line `Answer: N`.
+             * @default 0
+             */
+            format_penalty: number;
+        };
+        /**
          * AsyncOptions
          * @description Mode `async`: sampling goes on while a step is trained, from versions at most
          *     `max_staleness` old.
@@ -2118,7 +2180,7 @@ export interface components {
              * Compare With
              * @description Grader of the evaluation, whose ranking is compared.
              */
-            compare_with?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
+            compare_with?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
         } & {
             [key: string]: unknown;
         };
@@ -2949,6 +3011,41 @@ export interface components {
             high: number;
         };
         /**
+         * CodeExecutionEnvironment
+         * @description Functions to write; an answer earns the share of tests that its function passes.
+         */
+        CodeExecutionEnvironment: {
+            /**
+             * Seed
+             * @description Seed of the tasks: equal options and an equal seed give equal tasks.
+             * @default 0
+             */
+            seed: number;
+            /**
+             * Training Tasks
+             * @description Number of tasks to train on.
+             * @default 256
+             */
+            training_tasks: number;
+            /**
+             * Validation Tasks
+             * @description Number of held-out tasks; none of them is a training task.
+             * @default 32
+             */
+            validation_tasks: number;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "code_execution";
+            /**
+             * Level
+             * @description Difficulty: 1 (one expression) to 3 (a loop with state).
+             * @default 1
+             */
+            level: number;
+        };
+        /**
          * CodeExecutionGrader
          * @description The share of tests that the model's Python code passes; it runs in the sandbox.
          */
@@ -3277,12 +3374,12 @@ export interface components {
             model: string;
             /**
              * Training File
-             * @description Id of a file; required without a curriculum.
+             * @description Id of a file; required without a curriculum and without an environment.
              */
             training_file?: string | null;
             /**
              * Validation File
-             * @description Id of a file with held-out rows; required by reinforcement without a curriculum.
+             * @description Id of a file with held-out rows; required by reinforcement without a curriculum and without an environment.
              */
             validation_file?: string | null;
             /**
@@ -3345,7 +3442,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -3557,6 +3654,28 @@ export interface components {
             event_types: ("fine_tuning.job.succeeded" | "fine_tuning.job.failed" | "fine_tuning.job.cancelled" | "eval.run.succeeded" | "eval.run.failed" | "eval.run.canceled")[];
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * Criterion
+         * @description One standard of a rubric.
+         */
+        Criterion: {
+            /**
+             * Name
+             * @description Name of the criterion.
+             */
+            name: string;
+            /**
+             * Description
+             * @description The question that it asks of an answer. Not a template.
+             */
+            description: string;
+            /**
+             * Weight
+             * @description Its part in the score, relative to the other criteria.
+             * @default 1
+             */
+            weight: number;
         };
         /**
          * CriterionResult
@@ -5441,6 +5560,46 @@ export interface components {
             sampled_model_name: string | null;
         };
         /**
+         * Gsm8kEnvironment
+         * @description Word problems; an answer earns 1 if its last number is the reference's, else 0.
+         */
+        Gsm8kEnvironment: {
+            /**
+             * Seed
+             * @description Seed of the tasks: equal options and an equal seed give equal tasks.
+             * @default 0
+             */
+            seed: number;
+            /**
+             * Training Tasks
+             * @description Number of tasks to train on.
+             * @default 256
+             */
+            training_tasks: number;
+            /**
+             * Validation Tasks
+             * @description Number of held-out tasks; none of them is a training task.
+             * @default 32
+             */
+            validation_tasks: number;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "gsm8k";
+            /**
+             * File
+             * @description Id of a JSONL file with `question` and `answer` in each row, as in the public data set; its problems are drawn in the order of the seed. Absent: word problems of this service.
+             */
+            file?: string | null;
+            /**
+             * Max Steps
+             * @description Most steps of a solution; of the service's own problems only.
+             * @default 4
+             */
+            max_steps: number;
+        };
+        /**
          * ImplicitRewards
          * @description Values of the tuned model against the one that training started from, which has 0 of each by
          *     definition.
@@ -5804,6 +5963,174 @@ export interface components {
             second: number;
         };
         /**
+         * LlmJudgeEnvironment
+         * @description Open questions; a judge scores each answer by a rubric, 0 to 1.
+         */
+        LlmJudgeEnvironment: {
+            /**
+             * Seed
+             * @description Seed of the tasks: equal options and an equal seed give equal tasks.
+             * @default 0
+             */
+            seed: number;
+            /**
+             * Training Tasks
+             * @description Number of tasks to train on.
+             * @default 256
+             */
+            training_tasks: number;
+            /**
+             * Validation Tasks
+             * @description Number of held-out tasks; none of them is a training task.
+             * @default 32
+             */
+            validation_tasks: number;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "llm_judge";
+            /**
+             * Model
+             * @description Name of the judge: a model of this service, or of the server at `base_url`.
+             */
+            model: string;
+            /**
+             * Base Url
+             * @description The customer's own OpenAI-compatible server, e.g. `https://api.example/v1`.
+             */
+            base_url?: string | null;
+            /**
+             * Headers
+             * @description Headers for `base_url` alone.
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description Sampling of the judge. */
+            sampling_params?: components["schemas"]["JudgeSampling"] | null;
+            /**
+             * Rubric
+             * @description The criteria of the judge and their weights.
+             * @default [
+             *       {
+             *         "name": "correctness",
+             *         "description": "Is everything that the answer says true?",
+             *         "weight": 1
+             *       },
+             *       {
+             *         "name": "helpfulness",
+             *         "description": "Does it serve the need behind the question?",
+             *         "weight": 1
+             *       },
+             *       {
+             *         "name": "clarity",
+             *         "description": "Is it easy to follow for its reader?",
+             *         "weight": 1
+             *       },
+             *       {
+             *         "name": "completeness",
+             *         "description": "Is every part of the question answered?",
+             *         "weight": 1
+             *       }
+             *     ]
+             */
+            rubric: components["schemas"]["Criterion"][];
+            /**
+             * Prompts
+             * @description The questions to draw from, all different; absent: questions of this service.
+             */
+            prompts?: string[] | null;
+        };
+        /**
+         * LlmJudgeGrader
+         * @description A judge's score of one answer by a rubric, divided by `scale`.
+         */
+        LlmJudgeGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * Model
+             * @description Name of the judge: a model of this service, or of the server at `base_url`.
+             */
+            model: string;
+            /** @description Sampling of the judge. */
+            sampling_params?: components["schemas"]["JudgeSampling"] | null;
+            /**
+             * Base Url
+             * @description The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension).
+             */
+            base_url?: string | null;
+            /**
+             * Headers
+             * @description Headers for `base_url` alone (an extension).
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "llm_judge";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default llm_judge
+             */
+            name: string;
+            /**
+             * Question
+             * @description Template of the question that was answered.
+             * @default {{item.messages}}
+             */
+            question: string;
+            /**
+             * Input
+             * @description Template of the answer.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Rubric
+             * @description The criteria and their weights.
+             * @default [
+             *       {
+             *         "name": "correctness",
+             *         "description": "Is everything that the answer says true?",
+             *         "weight": 1
+             *       },
+             *       {
+             *         "name": "helpfulness",
+             *         "description": "Does it serve the need behind the question?",
+             *         "weight": 1
+             *       },
+             *       {
+             *         "name": "clarity",
+             *         "description": "Is it easy to follow for its reader?",
+             *         "weight": 1
+             *       },
+             *       {
+             *         "name": "completeness",
+             *         "description": "Is every part of the question answered?",
+             *         "weight": 1
+             *       }
+             *     ]
+             */
+            rubric: components["schemas"]["Criterion"][];
+            /**
+             * Scale
+             * @description The judge's highest score; the lowest is 0.
+             * @default 10
+             */
+            scale: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * Logprobs
          * @description Log-probs of the tokens of an answer.
          */
@@ -6101,7 +6428,7 @@ export interface components {
              * @description The parts by name.
              */
             graders: {
-                [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"];
+                [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"];
             };
             /**
              * Calculate Output
@@ -7736,10 +8063,15 @@ export interface components {
             /** @description An extension: corrections for a sampler that was not quite the trained policy. */
             mismatch?: components["schemas"]["MismatchOptions"] | null;
             /**
-             * Grader
-             * @description The function that scores each rollout: a definition, a registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for.
+             * Environment
+             * @description A built-in source of tasks (an extension), in place of the files; it has a grader of its own.
              */
-            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"] | components["schemas"]["RegisteredReference"];
+            environment?: (components["schemas"]["ArithmeticEnvironment"] | components["schemas"]["Gsm8kEnvironment"] | components["schemas"]["CodeExecutionEnvironment"] | components["schemas"]["LlmJudgeEnvironment"]) | null;
+            /**
+             * Grader
+             * @description The function that scores each rollout: a definition, a registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for. Required without an `environment`, whose own grader it replaces.
+             */
+            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"] | components["schemas"]["RegisteredReference"] | null;
             /**
              * Tools
              * @description Tools that the service calls for the model: definitions, or registered ones as `{"id": "tool_…"}`. Without any, the tools of rows are offered and their calls graded, not run.
@@ -8335,7 +8667,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job. `auto` chooses one from `item`.
              */
-            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"];
+            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"];
             /**
              * Model Sample
              * @description The answer that is graded.
@@ -9627,7 +9959,7 @@ export interface components {
              * Grader
              * @description The new definition; `[redacted]` keeps a secret while its address stays.
              */
-            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
+            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -9933,7 +10265,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
         } & {
             [key: string]: unknown;
         };

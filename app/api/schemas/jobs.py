@@ -47,9 +47,10 @@ class CreateFineTuningJob(CapsBody):
     model: Text
     """Name of a base model, or of a tuned model (`ft:…`) to go on from."""
     training_file: Text | None = None
-    """Id of a file; required without a curriculum."""
+    """Id of a file; required without a curriculum and without an environment."""
     validation_file: Text | None = None
-    """Id of a file with held-out rows; required by reinforcement without a curriculum."""
+    """Id of a file with held-out rows; required by reinforcement without a curriculum and
+    without an environment."""
     curriculum: Text | Json | None = None
     """Replaces the files (an extension): an id, `{"id", "version"}`, or rows as `{"training",
     "validation"}`."""
@@ -70,7 +71,7 @@ class CreateFineTuningJob(CapsBody):
 
     def to_spec(self) -> JobRequest:
         """Raises `InvalidRequest` with the parameter at fault."""
-        if self.training_file is None and self.curriculum is None:
+        if self.training_file is self.curriculum is None and not _names_environment(self.method):
             raise missing("training_file")
         request = JobRequest(
             model=self.model,
@@ -125,6 +126,12 @@ def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:
     method = body.method if isinstance(body, CreateFineTuningJob) else body.get("method")
     sent = method.get("type") if isinstance(method, dict) else getattr(method, "type", None)
     return next((kind for kind in METHOD_MODELS if kind == sent), None)
+
+
+def _names_environment(method: Method | None) -> bool:
+    """Says if the tasks come from an environment, valid or not."""
+    sent = None if method is None else method.reinforcement
+    return sent is not None and sent.get("environment") is not None
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

@@ -21,6 +21,7 @@ from app.domain.graders.kinds.format import FormatGrader
 from app.domain.graders.kinds.json_valid import JsonValidGrader
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
+from app.domain.graders.kinds.llm_judge import LlmJudgeGrader
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.kinds.regex import RegexGrader
 from app.domain.graders.kinds.score_model import ScoreModelGrader
@@ -45,13 +46,16 @@ LocalGrader = (
 """Graders that call nothing, but for `text_similarity` by `cosine`."""
 SandboxedGrader = PythonGrader | CodeExecutionGrader
 """Graders that run code in the sandbox."""
-RolloutGrader = LocalGrader | SandboxedGrader | ScoreModelGrader | LabelModelGrader | EndpointGrader
+AskingGrader = ScoreModelGrader | LabelModelGrader | LlmJudgeGrader
+"""Graders that ask a judge about one rollout."""
+RolloutGrader = LocalGrader | SandboxedGrader | AskingGrader | EndpointGrader
 """Graders that score each rollout without its siblings."""
 SingleGrader = (
     LocalGrader
     | SandboxedGrader
     | ScoreModelGrader
     | LabelModelGrader
+    | LlmJudgeGrader
     | AiJudgeGrader
     | EndpointGrader
 )

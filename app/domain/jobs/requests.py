@@ -6,6 +6,7 @@ Owns which files a call needs. Must not know how a reference is resolved.
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
+from app.domain.environments.environments import PARAM, BuiltIn
 from app.domain.errors import InvalidRequest
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.jobs import NewJob, TuningMethod
@@ -36,7 +37,12 @@ class JobRequest:
     """Keys outside the method's own object that nothing reads."""
 
     def check_files(self) -> None:
-        """Raises `InvalidRequest` when files and curriculum are both or neither sent."""
+        """Raises `InvalidRequest` when none of files, curriculum and environment is sent, or more
+        than one.
+        """
+        if self.environment is not None:
+            self._check_environment_alone()
+            return
         if self.curriculum is None:
             required_files(self.method, self.training_file, self.validation_file)
             return
@@ -48,9 +54,32 @@ class JobRequest:
                     code="invalid_value",
                 )
 
+    @property
+    def environment(self) -> BuiltIn | None:
+        """The built-in environment that the tasks come from."""
+        method = self.method
+        match method:
+            case ReinforcementBody():
+                return method.environment
+            case SupervisedMethod() | DpoMethod():
+                return None
+            case _:
+                assert_never(method)
+
+    def _check_environment_alone(self) -> None:
+        for name in ("training_file", "validation_file", "curriculum"):
+            if getattr(self, name) is not None:
+                raise InvalidRequest(
+                    f"The tasks come from '{PARAM}': send '{name}' or an environment, not both.",
+                    param=name,
+                    code="invalid_value",
+                )
+
     def with_files(self, body: dict[str, Any]) -> "JobRequest":
-        """Returns the call with the files that the JSON of it has, in place of a curriculum."""
-        if self.curriculum is None:
+        """Returns the call with the files that the JSON of it has, in place of a curriculum or of
+        the tasks of an environment.
+        """
+        if self.curriculum is None and self.environment is None:
             return self
         return replace(
             self,

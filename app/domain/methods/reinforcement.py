@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from app.domain.described import Described
 from app.domain.documents.fields import OpenKeys
+from app.domain.environments.environments import Environment
 from app.domain.graders.graders import Grader
 from app.domain.methods.learning import LearningOptions, shown_learning
 from app.domain.methods.loss import fault
@@ -89,6 +90,9 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
 
     kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
 
+    environment: Environment | None = Field(default=None, exclude_if=absent)
+    """A built-in source of tasks (an extension), in place of the files; it has a grader of its
+    own."""
     grader: Grader
     """The function that scores each rollout."""
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)

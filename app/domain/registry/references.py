@@ -4,7 +4,7 @@ Owns how a reference is recognised and read. Must not know how it is resolved.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     ConfigDict,
@@ -157,16 +157,24 @@ TriedGrader = Annotated[Grader | AutoGrader, WrapValidator(_grader_or_auto_by_ha
 class ReinforcementBody(ReinforcementMethod):
     """Settings of a reinforcement job: grader, tools and training."""
 
-    grader: SentGrader  # type: ignore[assignment]  # wider before it is resolved
+    grader: SentGrader | None = None  # type: ignore[assignment]  # wider before it is resolved
     """The function that scores each rollout: a definition, a registered grader as
     `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training
-    file ask for."""
+    file ask for. Required without an `environment`, whose own grader it replaces."""
     tools: tuple[SentTool, ...] = Field(  # type: ignore[assignment]  # wider before it is resolved
         default=(), max_length=MAX_TOOLS
     )
     """Tools that the service calls for the model: definitions, or registered ones as
     `{"id": "tool_…"}`. Without any, the tools of rows are offered and their calls graded, not
     run."""
+
+    @model_validator(mode="after")
+    def _has_a_grader(self) -> Self:
+        if self.grader is None and self.environment is None:
+            raise ValidationError.from_exception_data(
+                "Reinforcement", [{"type": "missing", "loc": ("grader",), "input": None}]
+            )
+        return self
 
     def with_definitions(
         self, tools: tuple[ToolSpec, ...], grader: AnyGrader

@@ -33,8 +33,9 @@ from app.domain.registry.references import (
 )
 from app.domain.registry.registered_objects import Noun, Registered
 from app.domain.tools.tools import ToolSpec
+from app.services.jobs.environment_files import EnvironmentFiles
 from app.services.jobs.grader_choices import GraderChoiceService
-from app.services.registry.curricula import CurriculumService
+from app.services.registry.curricula import CurriculumService, inline_name
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryService
 from app.services.registry.tools import ToolService
@@ -48,6 +49,7 @@ class ReferencePorts:
     graders: RegisteredGraderService
     curricula: CurriculumService
     choices: GraderChoiceService
+    environments: EnvironmentFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class RegisteredReferences:
         method = request.method
         match method:
             case ReinforcementBody():
-                tools, grader = await self._definitions(method.tools, method.grader)
+                tools, grader = await self._definitions(method.tools, _grader_of(method))
                 specs = tuple(ToolSpec.model_validate(tool) for tool in tools)
                 files = await self._both_files(request, made)
                 choice = await self._choice(grader, method, files)
@@ -169,9 +171,12 @@ class RegisteredReferences:
         self, request: JobRequest, made: list[str]
     ) -> tuple[str | None, str | None]:
         """Returns the files of training and validation."""
-        if request.curriculum is None:
+        if request.environment is not None and request.training_file is None:
+            files = await self._ports.environments.write(request.environment, made)
+        elif request.curriculum is None:
             return request.training_file, request.validation_file
-        files = await self._files(request.curriculum, made)
+        else:
+            files = await self._files(request.curriculum, made)
         return files.get("training_file"), files.get("validation_file")
 
     async def _definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
@@ -208,7 +213,7 @@ class RegisteredReferences:
         rows = {"training": source.training, "validation": source.validation}
         for split in CURRICULUM_PARTS:
             if rows[split]:
-                file = await self._ports.curricula.write(rows[split], split)
+                file = await self._ports.curricula.write(rows[split], inline_name(split))
                 made.append(file.id)
                 files[f"{split}_file"] = file.id
         return files
@@ -223,7 +228,22 @@ class RegisteredReferences:
         source = None if named else _readable_source(body.get("curriculum"))
         if source is not None:
             resolved.update(await self._files(source, made))
-        return resolved
+        return await self._with_environment(resolved, made)
+
+    async def _with_environment(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
+        """Returns the JSON of a call with the environment's grader and the files of its tasks."""
+        from app.preflight.environment_tasks import (  # noqa: PLC0415 - a create call needs none
+            environment_of,
+            with_environment_grader,
+        )
+
+        environment = environment_of(body)
+        if environment is None:
+            return body
+        body = with_environment_grader(body, environment)
+        if any(body.get(name) is not None for name in ("training_file", "validation_file")):
+            return body
+        return {**body, **await self._ports.environments.write(environment, made)}
 
     async def _readable_method(self, inner: dict[str, Any]) -> dict[str, Any]:
         sent = inner.get("tools")
@@ -234,6 +254,13 @@ class RegisteredReferences:
         )
         resolved = {**inner} if listed is None else {**inner, "tools": tools}
         return resolved if grader is None else {**resolved, "grader": grader}
+
+
+def _grader_of(method: ReinforcementBody) -> Any:
+    """Returns the call's grader, else the one of its environment."""
+    if method.grader is None and method.environment is not None:
+        return read_grader(method.environment.grader())
+    return method.grader
 
 
 def _reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -> Any:

@@ -115,9 +115,9 @@ class CurriculumService(RegistryService):
         except FileNotFoundError as error:
             raise content_gone() from error
 
-    async def write(self, rows: list[dict[str, Any]], split: CurriculumPart) -> FileRow:
+    async def write(self, rows: list[dict[str, Any]], name: str) -> FileRow:
         """Stores rows as a file of the project."""
-        new = NewFile(f"curriculum-{split}.jsonl", _PURPOSE, None)
+        new = NewFile(name, _PURPOSE, None)
         return await self._data.files.upload(
             _jsonl(rows), purpose=_PURPOSE, described=_constantly(new)
         )
@@ -135,7 +135,7 @@ class CurriculumService(RegistryService):
         definition: dict[str, Any] = {}
         for split, data in sent.items():
             if data.rows is not None:
-                row = await self.write(data.rows, split)
+                row = await self.write(data.rows, inline_name(split))
                 made.append(row.id)
             elif data.file_id is not None:
                 row = await self._file(data.file_id, f"{split}_file")
@@ -208,6 +208,11 @@ class RowCounter:
                 self.first_too_many = self._line
         self._line += 1
         self._has_text = False
+
+
+def inline_name(split: CurriculumPart) -> str:
+    """Returns the name of the file that inline rows become."""
+    return f"curriculum-{split}.jsonl"
 
 
 def _blank(piece: bytes) -> bool:

@@ -29,7 +29,12 @@ SEALED: list[tuple[tuple[str | int, ...], Any, Any]] = [
 ]
 REFUSED: list[tuple[tuple[str | int, ...], Any, str, str]] = [
     (("mcp_servers",), [{"headers": HEADERS}], "mcp_servers", "not_available"),
-    (("environment",), {"headers": HEADERS}, "environment", "not_available"),
+    (
+        ("environment",),
+        {"type": "gsm8k", "headers": HEADERS},
+        "environment.headers",
+        "unknown_parameter",
+    ),
     (("headers",), HEADERS, "headers", "unknown_parameter"),
     (("tools", 0, "auth"), {"headers": HEADERS}, "tools[0].auth", "not_available"),
     (("tools", 0, "Headers"), HEADERS, "tools[0].Headers", "unknown_parameter"),

@@ -46,3 +46,41 @@ def test_equal_faults_of_many_rows_are_one_line(tmp_path: Path) -> None:
     assert "Nothing reads 'epochs', so it changes nothing." in told
     assert "Did you mean 'max_episode_steps'?" in told
     assert lines[-1] == "not valid"
+
+
+def test_the_tasks_of_an_environment_are_made_and_counted(tmp_path: Path) -> None:
+    environment: dict[str, Any] = {"type": "arithmetic", "training_tasks": 20}
+    body = {
+        "model": "tiny-agent",
+        "method": {"type": "reinforcement", "reinforcement": {"environment": environment}},
+    }
+    call = tmp_path / "job.json"
+    call.write_text(json.dumps(body))
+    done = agent_rft("validate", str(call), "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["errors"]) == (0, [])
+    assert (report["training_file"]["rows"], report["validation_file"]["rows"]) == (20, 32)
+    assert report["estimate"]["train_rollouts"] >= 20 * 8
+    environment["max_operand"] = 1
+    call.write_text(json.dumps(body))
+    done = agent_rft("validate", str(call))
+    assert done.returncode == 1
+    assert "too_few_problems [method.reinforcement.environment.training_tasks]" in done.stdout
+
+
+def test_problems_of_a_local_file_are_read(tmp_path: Path) -> None:
+    problems = tmp_path / "problems.jsonl"
+    rows = [{"question": f"{n} + 1?", "answer": f"#### {n + 1}"} for n in range(20)]
+    problems.write_text("\n".join(map(json.dumps, rows)))
+    environment: dict[str, Any] = {"type": "gsm8k", "training_tasks": 10, "validation_tasks": 10}
+    body = {
+        "model": "tiny-agent",
+        "method": {"type": "reinforcement", "reinforcement": {"environment": environment}},
+    }
+    call = tmp_path / "job.json"
+    for file, code in ((str(problems), 0), (str(tmp_path / "none.jsonl"), 1)):
+        environment["file"] = file
+        call.write_text(json.dumps(body))
+        done = agent_rft("validate", str(call))
+        assert done.returncode == code, done.stdout
+    assert "none.jsonl is not a file." in done.stdout

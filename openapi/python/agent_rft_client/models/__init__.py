@@ -10,6 +10,8 @@ from .advantage_options import AdvantageOptions
 from .advantage_options_type import AdvantageOptionsType
 from .ai_judge_grader import AiJudgeGrader
 from .ai_judge_grader_headers_type_0 import AiJudgeGraderHeadersType0
+from .arithmetic_environment import ArithmeticEnvironment
+from .arithmetic_environment_operations_item import ArithmeticEnvironmentOperationsItem
 from .async_options import AsyncOptions
 from .auto_grader import AutoGrader
 from .bradley_terry_options import BradleyTerryOptions
@@ -62,6 +64,7 @@ from .chat_user_message import ChatUserMessage
 from .chosen_reward_rule import ChosenRewardRule
 from .chosen_reward_rule_action import ChosenRewardRuleAction
 from .cispo_options import CispoOptions
+from .code_execution_environment import CodeExecutionEnvironment
 from .code_execution_grader import CodeExecutionGrader
 from .comparison import Comparison
 from .complete_upload import CompleteUpload
@@ -100,6 +103,7 @@ from .create_tool_parameters_type_0 import CreateToolParametersType0
 from .create_upload import CreateUpload
 from .create_webhook_endpoint import CreateWebhookEndpoint
 from .create_webhook_endpoint_event_types_item import CreateWebhookEndpointEventTypesItem
+from .criterion import Criterion
 from .criterion_result import CriterionResult
 from .cross_entropy_options import CrossEntropyOptions
 from .curriculum import Curriculum
@@ -193,6 +197,7 @@ from .grader_run_metadata_scores import GraderRunMetadataScores
 from .grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel
 from .grader_run_model_grader_token_usage_per_model_additional_property import GraderRunModelGraderTokenUsagePerModelAdditionalProperty
 from .grader_run_sub_rewards import GraderRunSubRewards
+from .gsm_8k_environment import Gsm8KEnvironment
 from .implicit_rewards import ImplicitRewards
 from .importance_sampling_options import ImportanceSamplingOptions
 from .job_error_body import JobErrorBody
@@ -221,6 +226,10 @@ from .list_fine_tuning_job_rollouts_order_by import ListFineTuningJobRolloutsOrd
 from .list_fine_tuning_job_rollouts_split_type_0 import ListFineTuningJobRolloutsSplitType0
 from .list_project_api_keys_owner_project_access_type_0 import ListProjectApiKeysOwnerProjectAccessType0
 from .liveness_response_liveness import LivenessResponseLiveness
+from .llm_judge_environment import LlmJudgeEnvironment
+from .llm_judge_environment_headers_type_0 import LlmJudgeEnvironmentHeadersType0
+from .llm_judge_grader import LlmJudgeGrader
+from .llm_judge_grader_headers_type_0 import LlmJudgeGraderHeadersType0
 from .logprobs import Logprobs
 from .max_steps_rule import MaxStepsRule
 from .max_steps_rule_action import MaxStepsRuleAction
@@ -450,6 +459,8 @@ __all__ = (
     "AdvantageOptionsType",
     "AiJudgeGrader",
     "AiJudgeGraderHeadersType0",
+    "ArithmeticEnvironment",
+    "ArithmeticEnvironmentOperationsItem",
     "AsyncOptions",
     "AutoGrader",
     "BradleyTerryOptions",
@@ -502,6 +513,7 @@ __all__ = (
     "ChosenRewardRule",
     "ChosenRewardRuleAction",
     "CispoOptions",
+    "CodeExecutionEnvironment",
     "CodeExecutionGrader",
     "Comparison",
     "CompleteUpload",
@@ -540,6 +552,7 @@ __all__ = (
     "CreateUpload",
     "CreateWebhookEndpoint",
     "CreateWebhookEndpointEventTypesItem",
+    "Criterion",
     "CriterionResult",
     "CrossEntropyOptions",
     "Curriculum",
@@ -633,6 +646,7 @@ __all__ = (
     "GraderRunModelGraderTokenUsagePerModel",
     "GraderRunModelGraderTokenUsagePerModelAdditionalProperty",
     "GraderRunSubRewards",
+    "Gsm8KEnvironment",
     "ImplicitRewards",
     "ImportanceSamplingOptions",
     "JobErrorBody",
@@ -661,6 +675,10 @@ __all__ = (
     "ListFineTuningJobRolloutsSplitType0",
     "ListProjectApiKeysOwnerProjectAccessType0",
     "LivenessResponseLiveness",
+    "LlmJudgeEnvironment",
+    "LlmJudgeEnvironmentHeadersType0",
+    "LlmJudgeGrader",
+    "LlmJudgeGraderHeadersType0",
     "Logprobs",
     "MaxStepsRule",
     "MaxStepsRuleAction",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
+  from ..models.llm_judge_grader import LlmJudgeGrader
   from ..models.multi_grader import MultiGrader
   from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
@@ -48,15 +49,14 @@ class CalibrateGrader:
             job_id (None | str | Unset): Id of a reinforcement job: the first 500 answers of its start model to the held-out
                 rows, with their tool calls.
             compare_with (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
-                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader |
-                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): Grader of
-                the evaluation, whose ranking is compared.
+                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None |
+                PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader |
+                Unset): Grader of the evaluation, whose ranking is compared.
      """
 
     samples: list[CalibrationSample] | None | Unset = UNSET
     file_id: None | str | Unset = UNSET
-    job_id: None | str | Unset = UNSET
-    compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
+    compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -74,6 +74,7 @@ class CalibrateGrader:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -135,6 +136,8 @@ class CalibrateGrader:
             compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, LabelModelGrader):
             compare_with = self.compare_with.to_dict()
+        elif isinstance(self.compare_with, LlmJudgeGrader):
+            compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, AiJudgeGrader):
             compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, EndpointGrader):
@@ -174,6 +177,7 @@ class CalibrateGrader:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -217,17 +221,7 @@ class CalibrateGrader:
         file_id = _parse_file_id(d.pop("file_id", UNSET))
 
 
-        def _parse_job_id(data: object) -> None | str | Unset:
-            if data is None:
-                return data
-            if isinstance(data, Unset):
-                return data
-            return cast(None | str | Unset, data)
-
-        job_id = _parse_job_id(d.pop("job_id", UNSET))
-
-
-        def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+        def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -365,7 +359,7 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_13 = AiJudgeGrader.from_dict(data)
+                compare_with_type_0_type_13 = LlmJudgeGrader.from_dict(data)
 
 
 
@@ -375,7 +369,7 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_14 = EndpointGrader.from_dict(data)
+                compare_with_type_0_type_14 = AiJudgeGrader.from_dict(data)
 
 
 
@@ -385,14 +379,24 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_15 = MultiGrader.from_dict(data)
+                compare_with_type_0_type_15 = EndpointGrader.from_dict(data)
 
 
 
                 return compare_with_type_0_type_15
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                compare_with_type_0_type_16 = MultiGrader.from_dict(data)
+
+
+
+                return compare_with_type_0_type_16
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         compare_with = _parse_compare_with(d.pop("compare_with", UNSET))
 

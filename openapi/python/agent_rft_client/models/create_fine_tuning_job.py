@@ -42,9 +42,9 @@ class CreateFineTuningJob:
                 it (an extension).
             max_rollouts (int | None | Unset): Cap on rollouts of training and validation: the job pauses at the step that
                 reaches it (an extension).
-            training_file (None | str | Unset): Id of a file; required without a curriculum.
+            training_file (None | str | Unset): Id of a file; required without a curriculum and without an environment.
             validation_file (None | str | Unset): Id of a file with held-out rows; required by reinforcement without a
-                curriculum.
+                curriculum and without an environment.
             curriculum (CreateFineTuningJobCurriculumType1 | None | str | Unset): Replaces the files (an extension): an id,
                 `{"id", "version"}`, or rows as `{"training", "validation"}`.
             method (Method | None | Unset): An absent method is supervised.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
+  from ..models.llm_judge_grader import LlmJudgeGrader
   from ..models.multi_grader import MultiGrader
   from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
@@ -45,15 +46,15 @@ class CreateGrader:
         Attributes:
             name (str): Name that no other grader of the project has.
             grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
-                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader |
-                ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a create call
-                of a job.
+                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader |
+                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a
+                create call of a job.
             metadata (CreateGraderMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
 
     name: str
-    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     metadata: CreateGraderMetadataType0 | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -72,6 +73,7 @@ class CreateGrader:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -107,6 +109,8 @@ class CreateGrader:
         elif isinstance(self.grader, ScoreModelGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, LabelModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LlmJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
@@ -150,6 +154,7 @@ class CreateGrader:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -160,7 +165,7 @@ class CreateGrader:
         d = dict(src_dict)
         name = d.pop("name")
 
-        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -294,7 +299,7 @@ class CreateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_13 = AiJudgeGrader.from_dict(data)
+                grader_type_13 = LlmJudgeGrader.from_dict(data)
 
 
 
@@ -304,20 +309,30 @@ class CreateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_14 = EndpointGrader.from_dict(data)
+                grader_type_14 = AiJudgeGrader.from_dict(data)
 
 
 
                 return grader_type_14
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_15 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_15
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_15 = MultiGrader.from_dict(data)
+            grader_type_16 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_15
+            return grader_type_16
 
         grader = _parse_grader(d.pop("grader"))
 

@@ -14,20 +14,25 @@ from typing import cast
 if TYPE_CHECKING:
   from ..models.advantage_options import AdvantageOptions
   from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.arithmetic_environment import ArithmeticEnvironment
   from ..models.async_options import AsyncOptions
   from ..models.auto_grader import AutoGrader
   from ..models.cispo_options import CispoOptions
+  from ..models.code_execution_environment import CodeExecutionEnvironment
   from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.dro_options import DroOptions
   from ..models.endpoint_grader import EndpointGrader
   from ..models.exact_match_grader import ExactMatchGrader
   from ..models.format_grader import FormatGrader
+  from ..models.gsm_8k_environment import Gsm8KEnvironment
   from ..models.importance_sampling_options import ImportanceSamplingOptions
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.keep_checkpoints import KeepCheckpoints
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
+  from ..models.llm_judge_environment import LlmJudgeEnvironment
+  from ..models.llm_judge_grader import LlmJudgeGrader
   from ..models.mismatch_options import MismatchOptions
   from ..models.multi_grader import MultiGrader
   from ..models.nothing_to_learn_options import NothingToLearnOptions
@@ -60,11 +65,6 @@ class ReinforcementBody:
     """ Settings of a reinforcement job: grader, tools and training.
 
         Attributes:
-            grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
-                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader |
-                RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
-                ToolCallGrader): The function that scores each rollout: a definition, a registered grader as `{"id":
-                "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for.
             mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset): An extension; `None` is `sync`.
             loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset): An extension; `None`
                 is `ppo`.
@@ -72,6 +72,14 @@ class ReinforcementBody:
             objective (None | ObjectiveOptions | Unset): An extension; `None` is a light token penalty.
             mismatch (MismatchOptions | None | Unset): An extension: corrections for a sampler that was not quite the
                 trained policy.
+            environment (ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | LlmJudgeEnvironment | None |
+                Unset): A built-in source of tasks (an extension), in place of the files; it has a grader of its own.
+            grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
+                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None |
+                PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
+                ToolCallGrader | Unset): The function that scores each rollout: a definition, a registered grader as `{"id":
+                "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for. Required
+                without an `environment`, whose own grader it replaces.
             tools (list[RegisteredReference | ToolSpec] | None | Unset): Tools that the service calls for the model:
                 definitions, or registered ones as `{"id": "tool_…"}`. Without any, the tools of rows are offered and their
                 calls graded, not run.
@@ -85,12 +93,13 @@ class ReinforcementBody:
             hyperparameters (None | ReinforcementHyperparameters | Unset): Sizes, rates and intervals.
      """
 
-    grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     mode: AsyncOptions | None | StreamingOptions | SyncOptions | Unset = UNSET
     loss: CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset = UNSET
     advantage: AdvantageOptions | None | Unset = UNSET
     objective: None | ObjectiveOptions | Unset = UNSET
     mismatch: MismatchOptions | None | Unset = UNSET
+    environment: ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | LlmJudgeEnvironment | None | Unset = UNSET
+    grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     tools: list[RegisteredReference | ToolSpec] | None | Unset = UNSET
     max_episode_steps: int | None | Unset = UNSET
     response_format: None | ReinforcementBodyResponseFormatType0 | Unset = UNSET
@@ -107,20 +116,25 @@ class ReinforcementBody:
     def to_dict(self) -> dict[str, Any]:
         from ..models.advantage_options import AdvantageOptions # noqa: PLC0415
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.arithmetic_environment import ArithmeticEnvironment # noqa: PLC0415
         from ..models.async_options import AsyncOptions # noqa: PLC0415
         from ..models.auto_grader import AutoGrader # noqa: PLC0415
         from ..models.cispo_options import CispoOptions # noqa: PLC0415
+        from ..models.code_execution_environment import CodeExecutionEnvironment # noqa: PLC0415
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
+        from ..models.gsm_8k_environment import Gsm8KEnvironment # noqa: PLC0415
         from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_environment import LlmJudgeEnvironment # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
@@ -139,45 +153,6 @@ class ReinforcementBody:
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.tool_spec import ToolSpec # noqa: PLC0415
-        grader: dict[str, Any]
-        if isinstance(self.grader, StringCheckGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, TextSimilarityGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, ExactMatchGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, ContainsGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, JsonValidGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, RegexGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, FormatGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, LengthBoundsGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, ToolCallGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, PythonGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, CodeExecutionGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, ScoreModelGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, LabelModelGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, AiJudgeGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, EndpointGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, MultiGrader):
-            grader = self.grader.to_dict()
-        elif isinstance(self.grader, AutoGrader):
-            grader = self.grader.to_dict()
-        else:
-            grader = self.grader.to_dict()
-
-
         mode: dict[str, Any] | None | Unset
         if isinstance(self.mode, Unset):
             mode = UNSET
@@ -227,6 +202,64 @@ class ReinforcementBody:
             mismatch = self.mismatch.to_dict()
         else:
             mismatch = self.mismatch
+
+        environment: dict[str, Any] | None | Unset
+        if isinstance(self.environment, Unset):
+            environment = UNSET
+        elif isinstance(self.environment, ArithmeticEnvironment):
+            environment = self.environment.to_dict()
+        elif isinstance(self.environment, Gsm8KEnvironment):
+            environment = self.environment.to_dict()
+        elif isinstance(self.environment, CodeExecutionEnvironment):
+            environment = self.environment.to_dict()
+        elif isinstance(self.environment, LlmJudgeEnvironment):
+            environment = self.environment.to_dict()
+        else:
+            environment = self.environment
+
+        grader: dict[str, Any] | None | Unset
+        if isinstance(self.grader, Unset):
+            grader = UNSET
+        elif isinstance(self.grader, StringCheckGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, TextSimilarityGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ExactMatchGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ContainsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, JsonValidGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, RegexGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, FormatGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LengthBoundsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, PythonGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, CodeExecutionGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LabelModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LlmJudgeGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, AiJudgeGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, EndpointGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, MultiGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, AutoGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, RegisteredReference):
+            grader = self.grader.to_dict()
+        else:
+            grader = self.grader
 
         tools: list[dict[str, Any]] | None | Unset
         if isinstance(self.tools, Unset):
@@ -296,7 +329,6 @@ class ReinforcementBody:
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
-            "grader": grader,
         })
         if mode is not UNSET:
             field_dict["mode"] = mode
@@ -308,6 +340,10 @@ class ReinforcementBody:
             field_dict["objective"] = objective
         if mismatch is not UNSET:
             field_dict["mismatch"] = mismatch
+        if environment is not UNSET:
+            field_dict["environment"] = environment
+        if grader is not UNSET:
+            field_dict["grader"] = grader
         if tools is not UNSET:
             field_dict["tools"] = tools
         if max_episode_steps is not UNSET:
@@ -331,20 +367,25 @@ class ReinforcementBody:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.advantage_options import AdvantageOptions # noqa: PLC0415
         from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.arithmetic_environment import ArithmeticEnvironment # noqa: PLC0415
         from ..models.async_options import AsyncOptions # noqa: PLC0415
         from ..models.auto_grader import AutoGrader # noqa: PLC0415
         from ..models.cispo_options import CispoOptions # noqa: PLC0415
+        from ..models.code_execution_environment import CodeExecutionEnvironment # noqa: PLC0415
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
+        from ..models.gsm_8k_environment import Gsm8KEnvironment # noqa: PLC0415
         from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_environment import LlmJudgeEnvironment # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
@@ -364,188 +405,6 @@ class ReinforcementBody:
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.tool_spec import ToolSpec # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_0 = StringCheckGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_1 = TextSimilarityGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_1
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_2 = ExactMatchGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_2
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_3 = ContainsGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_3
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_4 = JsonValidGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_4
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_5 = RegexGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_5
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_6 = FormatGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_6
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_7 = LengthBoundsGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_7
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_8 = ToolCallGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_8
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_9 = PythonGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_9
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_10 = CodeExecutionGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_10
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_11 = ScoreModelGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_11
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_12 = LabelModelGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_12
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_13 = AiJudgeGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_13
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_14 = EndpointGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_14
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_0_type_15 = MultiGrader.from_dict(data)
-
-
-
-                return grader_type_0_type_15
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                grader_type_1 = AutoGrader.from_dict(data)
-
-
-
-                return grader_type_1
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            if not isinstance(data, dict):
-                raise TypeError()
-            grader_type_2 = RegisteredReference.from_dict(data)
-
-
-
-            return grader_type_2
-
-        grader = _parse_grader(d.pop("grader"))
-
-
         def _parse_mode(data: object) -> AsyncOptions | None | StreamingOptions | SyncOptions | Unset:
             if data is None:
                 return data
@@ -694,6 +553,256 @@ class ReinforcementBody:
             return cast(MismatchOptions | None | Unset, data)
 
         mismatch = _parse_mismatch(d.pop("mismatch", UNSET))
+
+
+        def _parse_environment(data: object) -> ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | LlmJudgeEnvironment | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                environment_type_0_type_0 = ArithmeticEnvironment.from_dict(data)
+
+
+
+                return environment_type_0_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                environment_type_0_type_1 = Gsm8KEnvironment.from_dict(data)
+
+
+
+                return environment_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                environment_type_0_type_2 = CodeExecutionEnvironment.from_dict(data)
+
+
+
+                return environment_type_0_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                environment_type_0_type_3 = LlmJudgeEnvironment.from_dict(data)
+
+
+
+                return environment_type_0_type_3
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | LlmJudgeEnvironment | None | Unset, data)
+
+        environment = _parse_environment(d.pop("environment", UNSET))
+
+
+        def _parse_grader(data: object) -> AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_0 = StringCheckGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_1 = TextSimilarityGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_2 = ExactMatchGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_3 = ContainsGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_3
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_4 = JsonValidGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_4
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_5 = RegexGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_5
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_6 = FormatGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_6
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_7 = LengthBoundsGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_7
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_8 = ToolCallGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_8
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_9 = PythonGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_9
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_10 = CodeExecutionGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_10
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_11 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_11
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_12 = LabelModelGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_12
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_13 = LlmJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_13
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_14 = AiJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_14
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_15 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_15
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_16 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_16
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_1 = AutoGrader.from_dict(data)
+
+
+
+                return grader_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_2 = RegisteredReference.from_dict(data)
+
+
+
+                return grader_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+
+        grader = _parse_grader(d.pop("grader", UNSET))
 
 
         def _parse_tools(data: object) -> list[RegisteredReference | ToolSpec] | None | Unset:
@@ -849,12 +958,13 @@ class ReinforcementBody:
 
 
         reinforcement_body = cls(
-            grader=grader,
             mode=mode,
             loss=loss,
             advantage=advantage,
             objective=objective,
             mismatch=mismatch,
+            environment=environment,
+            grader=grader,
             tools=tools,
             max_episode_steps=max_episode_steps,
             response_format=response_format,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
+  from ..models.llm_judge_grader import LlmJudgeGrader
   from ..models.multi_grader import MultiGrader
   from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
@@ -46,16 +47,16 @@ class RunGraderRequest:
 
         Attributes:
             grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
-                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader |
-                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a
-                create call of a job. `auto` chooses one from `item`.
+                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader |
+                PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The
+                grader, as in a create call of a job. `auto` chooses one from `item`.
             model_sample (str): The answer that is graded.
             item (None | RunGraderRequestItemType0 | Unset): The row, as templates and endpoints read it.
             sample (None | SampleParts | Unset): More of `sample` than the answer (an extension).
             trace_id (None | str | Unset): Id of the call, sent to an endpoint.
      """
 
-    grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     model_sample: str
     item: None | RunGraderRequestItemType0 | Unset = UNSET
     sample: None | SampleParts | Unset = UNSET
@@ -77,6 +78,7 @@ class RunGraderRequest:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -112,6 +114,8 @@ class RunGraderRequest:
         elif isinstance(self.grader, ScoreModelGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, LabelModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LlmJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
@@ -177,6 +181,7 @@ class RunGraderRequest:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -187,7 +192,7 @@ class RunGraderRequest:
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -321,7 +326,7 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_13 = AiJudgeGrader.from_dict(data)
+                grader_type_0_type_13 = LlmJudgeGrader.from_dict(data)
 
 
 
@@ -331,7 +336,7 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_14 = EndpointGrader.from_dict(data)
+                grader_type_0_type_14 = AiJudgeGrader.from_dict(data)
 
 
 
@@ -341,11 +346,21 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_15 = MultiGrader.from_dict(data)
+                grader_type_0_type_15 = EndpointGrader.from_dict(data)
 
 
 
                 return grader_type_0_type_15
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_16 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_16
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             if not isinstance(data, dict):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
+  from ..models.llm_judge_grader import LlmJudgeGrader
   from ..models.multi_grader import MultiGrader
   from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
@@ -45,15 +46,15 @@ class UpdateGrader:
         Attributes:
             name (None | str | Unset): Name that no other grader of the project has.
             grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
-                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader |
-                ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): The new definition;
-                `[redacted]` keeps a secret while its address stays.
+                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader |
+                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): The new
+                definition; `[redacted]` keeps a secret while its address stays.
             metadata (None | Unset | UpdateGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
 
     name: None | str | Unset = UNSET
-    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     metadata: None | Unset | UpdateGraderMetadataType0 = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -71,6 +72,7 @@ class UpdateGrader:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -113,6 +115,8 @@ class UpdateGrader:
         elif isinstance(self.grader, ScoreModelGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, LabelModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LlmJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
@@ -158,6 +162,7 @@ class UpdateGrader:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -177,7 +182,7 @@ class UpdateGrader:
         name = _parse_name(d.pop("name", UNSET))
 
 
-        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -315,7 +320,7 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_13 = AiJudgeGrader.from_dict(data)
+                grader_type_0_type_13 = LlmJudgeGrader.from_dict(data)
 
 
 
@@ -325,7 +330,7 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_14 = EndpointGrader.from_dict(data)
+                grader_type_0_type_14 = AiJudgeGrader.from_dict(data)
 
 
 
@@ -335,14 +340,24 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_15 = MultiGrader.from_dict(data)
+                grader_type_0_type_15 = EndpointGrader.from_dict(data)
 
 
 
                 return grader_type_0_type_15
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_16 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_16
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         grader = _parse_grader(d.pop("grader", UNSET))
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.label_model_grader import LabelModelGrader
   from ..models.length_bounds_grader import LengthBoundsGrader
+  from ..models.llm_judge_grader import LlmJudgeGrader
   from ..models.multi_grader import MultiGrader
   from ..models.python_grader import PythonGrader
   from ..models.regex_grader import RegexGrader
@@ -42,12 +43,12 @@ class ValidateGraderRequest:
 
         Attributes:
             grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
-                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader |
-                ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a create call
-                of a job.
+                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader |
+                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a
+                create call of a job.
      """
 
-    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -64,6 +65,7 @@ class ValidateGraderRequest:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -98,6 +100,8 @@ class ValidateGraderRequest:
             grader = self.grader.to_dict()
         elif isinstance(self.grader, LabelModelGrader):
             grader = self.grader.to_dict()
+        elif isinstance(self.grader, LlmJudgeGrader):
+            grader = self.grader.to_dict()
         elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
@@ -128,6 +132,7 @@ class ValidateGraderRequest:
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
+        from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.python_grader import PythonGrader # noqa: PLC0415
         from ..models.regex_grader import RegexGrader # noqa: PLC0415
@@ -136,7 +141,7 @@ class ValidateGraderRequest:
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -270,7 +275,7 @@ class ValidateGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_13 = AiJudgeGrader.from_dict(data)
+                grader_type_13 = LlmJudgeGrader.from_dict(data)
 
 
 
@@ -280,20 +285,30 @@ class ValidateGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_14 = EndpointGrader.from_dict(data)
+                grader_type_14 = AiJudgeGrader.from_dict(data)
 
 
 
                 return grader_type_14
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_15 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_15
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_15 = MultiGrader.from_dict(data)
+            grader_type_16 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_15
+            return grader_type_16
 
         grader = _parse_grader(d.pop("grader"))
 

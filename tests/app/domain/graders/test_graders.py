@@ -132,6 +132,6 @@ def test_the_schema_is_a_discriminated_union() -> None:
     assert set(schema["discriminator"]["mapping"]) == {
         *("string_check", "text_similarity", "score_model", "label_model", "endpoint", "multi"),
         *("exact_match", "contains", "json_valid", "regex", "format", "length_bounds", "tool_call"),
-        "ai_judge",
+        *("ai_judge", "llm_judge"),
         *("python", "code_execution"),
     }

@@ -1,0 +1,84 @@
+"""The union of built-in environments, how one is read, and its tasks."""
+
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Annotated, Any, Final, get_args
+
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
+
+from app.domain.environments.arithmetic import ArithmeticEnvironment
+from app.domain.environments.code_execution import CodeExecutionEnvironment
+from app.domain.environments.gsm8k import Gsm8kEnvironment
+from app.domain.environments.llm_judge import LlmJudgeEnvironment
+from app.domain.environments.options import EnvironmentOptions
+from app.domain.environments.task_numbers import task_number
+from app.domain.errors import InvalidRequest
+
+PARAM: Final = "method.reinforcement.environment"
+FILE_PARAM: Final = f"{PARAM}.file"
+BuiltIn = ArithmeticEnvironment | Gsm8kEnvironment | CodeExecutionEnvironment | LlmJudgeEnvironment
+ENVIRONMENTS: Final = MappingProxyType(
+    {str(get_args(model.model_fields["type"].annotation)[0]): model for model in get_args(BuiltIn)}
+)
+
+
+def read_environment(sent: Any) -> BuiltIn:
+    """Reads an environment from JSON or an instance. Raises `ValidationError`.
+
+    By hand, so that an error's place is the path a client wrote, without a union's tags.
+    """
+    if isinstance(sent, EnvironmentOptions):
+        return sent  # type: ignore[return-value]  # the union has every class of it
+    if not isinstance(sent, dict):
+        raise PydanticCustomError("environment_type", "an environment is an object")
+    kind = sent.get("type")
+    model = ENVIRONMENTS.get(kind) if isinstance(kind, str) else None
+    if model is not None:
+        environment: BuiltIn = model.model_validate(sent)
+        return environment
+    fault: Any = "missing"
+    if kind is not None:
+        fault = PydanticCustomError(
+            "environment_type",
+            "{fault}",
+            {"fault": f"there is no environment {kind!r:.80}; there are {', '.join(ENVIRONMENTS)}"},
+        )
+    raise ValidationError.from_exception_data(
+        "Environment", [{"type": fault, "loc": ("type",), "input": sent}]
+    )
+
+
+def _by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
+    return read_environment(sent)
+
+
+Environment = Annotated[BuiltIn, Field(discriminator="type"), WrapValidator(_by_hand)]
+
+
+def check_count(environment: BuiltIn, problems: int) -> None:
+    """Raises `InvalidRequest` when there are fewer different problems than tasks."""
+    wanted = environment.training_tasks + environment.validation_tasks
+    if wanted <= problems:
+        return
+    raise InvalidRequest(
+        f"The environment has {problems:,} different problems with these options, and "
+        f"{environment.training_tasks:,} training and {environment.validation_tasks:,} validation "
+        "tasks need one each: send fewer tasks, or options with more problems.",
+        param=f"{PARAM}.training_tasks",
+        code="too_few_problems",
+    )
+
+
+def validation_numbers(environment: BuiltIn, problems: int) -> Iterator[int]:
+    """Yields the numbers of the held-out tasks, which come first: more training tasks change none
+    of them.
+    """
+    for index in range(environment.validation_tasks):
+        yield task_number(index, of=problems, seed=environment.seed)
+
+
+def training_numbers(environment: BuiltIn, problems: int) -> Iterator[int]:
+    first = environment.validation_tasks
+    for index in range(first, first + environment.training_tasks):
+        yield task_number(index, of=problems, seed=environment.seed)

@@ -1,0 +1,74 @@
+"""`llm_judge`: open questions whose answers a judge scores by a rubric."""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from app.domain.documents.fields import CustomerBaseUrl, JudgeName, SecretHeaders
+from app.domain.environments.options import EnvironmentOptions
+from app.domain.environments.writing_tasks import TASKS, writing_task
+from app.domain.graders.judge_prompts import JudgeSampling
+from app.domain.graders.kinds.llm_judge import DEFAULT_RUBRIC, MAX_CRITERIA, Criterion
+
+MAX_PROMPTS: Final = 1_000
+Prompt = Annotated[str, Field(min_length=1, max_length=4_000)]
+
+
+def _absent(value: Any) -> bool:
+    return value is None
+
+
+class LlmJudgeEnvironment(EnvironmentOptions):
+    """Open questions; a judge scores each answer by a rubric, 0 to 1."""
+
+    type: Literal["llm_judge"]
+    model: JudgeName
+    """Name of the judge: a model of this service, or of the server at `base_url`."""
+    base_url: CustomerBaseUrl | None = Field(default=None, exclude_if=_absent)
+    """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1`."""
+    headers: SecretHeaders | None = Field(default=None, exclude_if=_absent)
+    """Headers for `base_url` alone."""
+    sampling_params: JudgeSampling | None = Field(default=None, exclude_if=_absent)
+    """Sampling of the judge."""
+    rubric: tuple[Criterion, ...] = Field(
+        default=DEFAULT_RUBRIC, min_length=1, max_length=MAX_CRITERIA
+    )
+    """The criteria of the judge and their weights."""
+    prompts: tuple[Prompt, ...] | None = Field(
+        default=None, min_length=20, max_length=MAX_PROMPTS, exclude_if=_absent
+    )
+    """The questions to draw from, all different; absent: questions of this service."""
+
+    @field_validator("prompts")
+    @classmethod
+    def _differ(cls, prompts: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if prompts is not None and len(set(prompts)) < len(prompts):
+            raise PydanticCustomError(
+                "environment_error",
+                "a prompt is there twice, so a held-out task could be a training task",
+            )
+        return prompts
+
+    @property
+    def problems(self) -> int:
+        return TASKS if self.prompts is None else len(self.prompts)
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Returns the row of a question, by its number."""
+        asked = writing_task(number) if self.prompts is None else self.prompts[number]
+        return {"messages": [{"role": "user", "content": asked}], "question": asked}
+
+    def grader(self) -> dict[str, Any]:
+        judge = {
+            "type": "llm_judge",
+            "model": self.model,
+            "question": "{{item.question}}",
+            "rubric": [criterion.model_dump(mode="json") for criterion in self.rubric],
+            "base_url": self.base_url,
+            "headers": self.headers,
+            "sampling_params": None
+            if self.sampling_params is None
+            else self.sampling_params.model_dump(mode="json", exclude_none=True),
+        }
+        return {key: value for key, value in judge.items() if value is not None}

@@ -1,0 +1,24 @@
+"""Options that every built-in environment has.
+
+Unknown keys are refused: a misspelt one would silently change the tasks.
+"""
+
+from pydantic import ConfigDict, Field
+
+from app.domain.described import Described
+
+
+class EnvironmentOptions(Described):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
+    """Seed of the tasks: equal options and an equal seed give equal tasks."""
+    training_tasks: int = Field(default=256, ge=10, le=50_000, strict=True)
+    """Number of tasks to train on."""
+    validation_tasks: int = Field(default=32, ge=10, le=1000, strict=True)
+    """Number of held-out tasks; none of them is a training task."""
+
+    @property
+    def problem_file(self) -> str | None:
+        """The file that the problems come from, if the options name one."""
+        return None

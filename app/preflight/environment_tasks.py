@@ -1,0 +1,93 @@
+"""The tasks of a job's built-in environment, as rows of its two files.
+
+Plain data in and out, so that the API can run it in a process of its own and the command line runs
+the same code.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.domain.data.chat_rows import DatasetError, load_line
+from app.domain.environments.environments import (
+    FILE_PARAM,
+    BuiltIn,
+    check_count,
+    read_environment,
+    training_numbers,
+    validation_numbers,
+)
+from app.domain.environments.gsm8k import UnreadableProblem, row_of
+from app.domain.errors import InvalidRequest
+from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
+from app.preflight.files import lines_of
+from app.preflight.grader_choice import reinforcement_of
+
+_Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentTasks:
+    training: list[_Row]
+    validation: list[_Row]
+
+
+def environment_of(body: _Row) -> BuiltIn | None:
+    """Returns the environment of a call's JSON, `None` for a call without one or a faulty one."""
+    sent = reinforcement_of(body).get("environment")
+    try:
+        return None if sent is None else read_environment(sent)
+    except ValueError:  # pydantic raises its two kinds
+        return None
+
+
+def with_environment_grader(body: _Row, environment: BuiltIn) -> _Row:
+    """Returns the JSON of a call with the environment's grader, unless it has one of its own."""
+    inner = reinforcement_of(body)
+    if inner.get("grader") is not None:
+        return body
+    inner = {**inner, "grader": environment.grader()}
+    return {**body, "method": {**body["method"], "reinforcement": inner}}
+
+
+def tasks_of(environment: BuiltIn, file: Path | None) -> EnvironmentTasks:
+    """Makes the tasks. `file` has the problems of an environment that names one. Raises
+    `InvalidRequest`, and `OSError` if the file does not exist.
+    """
+    if file is None:
+        count, row = environment.problems, environment.row
+    else:
+        rows = _problems_of(file)
+        count, row = len(rows), rows.__getitem__
+    check_count(environment, count)
+    return EnvironmentTasks(
+        [row(number) for number in training_numbers(environment, count)],
+        [row(number) for number in validation_numbers(environment, count)],
+    )
+
+
+def _problems_of(path: Path) -> list[_Row]:
+    """Returns the problems of a file, each question once."""
+    rows = dict[str, _Row]()
+    with path.open("rb") as file:
+        for number, line in lines_of(file):
+            if not line.strip():
+                continue
+            if len(rows) == MAX_TRAIN_EXAMPLES:
+                raise _unreadable(f"it has more than {MAX_TRAIN_EXAMPLES} problems")
+            try:
+                row = row_of(load_line(line, number))
+            except DatasetError as error:
+                raise _unreadable(str(error)) from error
+            except UnreadableProblem as error:
+                raise _unreadable(f"Line {number}: {error}") from error
+            rows.setdefault(row["question"].strip(), row)
+    return list(rows.values())
+
+
+def _unreadable(why: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"The file of the environment cannot be used: {why}.",
+        param=FILE_PARAM,
+        code="invalid_environment_file",
+    )

@@ -1,0 +1,242 @@
+"""Jobs and checks whose tasks come from a built-in environment."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from app.domain.environments.environments import (
+    ENVIRONMENTS,
+    read_environment,
+    training_numbers,
+    validation_numbers,
+)
+from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.job_calls import JOBS
+from tests.support.stack import Database
+
+PARAM = "method.reinforcement.environment"
+COUNTS = {"training_tasks": 20, "validation_tasks": 10}
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "environments.md"
+EXAMPLES = ROOT / "examples" / "environments"
+CANARY = "canary-environment-5d"
+
+
+def call(environment: Any, **method: Any) -> dict[str, Any]:
+    inner = {"environment": environment, **method}
+    return {"model": "tiny-agent", "method": {"type": "reinforcement", "reinforcement": inner}}
+
+
+def documented() -> list[dict[str, Any]]:
+    """Returns the indented blocks of the page of environments, which are create calls."""
+    blocks = re.findall(r"(?:^    .*\n)+", PAGE.read_text(), re.MULTILINE)
+    return [json.loads(block) for block in blocks]
+
+
+def kind_of(sent: dict[str, Any]) -> str:
+    kind: str = sent["method"]["reinforcement"]["environment"]["type"]
+    return kind
+
+
+async def created(api: Api, body: dict[str, Any]) -> dict[str, Any]:
+    reply = await api.call("POST", JOBS, json=body)
+    assert reply.status_code == 200, reply.text
+    job: dict[str, Any] = reply.json()
+    return job
+
+
+async def refused(api: Api, body: dict[str, Any]) -> tuple[str, str, str]:
+    """Returns param, code and message."""
+    reply = await api.call("POST", JOBS, json=body)
+    assert reply.status_code == 400, reply.text
+    error = reply.json()["error"]
+    return error["param"], error["code"], error["message"]
+
+
+async def rows_of(api: Api, file_id: str) -> list[dict[str, Any]]:
+    content = await api.call("GET", f"/v1/files/{file_id}/content")
+    return [json.loads(line) for line in content.text.splitlines()]
+
+
+async def file_count(api: Api) -> int:
+    return len((await api.call("GET", "/v1/files")).json()["data"])
+
+
+@pytest.mark.parametrize("kind", ["arithmetic", "gsm8k", "code_execution"])
+async def test_a_job_has_the_tasks_of_its_environment_as_files(api: Api, kind: str) -> None:
+    environment = {"type": kind, "seed": 4, **COUNTS}
+    job = await created(api, call(environment))
+    own = read_environment(environment)
+    for name, order in (("training", training_numbers), ("validation", validation_numbers)):
+        rows = await rows_of(api, job[f"{name}_file"])
+        assert rows == [own.row(number) for number in order(own, own.problems)]
+    shown = job["method"]["reinforcement"]
+    assert environment.items() <= shown["environment"].items()
+    assert own.grader().items() <= shown["grader"].items()
+    files = (await api.call("GET", "/v1/files")).json()["data"]
+    assert {file["filename"] for file in files} == {
+        f"{kind}-training.jsonl",
+        f"{kind}-validation.jsonl",
+    }
+
+
+@pytest.mark.parametrize("sent", documented(), ids=kind_of)
+async def test_the_calls_of_the_page_are_accepted_as_they_stand(
+    api: Api, sent: dict[str, Any]
+) -> None:
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert (report["valid"], report["errors"], report["warnings"]) == (True, [], [])
+    environment = read_environment(sent["method"]["reinforcement"]["environment"])
+    assert report["training_file"]["rows"] == environment.training_tasks
+
+
+def test_the_page_has_every_environment_and_option() -> None:
+    assert [kind_of(sent) for sent in documented()] == list(ENVIRONMENTS)
+    page = PAGE.read_text()
+    for model in ENVIRONMENTS.values():
+        assert [name for name in model.model_fields if f"`{name}`" not in page] == []
+    examples = {path.stem for path in EXAMPLES.glob("*.json")}
+    assert examples == set(ENVIRONMENTS)
+
+
+async def test_a_grader_of_the_call_takes_the_place_of_the_environments(api: Api) -> None:
+    own = {"type": "contains", "needles": ["{{item.answer}}"]}
+    job = await created(api, call({"type": "arithmetic", **COUNTS}, grader=own))
+    assert job["method"]["reinforcement"]["grader"]["type"] == "contains"
+
+
+async def test_a_check_counts_the_tasks_and_keeps_no_file(api: Api) -> None:
+    body = call({"type": "gsm8k", **COUNTS})
+    report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
+    assert (report["valid"], report["errors"]) == (True, [])
+    assert report["training_file"]["rows"] == 20
+    assert report["validation_file"]["rows"] == 10
+    assert report["estimate"]["train_rollouts"] >= 20 * 8
+    assert await file_count(api) == 0
+
+
+@pytest.mark.parametrize("name", ["training_file", "validation_file", "curriculum"])
+async def test_files_beside_an_environment_are_refused(
+    api: Api, files: tuple[str, str], name: str
+) -> None:
+    body = {**call({"type": "arithmetic"}), name: files[0]}
+    param, code, message = await refused(api, body)
+    assert (param, code) == (name, "invalid_value")
+    assert PARAM in message
+
+
+async def test_a_job_without_files_and_environment_is_refused(
+    api: Api, body: dict[str, Any]
+) -> None:
+    grader = body["method"]["reinforcement"]["grader"]
+    sent = call(None, grader=grader)
+    assert (await refused(api, sent))[:2] == ("training_file", "missing_required_parameter")
+    method = {"type": "reinforcement", "reinforcement": {}}
+    sent = {**body, "method": method}
+    param, code, _ = await refused(api, sent)
+    assert (param, code) == ("method.reinforcement.grader", "missing_required_parameter")
+
+
+@pytest.mark.parametrize(
+    ("environment", "place", "code", "part"),
+    [
+        ({"type": "chess"}, "type", "invalid_value", "arithmetic, gsm8k"),
+        ({}, "type", "missing_required_parameter", "type"),
+        ("arithmetic", "", "invalid_value", "an object"),
+        ({"type": "arithmetic", "operand": 3}, "operand", "unknown_parameter", "operand"),
+        (
+            {"type": "arithmetic", "max_operand": 1, "training_tasks": 20},
+            "training_tasks",
+            "too_few_problems",
+            "8 different problems",
+        ),
+        ({"type": "gsm8k", "file": "file-none"}, "file", "file_not_found", "file-none"),
+        ({"type": "llm_judge", "model": "nobody"}, "model", "model_not_found", "nobody"),
+        (
+            {"type": "llm_judge", "model": "m", "base_url": "http://169.254.169.254/v1"},
+            "base_url",
+            "endpoint_not_allowed",
+            "",
+        ),
+    ],
+)
+async def test_a_wrong_environment_is_refused_with_its_place(
+    api: Api, environment: Any, place: str, code: str, part: str
+) -> None:
+    param, found, message = await refused(api, call(environment))
+    assert (param, found) == (f"{PARAM}.{place}" if place else PARAM, code)
+    assert part in message
+    assert await file_count(api) == 0
+
+
+async def test_problems_of_a_file_are_used_once_each(api: Api) -> None:
+    problems = [
+        {"question": f"What is {number} + 1?", "answer": f"One more.\n#### {number + 1}"}
+        for number in range(30)
+    ]
+    lines = "\n".join(json.dumps(problem) for problem in [*problems, *problems[:5]])
+    file_id = (await api.upload(lines.encode())).json()["id"]
+    job = await created(api, call({"type": "gsm8k", "file": file_id, **COUNTS}))
+    training = await rows_of(api, job["training_file"])
+    validation = await rows_of(api, job["validation_file"])
+    assert sorted(row["question"] for row in (*training, *validation)) == sorted(
+        problem["question"] for problem in problems
+    )
+    assert all(int(row["answer"]) == int(row["question"].split()[2]) + 1 for row in training)
+    too_many = call({"type": "gsm8k", "file": file_id, **COUNTS, "training_tasks": 21})
+    assert (await refused(api, too_many))[:2] == (f"{PARAM}.training_tasks", "too_few_problems")
+
+
+async def test_a_file_without_problems_and_one_of_others_are_refused(api: Api) -> None:
+    lines = b'{"question": "a", "answer": "#### 1"}\n{"question": "b", "answer": "2"}\n'
+    file_id = (await api.upload(lines)).json()["id"]
+    sent = call({"type": "gsm8k", "file": file_id})
+    param, code, message = await refused(api, sent)
+    assert (param, code) == (f"{PARAM}.file", "invalid_environment_file")
+    assert "Line 2" in message
+    foreign = (await api.upload(lines, key=api.other_key)).json()["id"]
+    param, code, message = await refused(api, call({"type": "gsm8k", "file": foreign}))
+    assert (param, code) == (f"{PARAM}.file", "file_not_found")
+    assert foreign in message
+
+
+@pytest.mark.parametrize(
+    ("judge", "place", "code"),
+    [
+        ({"model": "m", "base_url": f"{ENDPOINT}/v1"}, "base_url", "endpoint_unreachable"),
+        ({"model": "nobody"}, "model", "model_not_found"),
+    ],
+)
+async def test_a_judge_that_is_not_there_is_one_finding_where_it_was_sent(
+    api: Api, judge: dict[str, Any], place: str, code: str
+) -> None:
+    body = call({"type": "llm_judge", **judge, **COUNTS})
+    report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
+    (fault,) = report["errors"]
+    assert (fault["param"], fault["code"]) == (f"{PARAM}.{place}", code)
+
+
+async def test_headers_for_a_judge_are_sealed(api: Api, database: Database) -> None:
+    environment = {
+        "type": "llm_judge",
+        "model": "m",
+        "base_url": f"{ENDPOINT}/v1",
+        "headers": {"Authorization": f"Bearer {CANARY}"},
+        **COUNTS,
+    }
+    job = await created(api, call(environment))
+    assert CANARY not in json.dumps(job)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        stored = connection.execute("SELECT j::text FROM fine_tuning_jobs j").fetchall()
+    assert len(stored) == 1
+    assert CANARY not in stored[0][0]
+    inner = job["method"]["reinforcement"]
+    for part in ("environment", "grader"):
+        assert inner[part]["headers"] == {"Authorization": "[redacted]"}
+    rows = await rows_of(api, job["training_file"])
+    assert all(row["question"] == row["messages"][0]["content"] for row in rows)
+    assert inner["grader"]["question"] == "{{item.question}}"

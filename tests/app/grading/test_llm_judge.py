@@ -1,0 +1,93 @@
+"""The `llm_judge` grader: four forms of a score, and answers that have none."""
+
+import json
+from typing import Any
+
+import pytest
+
+from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.grading.scorer import ScoreFault, ScoreResult
+from tests.support.grading import scored
+
+JUDGE: dict[str, Any] = {"type": "llm_judge", "model": "judge"}
+ITEM = {"messages": [{"role": "user", "content": "Why is the sky blue?"}]}
+
+
+async def judged(text: str, **options: Any) -> tuple[ScoreResult, InMemoryJudges]:
+    judges = InMemoryJudges(lambda _: JudgeReply(text, prompt_tokens=3, completion_tokens=2))
+    grader = {**JUDGE, **options}
+    return await scored(grader, "Because {{x}}.", item=ITEM, judges=judges), judges
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [
+        ('{"reason": "fine", "score": 8}', 0.8),
+        ('Well.\n```json\n{"score": 2.5}\n```', 0.25),
+        ("I think [[3]], no: [[7]]", 0.7),
+        ("Clear and short.\nScore: 4", 0.4),
+        ("**Score**: **6**/10", 0.6),
+        ("Rating = 3/5", 0.6),
+        ("I give it 9/10.", 0.9),
+        ("It earns 3 out of 4 points", 0.75),
+        ('{"score": "8"', 0.8),
+        ("Score: 10", 1.0),
+        ("score: 0", 0.0),
+        ('{"score": 8} and Score: 3', 0.3),
+        ("2/10 at first, [[5]] in the end, Score: 9", 0.5),
+    ],
+)
+async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
+    result, _ = await judged(answer)
+    assert result.score == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "It is good.",
+        '{"score": 11}',
+        '{"score": -1}',
+        "Score: 12",
+        "Score: -3",
+        "[[11]]",
+        "11/10",
+        "7/0 is undefined",
+        '{"score": NaN}',
+        "on 3/4/2026",
+        "eight out of ten",
+    ],
+)
+async def test_an_answer_without_a_score_on_the_scale_is_no_score(answer: str) -> None:
+    with pytest.raises(ScoreFault) as caught:
+        await judged(answer)
+    fault = caught.value
+    assert fault.errors is not None
+    assert fault.errors.model_grader_parse_error
+    assert fault.token_usage["judge"].completion_tokens == 2
+
+
+async def test_the_scale_and_the_reason_are_kept() -> None:
+    result, judges = await judged('{"reason": "half", "score": 50}', scale=100)
+    assert (result.score, result.reason) == (0.5, "half")
+    assert "from 0 to 100" in judges.asked[0].messages[0]["content"]
+
+
+async def test_the_prompt_has_the_rubric_the_question_and_the_answer() -> None:
+    rubric = [{"name": "wit", "description": "Is {{item.secret}} funny?", "weight": 2.5}]
+    _, judges = await judged("Score: 1", rubric=rubric)
+    system, user = judges.asked[0].messages
+    assert "- wit (weight 2.5): Is {{item.secret}} funny?" in system["content"]
+    assert json.dumps(ITEM["messages"], ensure_ascii=False)[2:10] in user["content"]
+    assert "<answer>\nBecause {{x}}.\n</answer>" in user["content"]
+    _, judges = await judged("Score: 1")
+    for name in ("correctness", "helpfulness", "clarity", "completeness"):
+        assert f"- {name} (weight 1): " in judges.asked[0].messages[0]["content"]
+    schema = judges.asked[0].response_format["json_schema"]["schema"]
+    assert schema["required"] == ["reason", "score"]
+
+
+async def test_a_long_answer_of_a_judge_is_read_from_its_end() -> None:
+    result, _ = await judged("9/10 " * 200_000 + "Score: 5")
+    assert result.score == 0.5
