@@ -3124,7 +3124,7 @@ export interface components {
             difference?: number | null;
             /**
              * Difference Ci95
-             * @description 95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows.
+             * @description 95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
              */
             difference_ci95?: number[] | null;
         } & {
@@ -8308,6 +8308,11 @@ export interface components {
              * @description The published step.
              */
             step: number;
+            /**
+             * Chosen Among
+             * @description Validated checkpoints that the published one was chosen from. Values read from the validations that chose it (`greedy`, and all of a supervised or DPO job) have intervals of the difference that allow for the choice. `null` in reports of earlier versions.
+             */
+            chosen_among?: number | null;
             /**
              * Ended Early
              * @description The stop rule that ended the job, if one did.

@@ -16,7 +16,7 @@ from app.domain.jobs.jobs import Job
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.stored_traces import key_of, trajectory_of
 from app.domain.strict_json import strict_loads
-from app.gateways.endpoints.tool_calls import FunctionCall
+from app.gateways.endpoints.tool_calls import ToolCall
 from app.grading.endpoint import encode
 from app.grading.multi import child_call_id
 from app.grading.scorer import GradeRequest
@@ -79,7 +79,7 @@ def _tool_requests(job: Job, row: RolloutRow) -> Iterator[SentRequest]:
             tool = tools.get(call["name"])
             if tool is None or "server_url" not in tool:
                 continue  # the model named a tool that the job does not have
-            request = FunctionCall(
+            request = ToolCall(
                 name=call["name"],
                 arguments=call["arguments"],
                 call_id=key.call_id(turn, number),

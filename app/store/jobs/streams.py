@@ -13,7 +13,7 @@ from app.domain.rollouts.metrics import MetricPoint
 from app.domain.value_faults import unknown_cursor
 from app.store.jobs.events import to_event
 from app.store.schema.events import JobEventTable as Events
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
+from app.store.schema.jobs import FineTuningJobTable as Jobs
 from app.store.schema.metrics import JobMetricTable as Points
 from app.store.times import unix_or_none
 

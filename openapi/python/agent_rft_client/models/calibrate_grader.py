@@ -56,6 +56,7 @@ class CalibrateGrader:
 
     samples: list[CalibrationSample] | None | Unset = UNSET
     file_id: None | str | Unset = UNSET
+    job_id: None | str | Unset = UNSET
     compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -219,6 +220,16 @@ class CalibrateGrader:
             return cast(None | str | Unset, data)
 
         file_id = _parse_file_id(d.pop("file_id", UNSET))
+
+
+        def _parse_job_id(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        job_id = _parse_job_id(d.pop("job_id", UNSET))
 
 
         def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:

@@ -35,7 +35,7 @@ class Comparison:
                 than 6 rows.
             difference (float | None | Unset): Mean over rows of tuned less start.
             difference_ci95 (list[float] | None | Unset): 95 % interval of `difference` (paired bootstrap); `null` for fewer
-                than 6 rows.
+                than 6 rows. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
      """
 
     base_mean: float | None | Unset = UNSET

@@ -48,6 +48,9 @@ class Report:
             regressions (list[Regression]): The rows that became worse, worst first. For pairs: log-prob of the preferred
                 answer less that of the rejected one.
             method (None | str | Unset): `reinforcement`, `supervised` or `dpo`.
+            chosen_among (int | None | Unset): Validated checkpoints that the published one was chosen from. Values read
+                from the validations that chose it (`greedy`, and all of a supervised or DPO job) have intervals of the
+                difference that allow for the choice. `null` in reports of earlier versions.
             ended_early (None | ReportEndedEarlyType0 | Unset): The stop rule that ended the job, if one did.
             rows_left_out (int | None | Unset): Rows with a value that is not finite before or after training (supervised
                 and DPO).
@@ -87,6 +90,7 @@ class Report:
     losses: int
     regressions: list[Regression]
     method: None | str | Unset = UNSET
+    chosen_among: int | None | Unset = UNSET
     ended_early: None | ReportEndedEarlyType0 | Unset = UNSET
     rows_left_out: int | None | Unset = UNSET
     rows_in_training: int | None | Unset = UNSET
@@ -151,6 +155,12 @@ class Report:
             method = UNSET
         else:
             method = self.method
+
+        chosen_among: int | None | Unset
+        if isinstance(self.chosen_among, Unset):
+            chosen_among = UNSET
+        else:
+            chosen_among = self.chosen_among
 
         ended_early: dict[str, Any] | None | Unset
         if isinstance(self.ended_early, Unset):
@@ -319,6 +329,8 @@ class Report:
         })
         if method is not UNSET:
             field_dict["method"] = method
+        if chosen_among is not UNSET:
+            field_dict["chosen_among"] = chosen_among
         if ended_early is not UNSET:
             field_dict["ended_early"] = ended_early
         if rows_left_out is not UNSET:
@@ -412,6 +424,16 @@ class Report:
             return cast(None | str | Unset, data)
 
         method = _parse_method(d.pop("method", UNSET))
+
+
+        def _parse_chosen_among(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        chosen_among = _parse_chosen_among(d.pop("chosen_among", UNSET))
 
 
         def _parse_ended_early(data: object) -> None | ReportEndedEarlyType0 | Unset:
@@ -776,6 +798,7 @@ class Report:
             losses=losses,
             regressions=regressions,
             method=method,
+            chosen_among=chosen_among,
             ended_early=ended_early,
             rows_left_out=rows_left_out,
             rows_in_training=rows_in_training,
