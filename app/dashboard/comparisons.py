@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, assert_never
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -92,7 +92,13 @@ def _labels(jobs: Sequence[Job]) -> list[str]:
 
 def _outcome(job: Job, split: Split) -> str:
     watched = watched_by(job.method)
-    return watched.valid if split == "valid" else watched.train
+    match split:
+        case "train":
+            return watched.train
+        case "valid" | "test" | "valid_greedy" | "valid_base" | "report":
+            return watched.valid
+        case _:
+            assert_never(split)
 
 
 def _read(packed: Sequence[PackedCurve]) -> Curves:

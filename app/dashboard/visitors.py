@@ -83,7 +83,7 @@ async def signed_in(request: Request) -> SessionOwner:
 
 async def _streaming(request: Request, guest: "SignedIn") -> AsyncIterator[Guest]:
     """Yields the visitor, who holds one of the project's streams until it has ended."""
-    with context_of(request.app).streams.taken(guest.visitor.tenant.project_id):
+    with context_of(request.app).streams.taken(guest.owner.tenant.project_id):
         yield guest
 
 

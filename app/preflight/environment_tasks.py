@@ -54,12 +54,13 @@ def tasks_of(environment: BuiltIn, file: Path | None) -> EnvironmentTasks:
     """Makes the tasks. `file` has the problems of an environment that names one. Raises
     `InvalidRequest`, and `OSError` if the file does not exist.
     """
-    if file is None:
-        count, row = environment.problems, environment.row
-    else:
-        rows = _problems_of(file)
-        count, row = len(rows), rows.__getitem__
+    rows = None if file is None else _problems_of(file)
+    count = environment.problems if rows is None else len(rows)
     check_count(environment, count)
+
+    def row(number: int) -> _Row:
+        return environment.row(number) if rows is None else rows[number]
+
     return EnvironmentTasks(
         [row(number) for number in training_numbers(environment, count)],
         [row(number) for number in validation_numbers(environment, count)],

@@ -6,7 +6,7 @@ Owns the message for the customer and its cure. Must not know how a run reacts.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from app.domain.errors import (
     ENDPOINT_UNAVAILABLE,
@@ -45,22 +45,6 @@ _OF_FLAGS: Final = {
     ),
 }
 """Code and cure by the flag that a grade without a score raises."""
-_OF_CLASSES: Final = {
-    FailureClass.GRADER_ITEM_MISSING: (
-        "invalid_grader_template",
-        "Correct the grader's template, or give every row that key",
-    ),
-    FailureClass.GRADER_ITEM_UNREADABLE: (
-        UNREADABLE_ROW,
-        "Correct the rows, or use a grader that can read them,",
-    ),
-    FailureClass.GRADER_BAD_SCORE: (
-        INVALID_SCORE,
-        "Correct the grader, or the formula of a multi grader, so that its scores are in range",
-    ),
-}
-"""Code and cure of the classes that are no failure of an endpoint."""
-_OF_ENDPOINTS: Final = (ENDPOINT_UNAVAILABLE, "Repair the endpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +71,35 @@ class Losses:
     def _code_and_cure(self) -> tuple[str, str]:
         if self.flag is not None:
             return _OF_FLAGS[self.flag]
-        return _OF_CLASSES.get(self.cause, _OF_ENDPOINTS)
+        return _of_class(self.cause)
+
+
+def _of_class(cause: FailureClass) -> tuple[str, str]:
+    """Returns code and cure by the class of the failure."""
+    match cause:
+        case FailureClass.GRADER_ITEM_MISSING:
+            cure = "Correct the grader's template, or give every row that key"
+            return "invalid_grader_template", cure
+        case FailureClass.GRADER_ITEM_UNREADABLE:
+            return UNREADABLE_ROW, "Correct the rows, or use a grader that can read them,"
+        case FailureClass.GRADER_BAD_SCORE:
+            part = "the formula of a multi grader"
+            return INVALID_SCORE, f"Correct the grader, or {part}, so that its scores are in range"
+        case (
+            FailureClass.TOOL_ERROR
+            | FailureClass.TOOL_TIMEOUT
+            | FailureClass.TOOL_UNREACHABLE
+            | FailureClass.TOOL_BAD_REPLY
+            | FailureClass.GRADER_ERROR
+            | FailureClass.GRADER_TIMEOUT
+            | FailureClass.GRADER_UNREACHABLE
+            | FailureClass.GRADER_BAD_REPLY
+            | FailureClass.ENDPOINT_REFUSED
+            | FailureClass.CANCELLED
+        ):
+            return ENDPOINT_UNAVAILABLE, "Repair the endpoint"
+        case _:
+            assert_never(cause)
 
 
 def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses | None:

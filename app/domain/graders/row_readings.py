@@ -4,9 +4,10 @@ A row that breaks one can be graded for no answer. So its fault is reported befo
 for, and a rollout of it is lost and never scored 0. Pure.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any, assert_never
 
 from app.domain.documents.pointers import Path, parameter
@@ -23,6 +24,7 @@ from app.domain.graders.kinds.format import FormatGrader
 from app.domain.graders.kinds.json_valid import JsonValidGrader
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
+from app.domain.graders.kinds.llm_judge import LlmJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.kinds.regex import RegexGrader
@@ -70,8 +72,12 @@ class RowReading:
 
     def _fault_of(self, text: str) -> str | None:
         match self.rule:
-            case Rule.CALLS | Rule.FUNCTION_TESTS | Rule.PROGRAM_TESTS:
-                return _parse_fault(self.rule, text)
+            case Rule.CALLS:
+                return _parse_fault(expected_calls, text)
+            case Rule.FUNCTION_TESTS:
+                return _parse_fault(partial(code_tests, with_function=True), text)
+            case Rule.PROGRAM_TESTS:
+                return _parse_fault(partial(code_tests, with_function=False), text)
             case Rule.FUNCTION:
                 return None if is_function_name(text) else NO_FUNCTION
             case Rule.COMPARED:
@@ -128,6 +134,7 @@ def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, Rule, 
             | ScoreModelGrader()
             | LabelModelGrader()
             | AiJudgeGrader()
+            | LlmJudgeGrader()
             | EndpointGrader()
         ):
             return  # they can use any text
@@ -135,12 +142,9 @@ def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, Rule, 
             assert_never(grader)
 
 
-def _parse_fault(rule: Rule, text: str) -> str | None:
+def _parse_fault(parse: Callable[[str], object], text: str) -> str | None:
     try:
-        if rule is Rule.CALLS:
-            expected_calls(text)
-        else:
-            code_tests(text, with_function=rule is Rule.FUNCTION_TESTS)
+        parse(text)
     except (ReferenceFault, TestsFault) as fault:
         return str(fault)
     return None

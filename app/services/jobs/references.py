@@ -12,7 +12,7 @@ from typing import Any, Final, assert_never
 
 from pydantic import ValidationError
 
-from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.errors import InvalidRequest, WrongState
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice import GraderChoice
 from app.domain.graders.graders import read_grader
@@ -31,12 +31,12 @@ from app.domain.registry.references import (
     read_grader_reference,
     read_tool_reference,
 )
-from app.domain.registry.registered_objects import Noun, Registered
 from app.domain.tools.tools import ToolSpec
 from app.services.jobs.environment_files import EnvironmentFiles
 from app.services.jobs.grader_choices import GraderChoiceService
 from app.services.registry.curricula import CurriculumService, inline_name
 from app.services.registry.graders import RegisteredGraderService
+from app.services.registry.lookups import find_registered
 from app.services.registry.registered_objects import RegistryService
 from app.services.registry.tools import ToolService
 
@@ -189,7 +189,7 @@ class RegisteredReferences:
     async def _definition(self, part: Any, service: RegistryService, param: str) -> Any:
         if not isinstance(part, RegisteredReference):
             return part
-        registered = await _find(part, service, param)
+        registered = await find_registered(part, service, param)
         try:
             definition = await service.usable(registered)
         except WrongState as error:
@@ -200,7 +200,7 @@ class RegisteredReferences:
         """Returns the id of each file by its parameter; inline rows are written as files."""
         match source:
             case RegisteredReference():
-                registered = await _find(source, self._ports.curricula, "curriculum")
+                registered = await find_registered(source, self._ports.curricula, "curriculum")
                 parts = {split: registered.definition.get(split) for split in CURRICULUM_PARTS}
                 return {f"{split}_file": part["file_id"] for split, part in parts.items() if part}
             case InlineCurriculum():
@@ -290,27 +290,3 @@ def _readable_source(sent: Any) -> CurriculumSource | None:
         return read_curriculum(sent)
     except ValidationError:
         return None
-
-
-async def _find(reference: RegisteredReference, service: RegistryService, param: str) -> Registered:
-    match service.noun:
-        case Noun.CURRICULUM:
-            place = "curriculum"
-        case Noun.TOOL | Noun.GRADER:
-            place = f"{param}.id"
-        case _:
-            assert_never(service.noun)
-    newest = await _found(service.get, reference.id, None, param=place)
-    if reference.version is None or reference.version == newest.version:
-        return newest
-    return await _found(service.get, reference.id, reference.version, param=f"{param}.version")
-
-
-async def _found(
-    get: Callable[..., Any], object_id: str, version: int | None, *, param: str
-) -> Registered:
-    try:
-        registered: Registered = await get(object_id, version=version)
-    except NotFound as error:
-        raise InvalidRequest(error.message, param=param, code=error.code) from error
-    return registered

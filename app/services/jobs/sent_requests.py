@@ -6,12 +6,12 @@ rounded; headers of the user are shown as `[redacted]`. Must not send anything.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.data.dataset import grader_item
 from app.domain.errors import NotFound
 from app.domain.graders.rollout_samples import sample_object
-from app.domain.ids import SampleKey
+from app.domain.ids import SampleKey, Split
 from app.domain.jobs.jobs import Job
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.stored_traces import key_of, trajectory_of
@@ -54,7 +54,7 @@ class SentRequestService:
         self._files = files
 
     async def sources(self, job: Job, row: RolloutRow) -> RolloutSources:
-        file_id = job.training_file if row.split == "train" else job.validation_file
+        file_id = _file_of(job, row.split)
         line, reason = None, "The job has no file of held-out rows."
         if file_id is not None:
             try:
@@ -128,3 +128,13 @@ def _headers(target: Json, call_id: str, trace_id: str) -> dict[str, str]:
         "Idempotency-Key": call_id,
         "X-Rollout-Id": trace_id,
     }
+
+
+def _file_of(job: Job, split: Split) -> str | None:
+    match split:
+        case "train":
+            return job.training_file
+        case "valid" | "test" | "valid_greedy" | "valid_base" | "report":
+            return job.validation_file
+        case _:
+            assert_never(split)

@@ -124,7 +124,12 @@ async def test_what_cannot_be_calibrated_is_refused(api: Api) -> None:
 
 def baseline_rollout(job_id: str, row: int, text: str) -> RolloutRow:
     """A rollout of two turns: a call, and the answer to what the tool said."""
-    call = {"name": "search", "arguments": '{"n": 1}', "output": f"page {row}", "error": None}
+    call: dict[str, Any] = {
+        "name": "search",
+        "arguments": '{"n": 1}',
+        "output": f"page {row}",
+        "error": None,
+    }
     call |= {"call_id": "call_1", "latency_s": 0.1, "repeated": False}
     turn = {"tokens": 3, "finish_reason": "stop", "parse_error": None, "tool_calls": []}
     messages = [

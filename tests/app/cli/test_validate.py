@@ -78,9 +78,12 @@ def test_problems_of_a_local_file_are_read(tmp_path: Path) -> None:
         "method": {"type": "reinforcement", "reinforcement": {"environment": environment}},
     }
     call = tmp_path / "job.json"
-    for file, code in ((str(problems), 0), (str(tmp_path / "none.jsonl"), 1)):
+    files = (
+        (str(problems), 0, "10 rows"),
+        (str(tmp_path / "none.jsonl"), 1, "none.jsonl is not a file."),
+    )
+    for file, code, said in files:
         environment["file"] = file
         call.write_text(json.dumps(body))
         done = agent_rft("validate", str(call))
-        assert done.returncode == code, done.stdout
-    assert "none.jsonl is not a file." in done.stdout
+        assert (done.returncode, said in done.stdout) == (code, True), done.stdout

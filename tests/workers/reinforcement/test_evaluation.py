@@ -9,6 +9,12 @@ from tests.support.scored import scored, tool_call
 from workers.reinforcement.evaluation import NoReport, build_report
 from workers.runs.context import RunContext
 from workers.runs.trace import rollout_row
+from workers.runs.training_result import ChosenAdapter
+
+
+def published(step: int) -> ChosenAdapter:
+    return ChosenAdapter(step, f"adapters/{step}", among=1)
+
 
 SAMPLED = Evaluation(samples=1, temperature=1.0, greedy=True)
 ROWS = 230
@@ -39,7 +45,7 @@ async def test_every_row_that_was_graded_twice_counts(world: World) -> None:
     await _write(context, _side(context, 0, 0.25, calls=4))
     await _write(context, _side(context, 5, 0.0, calls=9))  # a checkpoint in between
     await _write(context, _side(context, 9, 0.75, calls=1))
-    report = await build_report(context, SAMPLED, 9)
+    report = await build_report(context, SAMPLED, published(9))
     assert (report["job_id"], report["base_model"], report["step"]) == (
         context.job.id,
         "tiny-2026",
@@ -57,7 +63,7 @@ async def test_no_row_graded_twice_makes_no_report(world: World) -> None:
     await _write(context, _side(context, 0, 0.25, calls=1))
     await _write(context, _side(context, 9, None, calls=1))
     with pytest.raises(NoReport, match="100% of the rollouts of step 9 were lost"):
-        await build_report(context, SAMPLED, 9)
+        await build_report(context, SAMPLED, published(9))
 
 
 async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> None:
@@ -66,11 +72,11 @@ async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> N
     most = ROWS * 3 // 4
     tuned = _side(context, 9, None, calls=1)[:most] + _side(context, 9, 1.0, calls=1)[most:]
     await _write(context, tuned)
-    assert (await build_report(context, SAMPLED, 9))["wins"] == ROWS - most, "74% lost"
+    assert (await build_report(context, SAMPLED, published(9)))["wins"] == ROWS - most, "74% lost"
     await _write(context, _side(context, 10, None, calls=1)[: most + 1])
     await _write(context, _side(context, 10, 1.0, calls=1)[most + 1 :])
     with pytest.raises(NoReport, match="75% of the rollouts of step 10 were lost"):
-        await build_report(context, SAMPLED, 10)
+        await build_report(context, SAMPLED, published(10))
 
 
 async def test_a_start_that_lost_its_rollouts_is_not_compared(world: World) -> None:
@@ -82,4 +88,4 @@ async def test_a_start_that_lost_its_rollouts_is_not_compared(world: World) -> N
     await _write(context, start)
     await _write(context, _side(context, 9, 1.0, calls=1))
     with pytest.raises(NoReport, match="75% of the rollouts of step 0 were lost"):
-        await build_report(context, SAMPLED, 9)
+        await build_report(context, SAMPLED, published(9))

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.runs.world import World
 from workers.learning.committed import ManifestMismatch
+from workers.runs.training_result import ChosenAdapter
 from workers.supervised.held_out import RowValues, keep, kept, kept_base, means
 from workers.supervised.report import build_report
 
@@ -29,6 +30,10 @@ async def test_a_discarded_row_is_no_row(world: World) -> None:
         await kept(await world.context(await world.job()), 3)
 
 
+def published(step: int) -> ChosenAdapter:
+    return ChosenAdapter(step, f"adapters/{step}", among=1)
+
+
 def _rows(*losses: float) -> list[RowValues]:
     return [RowValues(2.0, {"train/loss": loss, "train/token_accuracy": 0.5}) for loss in losses]
 
@@ -37,7 +42,7 @@ async def test_the_report_compares_the_rows_that_are_finite_on_both_sides(world:
     context = await world.context(await world.job())
     await keep(context, 0, _rows(1.0, nan, 1.0, 1.0, 1.0))
     await keep(context, 3, _rows(0.5, 0.5, inf, 2.0, 1.0))
-    found = await build_report(context, 3, None)
+    found = await build_report(context, published(3), None)
     assert (found["rows"], found["rows_left_out"]) == (3, 2)
     assert (found["wins"], found["ties"], found["losses"]) == (1, 1, 1)
     assert found["regressions"] == [{"row": 3, "before": 1.0, "after": 2.0}]
@@ -77,7 +82,7 @@ async def test_a_pair_is_won_by_its_order_and_not_by_a_smaller_loss(world: World
     ]
     await keep(context, 0, before)
     await keep(context, 4, after)
-    found = await build_report(context, 4, None)
+    found = await build_report(context, published(4), None)
     assert (found["wins"], found["ties"], found["losses"]) == (1, 3, 1), "not 4 of 5 by the loss"
     assert found["wins_by"] == "logprob_order"
     assert found["regressions"] == [{"row": 3, "before": 1.0, "after": -1.0}]
@@ -95,7 +100,7 @@ async def test_a_report_without_a_finite_row_compares_nothing(world: World) -> N
     context = await world.context(await world.job())
     await keep(context, 0, _rows(nan, inf))
     await keep(context, 3, _rows(1.0, 1.0))
-    found = await build_report(context, 3, None)
+    found = await build_report(context, published(3), None)
     assert (found["rows"], found["rows_left_out"]) == (0, 2)
     assert (found["wins"], found["ties"], found["losses"]) == (0, 0, 0)
     assert "loss" not in found

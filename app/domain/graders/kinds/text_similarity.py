@@ -1,7 +1,7 @@
 """`text_similarity`: the similarity of two texts. Source: the hosted graders guide."""
 
 import math
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, assert_never
 
 from pydantic import Field
 
@@ -42,11 +42,25 @@ class TextSimilarityGrader(UnitGrader):
     @property
     def longest_answer(self) -> int:
         """The most characters of a text of the answer. A longer one scores 0."""
-        return MAX_EMBEDDED if self.evaluation_metric == COSINE else MAX_COMPARED
+        return self._longest[0]
 
     @property
     def longest_reference(self) -> int:
         """The most characters of a text of the row. A row with a longer one cannot be graded. An
         answer of this length can be compared with it.
         """
-        return MAX_FUZZY if self.evaluation_metric == "fuzzy_match" else self.longest_answer
+        return self._longest[1]
+
+    @property
+    def _longest(self) -> tuple[int, int]:
+        match self.evaluation_metric:
+            case "cosine":
+                return MAX_EMBEDDED, MAX_EMBEDDED
+            case "fuzzy_match":
+                return MAX_COMPARED, MAX_FUZZY
+            case "bleu" | "gleu" | "meteor":
+                return MAX_COMPARED, MAX_COMPARED
+            case "rouge_1" | "rouge_2" | "rouge_3" | "rouge_4" | "rouge_5" | "rouge_l":
+                return MAX_COMPARED, MAX_COMPARED
+            case _:
+                assert_never(self.evaluation_metric)

@@ -1,0 +1,38 @@
+"""Finds the registered object that a reference in a call names.
+
+Owns the parameter that a missing object or version is reported at.
+"""
+
+from collections.abc import Callable
+from typing import Any, assert_never
+
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.registry.references import RegisteredReference
+from app.domain.registry.registered_objects import Noun, Registered
+from app.services.registry.registered_objects import RegistryService
+
+
+async def find_registered(
+    reference: RegisteredReference, service: RegistryService, param: str
+) -> Registered:
+    match service.noun:
+        case Noun.CURRICULUM:
+            place = "curriculum"
+        case Noun.TOOL | Noun.GRADER:
+            place = f"{param}.id"
+        case _:
+            assert_never(service.noun)
+    newest = await _found(service.get, reference.id, None, param=place)
+    if reference.version is None or reference.version == newest.version:
+        return newest
+    return await _found(service.get, reference.id, reference.version, param=f"{param}.version")
+
+
+async def _found(
+    get: Callable[..., Any], object_id: str, version: int | None, *, param: str
+) -> Registered:
+    try:
+        registered: Registered = await get(object_id, version=version)
+    except NotFound as error:
+        raise InvalidRequest(error.message, param=param, code=error.code) from error
+    return registered
