@@ -7,7 +7,7 @@ leaves open:
 - `gleu`: NLTK sentence GLEU, 1- to 4-grams, words split at white space.
 - `meteor`: NLTK METEOR with its exact and stem stages; the synonym stage has no synonyms, because
   the WordNet corpus is not shipped. Texts that match by synonyms only score lower than hosted.
-- `rouge_1` … `rouge_5`, `rouge_l`: F1 as of rouge-score, over its words without stemming.
+- `rouge_1` … `rouge_5`, `rouge_l`: F1 as of rouge-score without stemming, over words of any script.
 
 Promises: a score takes about a second at most, and does not block the event loop.
 """
@@ -21,6 +21,7 @@ from app.domain.graders.kinds.text_similarity import MAX_PRODUCT, TextSimilarity
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable
 from app.grading.text_pair import TextPair
+from app.grading.words import words
 
 _THREAD_FROM: Final = 4_096
 """Characters from which a score is computed in a thread."""
@@ -101,13 +102,11 @@ def _meteor(text: str, reference: str) -> float:
 
 def _rouge(size: str, text: str, reference: str) -> float:
     """Returns the F1 of n-grams, or of the longest common subsequence of words for `l`."""
-    from rouge_score.tokenize import tokenize  # noqa: PLC0415 - not before the first such grader
-
-    words, expected = tokenize(text, None), tokenize(reference, None)
-    if not words or not expected:
+    found, expected = words(text), words(reference)
+    if not found or not expected:
         return 0.0
     if size != "l":
-        return _shared_ngrams(words, expected, int(size))
+        return _shared_ngrams(found, expected, int(size))
     # rouge-score's own table needs time and memory proportional to words × words. `cdist` releases
     # the interpreter lock, for strings: each word becomes one character.
     from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - rapidfuzz loads only where it is used
@@ -116,19 +115,19 @@ def _rouge(size: str, text: str, reference: str) -> float:
     numbers: dict[str, int] = {}
     coded, expected_coded = (
         "".join(chr(numbers.setdefault(word, len(numbers))) for word in each)
-        for each in (words, expected)
+        for each in (found, expected)
     )
     common = int(cdist([coded], [expected_coded], scorer=LCSseq.similarity, dtype=int)[0][0])
-    return 2 * common / (len(words) + len(expected))
+    return 2 * common / (len(found) + len(expected))
 
 
-def _shared_ngrams(words: list[str], expected: list[str], size: int) -> float:
+def _shared_ngrams(found_words: list[str], expected: list[str], size: int) -> float:
     """Returns the F1 of n-grams. rouge-score's class computes the same, but imports all of NLTK for
     a stemmer: 2 s of processor time at the first grade.
     """
     found, wanted = (
         Counter(zip(*(each[start:] for start in range(size)), strict=False))
-        for each in (words, expected)
+        for each in (found_words, expected)
     )
     shared, total = (found & wanted).total(), found.total() + wanted.total()
     return 2 * shared / total if total else 0.0

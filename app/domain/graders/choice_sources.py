@@ -5,16 +5,18 @@ They are part of the chosen grader, which a customer may read and change.
 
 from typing import Final
 
-from app.domain.graders.numerals import MINUS_SIGNS, NUMERAL_LINES
+from app.domain.graders.numerals import GROUP_MARKS, MINUS_SIGNS, NUMERAL_LINES
 
 _KEY: Final = "REFERENCE_KEY"
 _NUMERAL: Final = "NUMERAL_LINES"
 _MINUS: Final = "MINUS_SIGNS"
+_GROUP: Final = "GROUP_MARKS"
 _LAST_NUMBER: Final = '''\
 import re
 from decimal import Decimal
 
 MINUS = re.compile(r"MINUS_SIGNS")
+COMMA = re.compile(r"GROUP_MARKS")
 NUMBER = re.compile(
 NUMERAL_LINES
     re.ASCII,
@@ -23,7 +25,7 @@ NUMERAL_LINES
 
 def last_number(text):
     """The value of the last number of a text; a sign may stand before or behind a currency mark."""
-    found = NUMBER.findall(MINUS.sub("-", text))
+    found = NUMBER.findall(COMMA.sub(",", MINUS.sub("-", text)))
     return Decimal("".join(found[-1]).replace(",", "")) if found else None
 
 
@@ -86,8 +88,11 @@ def grade(sample, item):
 
 
 def last_number_source(key: str) -> str:
-    source = _LAST_NUMBER.replace(_NUMERAL, _numeral_source()).replace(_MINUS, MINUS_SIGNS)
-    return source.replace(_KEY, repr(key))
+    parts = {_NUMERAL: _numeral_source(), _MINUS: MINUS_SIGNS, _GROUP: GROUP_MARKS, _KEY: repr(key)}
+    source = _LAST_NUMBER
+    for name, text in parts.items():
+        source = source.replace(name, text)
+    return source
 
 
 def json_fields_source(key: str) -> str:

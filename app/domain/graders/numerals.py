@@ -6,6 +6,9 @@ for users:
 
 - A point separates decimals, commas separate groups of three digits. Digits that points or commas
   join in any other way (`1.234,50`, `1,0425`, `3,5`, `1.2.3`) are no number, nor is a part of them.
+- LaTeX's `{,}` and its thin spaces (`\\,` `\\:` `\\;` `\\!`), and the spaces U+00A0, U+202F and U+2009
+  separate groups as commas do, before three digits. A plain blank separates numbers.
+- An underscore is a mark of Markdown (`_5_`), except behind a letter or digit (`x_5`, `5_000`).
 - A hyphen, minus sign or en dash is a sign where it touches the number or its currency mark, and
   stands behind no letter, digit or point: `-5`, `-$5`; not in `3-4`, nor in `- 5`, which is an item
   of a list or a subtraction. Parentheses are no sign: `($5)` is 5.
@@ -18,9 +21,12 @@ MINUS_SIGNS: Final = r"[\u2212\u2013\ufe63\uff0d]"
 """The pattern of characters that are read as the hyphen which stands for them: the minus sign, the
 en dash, the small and the full-width hyphen.
 """
+GROUP_MARKS: Final = r"(?<=\d)(?:\{,\}|\\[,:;!]|[\u00a0\u202f\u2009])(?=\d{3}(?!\d))"
+"""The pattern of what is read as the comma between groups of three digits."""
 NUMERAL_LINES: Final = (
-    r"(?:(?<![\w.])([+-]))?(?:(?:[€£¥]|\\\$|(?<!\$[+-])\$) ?)?",
-    r"((?<![\w.])(?<!\d,)(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![.,]?\d)",
+    r"(?:(?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)([+-]))?(?:(?:[€£¥]|\\\$|(?<!\$[+-])\$) ?)?",
+    r"((?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)(?<!\d,)",
+    r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![.,]?\d)",
     r"(?:[eE][+-]?\d{1,4}\b)?)",
 )
 """The pattern, with the groups sign and digits, in lines of a source. A hyphen behind a letter or a
@@ -28,9 +34,10 @@ digit is no sign, neither is one between formulas (`$10$-$4$`), and digits insid
 number. To be compiled with `re.ASCII`.
 """
 _MINUS: Final = re.compile(MINUS_SIGNS)
+_GROUP: Final = re.compile(GROUP_MARKS)
 _WHOLE: Final = re.compile(r"(?:\\?[$€£¥] ?)?" + "".join(NUMERAL_LINES), re.ASCII)
 
 
 def is_number(text: str) -> bool:
     """Returns whether a text is a number and nothing else, with or without a currency mark."""
-    return _WHOLE.fullmatch(_MINUS.sub("-", text)) is not None
+    return _WHOLE.fullmatch(_GROUP.sub(",", _MINUS.sub("-", text))) is not None

@@ -64,6 +64,12 @@ def score(metric: str, text: str, **item: Any) -> ScoreResult:
         ("rouge_5", "a b c d e", "a b c d e", 1.0),
         ("rouge_l", "the cat sat", "the dog sat down", 4 / 7),
         ("rouge_l", "...", "a", 0.0),
+        ("rouge_l", "Столица Германии", "Столица Германии", 1.0),
+        ("rouge_l", "東京です", "東京だ", 4 / 7),
+        ("rouge_1", "हिन्दी भाषा", "हिन्दी", 2 / 3),
+        ("rouge_l", "Für müssen können", "Gür müsse könnte", 0.0),
+        ("rouge_l", "Население 2024 года", "Курс 2024 доллара", 1 / 3),
+        ("rouge_1", "Caf\u00e9", "cafe\u0301", 1.0),
     ],
 )
 def test_values(metric: str, text: str, reference: str, expected: float) -> None:
