@@ -6,8 +6,8 @@ for users:
 
 - A point separates decimals, commas separate groups of three digits. Digits that points or commas
   join in any other way (`1.234,50`, `1,0425`, `3,5`, `1.2.3`) are no number, nor is a part of them.
-- LaTeX's `{,}` and its thin spaces (`\\,` `\\:` `\\;` `\\!`), and the spaces U+00A0, U+202F and U+2009
-  separate groups as commas do, before three digits. A plain blank separates numbers.
+- LaTeX's `{,}` and its thin spaces, and the spaces U+00A0, U+202F and U+2009, separate groups as
+  commas do, before three digits. A plain blank separates numbers.
 - An underscore is a mark of Markdown (`_5_`), except behind a letter or digit (`x_5`, `5_000`).
 - A hyphen, minus sign or en dash is a sign where it touches the number or its currency mark, and
   stands behind no letter, digit or point: `-5`, `-$5`; not in `3-4`, nor in `- 5`, which is an item
