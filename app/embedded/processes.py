@@ -82,6 +82,7 @@ class Child:
         self._progress: object = None
         self._asked_at = 0.0
         self._misses = 0
+        self._given_up = False
         self._retry_at = 0.0
         self._stop_signalled_at = 0.0
         self._not_started = ""
@@ -165,6 +166,8 @@ class Child:
             return
         self._not_started = ""
         self.state = "starting"
+        self._given_up = False
+        self._misses = 0
         self.starts += 1
         self._started_at = self._moved_at = time.monotonic()  # preparing may take a while
         _log.info("child_started", child=self.spec.name, pid=self._process.pid, start=self.starts)
@@ -186,14 +189,17 @@ class Child:
             )
 
     def _probe(self, now: float) -> None:
-        if self._process is not None and self.spec.ready(self._process.pid):
+        if self._process is None or self._given_up:  # killed, and not ended yet
+            return
+        if self.spec.ready(self._process.pid):
             self.state = "ready"
             self.was_ready = True
             _log.info("child_ready", child=self.spec.name, after_s=round(now - self._started_at, 2))
-        elif (progress := self.spec.progress()) != self._progress:
+        elif (progress := (self.spec.progress(), self._work(self._process.pid))) != self._progress:
             self._progress, self._moved_at = progress, now
-        elif self._process is not None and now - self._moved_at > self.spec.ready_timeout_s:
+        elif now - self._moved_at > self.spec.ready_timeout_s:
             _log.warning("child_not_ready", child=self.spec.name, after_s=self.spec.ready_timeout_s)
+            self._given_up = True
             kill_group(self._process.pid)
 
     def _ask(self, pid: int, answers: Callable[[int], bool]) -> None:

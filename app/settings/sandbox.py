@@ -25,6 +25,10 @@ class SandboxSettings(SettingsGroup):
     """Programs that run at once; `None`: two for each core, and four at least."""
     per_project: int | None = Field(None, ge=1, le=256)
     """Programs of one project that run at once; `None`: three quarters of `parallel`."""
+    per_organization: int | None = Field(None, ge=1, le=256)
+    """Programs of all projects of one organization that run at once; `None`: seven eighths of
+    `parallel`, and as many as `per_project` at least.
+    """
     max_waiting: int = Field(512, ge=1)
     """Programs of one project that wait; one more is refused."""
     wait_limit_s: float = Field(300.0, gt=0)

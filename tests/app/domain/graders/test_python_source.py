@@ -65,7 +65,9 @@ def test_what_may_work_passes(source: str) -> None:
 
 
 @pytest.mark.parametrize("dot", [".", " . ", "\\\n.", "\f."])
-@pytest.mark.parametrize("name", ["a", "\u2118", "a\u00b7", "\u212e", "a\u0387", "a\u1369", "a\u19da"])
+@pytest.mark.parametrize(
+    "name", ["a", "\u2118", "a\u00b7", "\u212e", "a\u0387", "a\u1369", "a\u19da"]
+)
 def test_a_long_dotted_name_takes_little_memory(name: str, dot: str) -> None:
     """The parser alone takes 1 GB for the longest of these."""
     names = MAX_READ // len((name + dot).encode()) // 4
