@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
+from collections import Counter
 from decimal import Decimal
 from functools import cache
 from typing import Final
 
 from typing_extensions import override
 
-from app.domain.graders.kinds.exact_match import ExactMatchGrader
+from app.domain.graders.kinds.exact_match import ExactMatchGrader, Normalisation
 from app.grading.scorer import ScoreResult
 from app.grading.text_scorer import TextScorer, unreadable
 
@@ -19,6 +20,12 @@ _MAX_NUMBER: Final = 1_000
 """Characters of a text that is read as a number."""
 MAX_MARKS: Final = 30
 """Combining marks in a row. Source: Unicode Standard Annex 15, Stream-Safe Text Format."""
+MAX_NORMALISED: Final = 4_000_000
+"""Characters that a text may have when it is normalised, as many as a body has bytes at most. The
+interpreter stands still until all are made.
+"""
+_LONGEST: Final = 18
+"""Characters that one character becomes at most."""
 _MARKS_END: Final = 0x20000
 """No character from here on is a combining mark."""
 
@@ -33,6 +40,8 @@ class ExactMatchScorer(TextScorer):
         text, reference = texts
         if self._spec.unicode != "none" and any(map(has_long_run_of_marks, texts)):
             return unreadable(f"a text has more than {MAX_MARKS} combining marks in a row")
+        if any(normalised_length(self._spec.unicode, each) > MAX_NORMALISED for each in texts):
+            return unreadable(f"a text has more than {MAX_NORMALISED} characters when normalised")
         if self._normalised(text) == self._normalised(reference):
             return ScoreResult(1.0)
         if self._spec.numbers and same_number(text, reference):
@@ -40,11 +49,20 @@ class ExactMatchScorer(TextScorer):
         return ScoreResult(0.0, reason="the texts differ")
 
     def _normalised(self, text: str) -> str:
-        if self._spec.unicode != "none":
+        if self._spec.unicode != "none" and not text.isascii():
             text = unicodedata.normalize(self._spec.unicode, text)
         if self._spec.ignore_case:
             text = text.casefold()
         return text.strip() if self._spec.strip else text
+
+
+def normalised_length(form: Normalisation, text: str) -> int:
+    """Returns at least the length of a text in a form: one character may become eighteen."""
+    if form == "none" or text.isascii() or len(text) * _LONGEST <= MAX_NORMALISED:
+        return 0
+    return sum(
+        times * len(unicodedata.normalize(form, each)) for each, times in Counter(text).items()
+    )
 
 
 def has_long_run_of_marks(text: str) -> bool:

@@ -12,12 +12,12 @@ leaves open:
 Promises: a score takes about a second at most, and does not block the event loop.
 """
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.templates import parse_template
+from app.grading.computing import computed
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render
 
@@ -53,7 +53,7 @@ class TextSimilarityScorer:
             return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
         if self._metric == "fuzzy_match" and longer < _THREAD_FROM:
             return ScoreResult(similarity(self._metric, text, reference))
-        return ScoreResult(await asyncio.to_thread(similarity, self._metric, text, reference))
+        return ScoreResult(await computed(lambda: similarity(self._metric, text, reference)))
 
 
 def similarity(metric: str, text: str, reference: str) -> float:

@@ -18,7 +18,9 @@ class SandboxSettings(SettingsGroup):
     floor: tuple[Layer, ...] = ("limits", "privileges", "seccomp")
     """Layers without which the runner does not start."""
     time_limit_s: float = Field(5.0, gt=0, le=120)
-    """Seconds of a program, by the clock and of processor time alike."""
+    """Seconds of a program, of processor time and by the clock alike; the clock does not count its
+    waits for a processor.
+    """
     memory_bytes: int = Field(256 * 1024**2, ge=16 * 1024**2)
     """Memory that a program may take beyond that of the warm interpreter."""
     parallel: int | None = Field(None, ge=1, le=256)
