@@ -22,7 +22,7 @@ async def test_an_organization_has_a_quota_of_projects(database: Database) -> No
         error = next(reply.json()["error"] for reply in replies if reply.status_code == 429)
         assert (error["type"], error["code"]) == ("insufficient_quota", "insufficient_quota")
         assert error["message"].startswith(
-            "This organization has reached its quota of projects (3 of 3 in use). Archive a project,"
+            "This organization has reached its quota of projects (3 of 3 in use). Archive"
         )
         made = next(reply.json()["id"] for reply in replies if reply.status_code == 200)
         await admin("POST", f"{PROJECTS}/{made}/archive")

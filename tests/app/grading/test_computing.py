@@ -48,4 +48,5 @@ async def test_without_a_share_there_is_no_turn() -> None:
         both[own].set()
         return both[1 - own].wait(PATIENCE_S)
 
-    assert await asyncio.gather(computed(lambda: meet(0)), computed(lambda: meet(1))) == [True] * 2
+    met = await asyncio.gather(computed(lambda: meet(0)), computed(lambda: meet(1)))
+    assert met == [True, True]

@@ -24,5 +24,5 @@ def test_a_text_that_becomes_too_long_is_no_match(form: str, text: str, reward: 
         {"type": "exact_match", "reference": "{{ item.a }}", "unicode": form}
     )
     result = ExactMatchScorer(spec, source="g").compute([text, text])
-    assert result.reward == reward
+    assert result.score == reward
     assert (result.errors.sample_parse_error is True) == (reward == 0.0)
