@@ -196,7 +196,7 @@ class Child:
             )
 
     def _probe(self, now: float) -> None:
-        if self._process is None or self._given_up:  # killed, and not ended yet
+        if self._process is None or self._given_up:  # it was killed and has not ended yet
             return
         if self.spec.ready(self._process.pid):
             self.state = "ready"

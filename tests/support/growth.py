@@ -1,4 +1,4 @@
-"""How the work of a function grows with its input, in processor time of the calling thread."""
+"""Compares a function's processor time on two inputs, in the calling thread."""
 
 import time
 from collections.abc import Callable

@@ -105,7 +105,7 @@ async def _attended(forked: Forked, program: bytes, *, limit_s: float, prepared_
 
 async def _in_fair_time(forked: Forked, program: bytes, *, limit_s: float) -> bytes | None:
     """Returns the reply, `None` after `limit_s` without one. Raises `ExecutionFailed` where the
-    machine has so little processor time that the limit says nothing of the program.
+    machine is too busy to give the program its seconds.
     """
     started, before_s, waited_s = time.monotonic(), forked.waited_s(), 0.0
     exchange = asyncio.create_task(_exchange(forked.channel, program))
