@@ -1,5 +1,7 @@
 """Routes of trial runs, which call a grader or a tool once, as training does."""
 
+import asyncio
+
 from fastapi import APIRouter, Request
 
 from app.api.schemas.trials import (
@@ -20,7 +22,8 @@ router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
 @router.post("/graders/run", operation_id="runGrader", responses=responses())
 async def run_grader(body: RunGraderRequest, request: Request, services: Services) -> GraderRun:
     """Grades one answer, without a job."""
-    grader, choice = body.to_grader()
+    # `auto` parses texts of the item, which may be as long as the body.
+    grader, choice = await asyncio.to_thread(body.to_grader)
     await services.trials().check_keys(grader)
     work = services.trials().run_grader(
         grader,

@@ -15,7 +15,7 @@ from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.binaries import find_postgres, find_valkey, runnable_by
 from app.embedded.identity import unprivileged
 from app.embedded.postgres import PostgresServer
-from app.embedded.probes import LogLine, http_ok, sandbox_answers
+from app.embedded.probes import LogLine, http_ok, processor_time, sandbox_answers
 from app.embedded.processes import ChildSpec
 from app.embedded.provision import database_url
 from app.embedded.state import DataDir, State
@@ -101,6 +101,10 @@ def _valkey_url(state: State) -> str:
     return f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0"
 
 
+_ASK_API_S = 10.0
+"""An API that answers none of six probes of a second each is replaced after 66 s."""
+
+
 def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
     hidden = ("AGENT_RFT_WORKER_DATABASE_URL", "AGENT_RFT_OWNER_DATABASE_URL")
     return ChildSpec(
@@ -114,6 +118,9 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         log=data_dir.logs / "api.log",
         # Not /readyz, which also fails while the disk is full: a restart would free no byte.
         ready=http_ok(HOST, port, "/healthz"),
+        works=processor_time,
+        answers=http_ok(HOST, port, "/healthz"),
+        ask_every_s=_ASK_API_S,
         directory=data_dir.root,
     )
 

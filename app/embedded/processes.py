@@ -37,6 +37,7 @@ _MISSES = 6  # probes that a ready child fails, one after another, before it is 
 _WORDS_LINES = 5
 _WORDS_BYTES = 16_384
 _NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+)")
+_BUSY_STARTS = 10  # times `ready_timeout_s` that a start may take which does nothing but work
 _STEADY_S = 10.0  # the backoff of a child that was ready this long is reset
 
 State = Literal["down", "starting", "ready", "stopped"]
@@ -59,6 +60,10 @@ class ChildSpec:
     prepare: Callable[[], None] = lambda: None
     ready_timeout_s: float = 60.0
     progress: Callable[[], object] = lambda: None
+    works: Callable[[int], object] = lambda _: None
+    """Counts the work of a child that starts. While it changes, the child has ten times
+    `ready_timeout_s` in all: a busy machine makes a start slow, and a child may work for nothing.
+    """
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 10.0
     orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor dies
@@ -84,8 +89,11 @@ class Child:
         self._started_at = 0.0
         self._moved_at = 0.0
         self._progress: object = None
+        self._worked_at = 0.0
+        self._work: object = None
         self._asked_at = 0.0
         self._misses = 0
+        self._given_up = False
         self._retry_at = 0.0
         self._stop_signalled_at = 0.0
         self._not_started = ""
@@ -174,6 +182,8 @@ class Child:
             return
         self._not_started = ""
         self.state = "starting"
+        self._given_up = False
+        self._misses = 0
         self.starts += 1
         self._started_at = self._moved_at = time.monotonic()  # preparing may take a while
         _log.info("child_started", child=self.spec.name, pid=self._process.pid, start=self.starts)
@@ -196,15 +206,27 @@ class Child:
             )
 
     def _probe(self, now: float) -> None:
-        if self._process is not None and self.spec.ready(self._process.pid):
+        if self._process is None or self._given_up:  # it was killed and has not ended yet
+            return
+        if self.spec.ready(self._process.pid):
             self.state = "ready"
             self.was_ready = True
             _log.info("child_ready", child=self.spec.name, after_s=round(now - self._started_at, 2))
         elif (progress := self.spec.progress()) != self._progress:
             self._progress, self._moved_at = progress, now
-        elif self._process is not None and now - self._moved_at > self.spec.ready_timeout_s:
-            _log.warning("child_not_ready", child=self.spec.name, after_s=self.spec.ready_timeout_s)
+        elif self._is_stuck(self._process.pid, now):
+            after_s = round(now - self._started_at, 2)
+            _log.warning("child_not_ready", child=self.spec.name, after_s=after_s)
+            self._given_up = True
             kill_group(self._process.pid)
+
+    def _is_stuck(self, pid: int, now: float) -> bool:
+        limit_s = self.spec.ready_timeout_s
+        if (work := self.spec.works(pid)) != self._work:
+            self._work, self._worked_at = work, now
+        if now - self._moved_at > _BUSY_STARTS * limit_s:
+            return True
+        return now - max(self._moved_at, self._worked_at) > limit_s
 
     def _ask(self, pid: int, answers: Callable[[int], bool]) -> None:
         """Counts what a ready child does not answer. A count and no time: after a sleep of the

@@ -22,6 +22,7 @@ class Administration:
             self._context.database,
             self._principal,
             work_of=lambda tenant: Factory(self._context, tenant),
+            quotas=self._context.settings.quotas,
         )
 
     def admin_keys(self) -> AdminKeyService:

@@ -17,6 +17,7 @@ from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.sandbox.client import build_sandbox
 from app.gateways.sandbox.sandbox import SharedSandbox
 from app.gateways.secrets import SecretBox, build_secret_box
+from app.grading.computing import ComputingShares
 from app.services.accounts.dashboard_sessions import DashboardSessionService
 from app.services.accounts.keys import KeyService
 from app.services.files.inspections import Inspections
@@ -62,6 +63,7 @@ class ProcessContext:
     streams: ProjectSlots
     job_watch: JobWatch
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
+    computing: ComputingShares = field(default_factory=ComputingShares)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:

@@ -6,6 +6,7 @@ from app.gateways.endpoints.signing import CallSigner, cache_salt
 from app.gateways.free_space import FreeSpace
 from app.gateways.inference.inference import Inference
 from app.gateways.inference.judges import EngineModels
+from app.gateways.sandbox.sandbox import Sandbox
 from app.services.evals.eval_runs import EvalRunService
 from app.services.evals.evals import EvalService
 from app.services.evals.validation_runs import ValidationRunService
@@ -76,7 +77,7 @@ class Factory:
                 context.objects,
                 context.settings.work_dir,
                 context.inspections,
-                GraderTries(context.sandbox.for_project(self._tenant.project_id)),
+                GraderTries(self._sandbox()),
             ),
             base_models=context.settings.base_models,
             judges=self.judge_models(),
@@ -219,7 +220,8 @@ class Factory:
             judge_egress=context.judge_egress,
             engine=EngineModels(self._engine(), context.adapters, models.find),
             signer=CallSigner(*context.settings.secret_keys, project_id=self._tenant.project_id),
-            sandbox=context.sandbox.for_project(self._tenant.project_id),
+            sandbox=self._sandbox(),
+            computing=lambda: context.computing.of(self._tenant.project_id),
         )
         settings = context.settings
         return TrialService(
@@ -243,6 +245,11 @@ class Factory:
             slots=self._context.chats,
             tenant=self._tenant,
         )
+
+    def _sandbox(self) -> Sandbox:
+        """Returns the sandbox with the slots of the tenant."""
+        tenant = self._tenant
+        return self._context.sandbox.for_project(tenant.organization_id, tenant.project_id)
 
     def _engine(self) -> Inference:
         """Returns the engine with a separate prompt cache for the tenant."""

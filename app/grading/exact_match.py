@@ -2,12 +2,14 @@
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
 
 from typing_extensions import override
 
-from app.domain.graders.kinds.exact_match import ExactMatchGrader
+from app.domain.graders.kinds.exact_match import ExactMatchGrader, Normalisation
 from app.domain.graders.marks import LONG_RUN, has_long_run_of_marks
 from app.grading.scorer import GraderErrors, ScoreResult
 from app.grading.templating import blamed
@@ -18,6 +20,13 @@ _NUMBER: Final = re.compile(
 )
 _MAX_NUMBER: Final = 1_000
 """Characters of a text that is read as a number."""
+MAX_NORMALISED: Final = 4_000_000
+"""Characters that a text may have when it is normalised, as many as a body has bytes at most. The
+interpreter stands still until all are made.
+"""
+_TOO_LONG: Final = f"a text has more than {MAX_NORMALISED} characters when normalised"
+_LONGEST: Final = 18
+"""Characters that one character becomes at most."""
 
 
 class ExactMatchScorer(TextScorer):
@@ -28,31 +37,43 @@ class ExactMatchScorer(TextScorer):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         text, reference = texts
-        if self._spec.unicode != "none":
-            self._refuse_long_runs(texts)
+        form = self._spec.unicode
+        if form != "none":
+            self._refuse(texts, has_long_run_of_marks, LONG_RUN)
+            self._refuse(texts, lambda each: is_too_long_normalised(form, each), _TOO_LONG)
         if self._normalised(text) == self._normalised(reference):
             return ScoreResult(1.0)
         if self._spec.numbers and same_number(text, reference):
             return ScoreResult(1.0, reason="the numbers are equal")
         return ScoreResult(0.0, reason="the texts differ")
 
-    def _refuse_long_runs(self, texts: list[str]) -> None:
-        """Raises `Unrenderable`, or `ScoreFault` for a text that comes from the row alone."""
-        long_runs = [
+    def _refuse(self, texts: list[str], is_faulty: Callable[[str], bool], why: str) -> None:
+        """Raises `Unrenderable` for a faulty text, or `ScoreFault` if it comes from the row."""
+        faulty = [
             template
             for template, text in zip(self._templates, texts, strict=True)
-            if has_long_run_of_marks(text)
+            if is_faulty(text)
         ]
-        if long_runs:
-            errors = GraderErrors(sample_parse_error=True, details=LONG_RUN)
-            raise blamed(long_runs, errors, source=self._source)
+        if faulty:
+            errors = GraderErrors(sample_parse_error=True, details=why)
+            raise blamed(faulty, errors, source=self._source)
 
     def _normalised(self, text: str) -> str:
-        if self._spec.unicode != "none":
+        if self._spec.unicode != "none" and not text.isascii():
             text = unicodedata.normalize(self._spec.unicode, text)
         if self._spec.ignore_case:
             text = text.casefold()
         return text.strip() if self._spec.strip else text
+
+
+def is_too_long_normalised(form: Normalisation, text: str) -> bool:
+    """Returns whether a text becomes too long in a form: one character may become eighteen."""
+    if form == "none" or text.isascii() or len(text) * _LONGEST <= MAX_NORMALISED:
+        return False
+    length = sum(
+        times * len(unicodedata.normalize(form, each)) for each, times in Counter(text).items()
+    )
+    return length > MAX_NORMALISED
 
 
 def same_number(text: str, reference: str) -> bool:

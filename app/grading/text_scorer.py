@@ -5,12 +5,12 @@ scored as `app.grading.templating` says, and long texts are scored on a thread. 
 is computed.
 """
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
 from app.domain.graders.templates import parse_template
+from app.grading.computing import computed
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render_all
 
@@ -30,7 +30,7 @@ class TextScorer(ABC):
             texts = render_all(self._templates, request, source=self._source)
             if sum(map(len, texts)) < _THREAD_FROM:
                 return self.compute(texts)
-            return await asyncio.to_thread(self.compute, texts)
+            return await computed(lambda: self.compute(texts))
         except Unrenderable as fault:
             return fault.result
 

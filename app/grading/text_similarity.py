@@ -12,12 +12,12 @@ leaves open:
 Promises: a score takes about a second at most, and does not block the event loop.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
 from app.domain.graders.kinds.text_similarity import MAX_PRODUCT, TextSimilarityGrader
+from app.grading.computing import computed
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable
 from app.grading.text_pair import TextPair
@@ -46,7 +46,7 @@ class TextSimilarityScorer:
             return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
         if self._metric == "fuzzy_match" and longer < _THREAD_FROM:
             return ScoreResult(similarity(self._metric, text, reference))
-        return ScoreResult(await asyncio.to_thread(similarity, self._metric, text, reference))
+        return ScoreResult(await computed(lambda: similarity(self._metric, text, reference)))
 
 
 def similarity(metric: str, text: str, reference: str) -> float:

@@ -8,7 +8,6 @@ the sum is highest, in order where `ordered` is set. The score is the mean over 
 no call scores 1 and any call 0.
 """
 
-import asyncio
 import json
 from typing import Any, Final, assert_never
 
@@ -17,6 +16,7 @@ from app.domain.graders.kinds.tool_call import Comparator, ToolCallGrader
 from app.domain.graders.templates import parse_template
 from app.domain.strict_json import strict_loads
 from app.grading.assignment import best_in_any_order, best_in_order
+from app.grading.computing import computed
 from app.grading.exact_match import same_number
 from app.grading.scorer import GradeRequest, ScoreResult
 from app.grading.templating import Unrenderable, render, unreadable_item
@@ -52,7 +52,7 @@ class ToolCallScorer:
             return ScoreResult(float(not made), reason=reason)
         if len(expected) * len(made) < _THREAD_FROM:
             return self._scored(expected, made)
-        return await asyncio.to_thread(self._scored, expected, made)
+        return await computed(lambda: self._scored(expected, made))
 
     def _scored(self, expected: list[WrittenCall], made: list[WrittenCall]) -> ScoreResult:
         scores = [[self._compare(want, call) for call in made[:MAX_COMPARED]] for want in expected]

@@ -18,13 +18,19 @@ class SandboxSettings(SettingsGroup):
     floor: tuple[Layer, ...] = ("limits", "privileges", "seccomp")
     """Layers without which the runner does not start."""
     time_limit_s: float = Field(5.0, gt=0, le=120)
-    """Seconds of a program, by the clock and of processor time alike."""
+    """Seconds of a program, of processor time and by the clock alike; the clock does not count its
+    waits for a processor.
+    """
     memory_bytes: int = Field(256 * 1024**2, ge=16 * 1024**2)
     """Memory that a program may take beyond that of the warm interpreter."""
     parallel: int | None = Field(None, ge=1, le=256)
     """Programs that run at once; `None`: two for each core, and four at least."""
     per_project: int | None = Field(None, ge=1, le=256)
     """Programs of one project that run at once; `None`: three quarters of `parallel`."""
+    per_organization: int | None = Field(None, ge=1, le=256)
+    """Programs of all projects of one organization that run at once; `None`: seven eighths of
+    `parallel`, and as many as `per_project` at least.
+    """
     max_waiting: int = Field(512, ge=1)
     """Programs of one project that wait; one more is refused."""
     wait_limit_s: float = Field(300.0, gt=0)

@@ -66,6 +66,7 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
             sealed = await unit.evals.secrets(run.eval_id)
             items = await unit.items.done(run.id)
             age_s = await unit.run.age_s()
+            organization_id = await unit.run.organization_id()
         tally = Tally(result_names(of))
         for _, status, results, usage in items:
             tally.add(status, results, usage)
@@ -75,7 +76,7 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
             of=of,
             run=run,
             source=DATA_SOURCE.validate_python(run.data_source),
-            scorers=_scorers(clients, lease, of, sealed),
+            scorers=_scorers(clients, lease, of, sealed, organization_id=organization_id),
             tally=tally,
             done=frozenset(position for position, *_ in items),
             age_s=age_s,
@@ -84,7 +85,9 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
     return await retry_while_unavailable(read_rows)
 
 
-def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> list[Scorer]:
+def _scorers(
+    clients: Clients, lease: Lease, of: Eval, sealed: bytes | None, *, organization_id: str
+) -> list[Scorer]:
     settings = clients.settings
     criteria = _criteria(settings, lease, of, sealed)
     signer = CallSigner(*settings.secret_keys, project_id=lease.project_id)
@@ -103,7 +106,7 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
         customers,
         signer,
         judges,
-        build_sandbox(settings).for_project(lease.project_id),
+        build_sandbox(settings).for_project(organization_id, lease.project_id),
         build_embeddings(settings.embeddings, operators, signer),
     )
     return [build_scorer(criterion, grading) for criterion in criteria]

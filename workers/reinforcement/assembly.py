@@ -116,7 +116,9 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
                 endpoints,
                 signer,
                 run_judges(context, endpoints, signer, operators=operators),
-                build_sandbox(context.settings).for_project(context.job.project_id),
+                build_sandbox(context.settings).for_project(
+                    context.job.organization_id, context.job.project_id
+                ),
                 build_embeddings(context.settings.embeddings, operators, signer),
             ),
         ),

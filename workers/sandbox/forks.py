@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -45,6 +46,20 @@ class Forked:
     """A pidfd, which never means another process."""
     channel: socket.socket
     status: socket.socket
+
+    def waited_s(self) -> float:
+        """Returns the seconds in which the process could run and had no processor, as the kernel
+        counts them; 0 where it does not, and for one that is gone.
+        """
+        try:
+            text = Path(f"/proc/self/fdinfo/{self.handle}").read_text(encoding="ascii")
+            pid = re.search(r"^Pid:\s*(\d+)$", text, re.MULTILINE)
+            if pid is None:
+                return 0.0
+            schedule = Path(f"/proc/{pid[1]}/schedstat").read_text(encoding="ascii")
+            return int(schedule.split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
 
     async def end(self) -> None:
         """Waits until the process is gone."""

@@ -14,11 +14,18 @@ _OPEN_FILES: Final = 4
 """Descriptors 0 to 3, of which a program has only the last."""
 
 
+def processor_limit_s(seconds: float) -> int:
+    """Returns the kernel's limit for a program that may compute for `seconds`. The runner's clock
+    ends a program before, except where a kernel does not tell how long it waited.
+    """
+    return math.ceil(seconds) + 1
+
+
 def limit_resources(*, memory_bytes: int, seconds: float) -> None:
     """`memory_bytes`: of the whole address space. Hard limits: a program cannot raise them."""
     limits = {
         resource.RLIMIT_AS: memory_bytes,
-        resource.RLIMIT_CPU: math.ceil(seconds),
+        resource.RLIMIT_CPU: processor_limit_s(seconds),
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_NOFILE: _OPEN_FILES,
         resource.RLIMIT_NPROC: 0,

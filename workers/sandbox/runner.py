@@ -1,8 +1,9 @@
 """The runner: answers on a Unix socket, gives each program a slot, keeps the fork server alive.
 
-Promises: at most `parallel` programs run at once, the others wait unread, and projects share the
-slots; the level that it tells holds for every program; a fork server that dies or hangs is started
-again and must reach the floor again. Trusts its callers, API and workers, to name the project.
+Promises: at most `parallel` programs run at once, the others wait unread, and organizations and
+their projects share the slots; the level that it tells holds for every program; a fork server that
+dies or hangs is started again and must reach the floor again. Trusts its callers, who are API and
+workers, to name both.
 """
 
 import asyncio
@@ -111,7 +112,9 @@ class Runner:
                 case {"op": "level"}:
                     return asdict((await self._running()).level)
                 case {"op": "run", "project": str(project)}:
-                    return await self._run(reader, project, self._wait_s(header.get("wait_s")))
+                    wait_s = self._wait_s(header.get("wait_s"))
+                    organization = str(header.get("organization", ""))
+                    return await self._run(reader, organization, project, wait_s=wait_s)
                 case _:
                     raise BadFrame("a header without a known 'op'")
         except NoSlot as error:
@@ -126,9 +129,10 @@ class Runner:
         return min(asked, limit_s) if isinstance(asked, int | float) else limit_s
 
     async def _run(
-        self, reader: asyncio.StreamReader, project: str, wait_s: float
+        self, reader: asyncio.StreamReader, organization: str, project: str, *, wait_s: float
     ) -> dict[str, Any]:
-        async with self._slots.hold(project, within_s=wait_s) as held:
+        slots = self._slots.hold(project, organization=organization, within_s=wait_s)
+        async with slots as held:
             async with asyncio.timeout(_PROGRAM_S):  # a frozen caller gives its slot back
                 program = await read_frame(reader, limit=MAX_PROGRAM)
             if reader.at_eof():

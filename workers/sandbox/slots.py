@@ -1,8 +1,9 @@
 """The slots of the runner: which waiting program is the next to run.
 
-Promises: a project holds at most its cap of the slots; a slot that is free goes to the project that
-holds the fewest, among equals to the one whose last program ended longest ago, and within a project
-to its oldest program. A queue has a bound in length and in time, so nobody waits for ever.
+Promises: a project holds at most its cap of the slots, and so does an organization with all its
+projects; a slot that is free goes to the organization that holds the fewest, among equals to the
+one whose last program ended longest ago, within it to a project by the same rule, and within a
+project to its oldest program. A queue has a bound in length and in time, so nobody waits for ever.
 """
 
 import asyncio
@@ -36,31 +37,42 @@ class HeldSlot:
 class _Share:
     """The slots and the queue of one project."""
 
+    organization: str
     held: int = 0
     waiting: deque[asyncio.Future[int]] = field(default_factory=deque)
 
 
 class Slots:
-    def __init__(self, count: int, *, per_project: int, max_waiting: int) -> None:
+    def __init__(
+        self, count: int, *, per_project: int, max_waiting: int, per_organization: int | None = None
+    ) -> None:
         """`max_waiting` programs of each project may wait."""
         self._free = deque(range(count))
         self._per_project = per_project
+        self._per_organization = count if per_organization is None else per_organization
         self._max_waiting = max_waiting
         self._shares = dict[str, _Share]()
         """The projects that hold or wait; among equals the first is the next."""
+        self._held = dict[str, int]()
+        """Slots of each organization that has a share; among equals the first is the next."""
 
     @asynccontextmanager
-    async def hold(self, project: str, *, within_s: float) -> AsyncIterator[HeldSlot]:
-        """Waits for a slot and holds it. Raises `NoSlot`."""
+    async def hold(
+        self, project: str, *, within_s: float, organization: str = ""
+    ) -> AsyncIterator[HeldSlot]:
+        """Waits for a slot and holds it. A project without `organization` is one of its own. Raises
+        `NoSlot`.
+        """
         started = time.monotonic()
-        slot = await self._take(project, within_s)
+        slot = await self._take(project, organization or project, within_s)
         try:
             yield HeldSlot(slot, time.monotonic() - started)
         finally:
             self._give_back(project, slot)
 
-    async def _take(self, project: str, within_s: float) -> int:
-        share = self._shares.setdefault(project, _Share())
+    async def _take(self, project: str, organization: str, within_s: float) -> int:
+        share = self._shares.setdefault(project, _Share(organization))
+        self._held.setdefault(share.organization, 0)
         if len(share.waiting) >= self._max_waiting:
             raise NoSlot(f"is full: {len(share.waiting)} programs of this project wait already")
         place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -88,14 +100,18 @@ class Slots:
         share = self._shares.pop(project)
         share.held -= 1
         self._shares[project] = share  # behind all that wait
+        self._held[share.organization] = self._held.pop(share.organization) - 1
         self._free.append(slot)
         self._forget_idle(project)
         self._grant()
 
     def _forget_idle(self, project: str) -> None:
         share = self._shares[project]
-        if not share.held and not share.waiting:
-            del self._shares[project]
+        if share.held or share.waiting:
+            return
+        del self._shares[project]
+        if all(other.organization != share.organization for other in self._shares.values()):
+            del self._held[share.organization]
 
     def _grant(self) -> None:
         while self._free and (project := self._next()) is not None:
@@ -103,22 +119,33 @@ class Slots:
             place = share.waiting.popleft()
             if not place.done():
                 share.held += 1
+                self._held[share.organization] += 1
                 place.set_result(self._free.popleft())
 
     def _next(self) -> str | None:
         """Returns the project whose program is the next to run."""
+        rank = {organization: number for number, organization in enumerate(self._held)}
         able = [
-            (share.held, project)
-            for project, share in self._shares.items()
-            if share.waiting and share.held < self._per_project
+            (self._held[share.organization], rank[share.organization], share.held, number, project)
+            for number, (project, share) in enumerate(self._shares.items())
+            if share.waiting
+            and share.held < self._per_project
+            and self._held[share.organization] < self._per_organization
         ]
-        return min(able, key=lambda one: one[0])[1] if able else None
+        return min(able)[-1] if able else None
 
 
 def slots_of(settings: SandboxSettings) -> Slots:
     """Returns the slots that the settings ask for, by the cores of this machine where they do not
-    say. A project alone gets three quarters of them, so that another's program finds one free.
+    say. A project alone gets three quarters of them, so that another's program finds one free; an
+    organization seven eighths, for it can make projects without end.
     """
     count = settings.parallel or max(_FEWEST, _PER_CORE * (os.cpu_count() or 1))
     per_project = settings.per_project or max(1, count - max(1, count // 4))
-    return Slots(count, per_project=per_project, max_waiting=settings.max_waiting)
+    per_organization = settings.per_organization or max(per_project, count - max(1, count // 8))
+    return Slots(
+        count,
+        per_project=per_project,
+        per_organization=per_organization,
+        max_waiting=settings.max_waiting,
+    )

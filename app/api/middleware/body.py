@@ -39,7 +39,8 @@ loop for 140 ms.
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
-_STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
+_STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[,\[{]', re.DOTALL)
+"""A string that nothing closes matches too, as far as it goes: each byte is read once."""
 
 
 class BodyGuard:

@@ -1,4 +1,4 @@
-"""Limits on what one project may store, queue and run."""
+"""Limits on what one project may store, queue and run, and on the projects of an organization."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +12,8 @@ class Quotas(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    projects: int = Field(1_000, ge=1)
+    """Projects of an organization that are not archived."""
     queued_jobs: int = Field(200, ge=0)
     """Jobs that no worker has begun."""
     running_jobs: int = Field(32, ge=1)
@@ -45,13 +47,15 @@ class Quotas(BaseModel):
 def check_quota(name: str, *, used: int, adding: int, limit: int) -> None:
     """Raises `QuotaExceeded` if the project would use more than `limit` of the quota `name`."""
     if used + adding > limit:
+        holder = "organization" if name == "projects" else "project"
         raise QuotaExceeded(
-            f"This project has reached its quota of {name} ({used} of {limit} in use). "
+            f"This {holder} has reached its quota of {name} ({used} of {limit} in use). "
             f"{_CURES[name]} or ask the operator for a higher quota."
         )
 
 
 _CURES = {
+    "projects": "Archive a project",
     "queued_jobs": "Wait until a job starts, cancel one,",
     "queued_eval_runs": "Wait until a run starts, cancel one,",
     "queued_exports": "Wait until an export starts, delete one,",

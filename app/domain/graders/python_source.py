@@ -20,7 +20,9 @@ MAX_READ: Final = 64_000
 """Bytes of the sources of a request that are parsed; the sandbox alone reads those beyond. The
 parser holds the interpreter for a whole source, up to 0.2 s for so many bytes.
 """
-_LONG_NAME: Final = re.compile(r"\b(?:\w++[\s\\]*+\.[\s\\]*+){16}")
+_NAME: Final = r"[\w\x80-\U0010ffff]"
+"""A character of a name as Python's tokenizer reads it, which first takes all beyond ASCII."""
+_LONG_NAME: Final = re.compile(rf"(?<!{_NAME})(?:{_NAME}++[\s\\]*+\.[\s\\]*+){{16}}")
 """A dotted name, for which the parser takes memory that grows with the square of its length."""
 _SIGNATURE: Final = f"def {FUNCTION}(sample, item)"
 _VALUES: Final = 2

@@ -36,6 +36,7 @@ class UnixSandbox:
         self,
         socket: Path,
         *,
+        organization_id: str = "",
         project_id: str = "",
         patience_s: float = PATIENCE_S,
         silence_s: float = SILENCE_S,
@@ -43,14 +44,16 @@ class UnixSandbox:
     ) -> None:
         """`wait_s` limits a program's wait for its start; `None`: as long as the runner allows."""
         self._socket = socket
+        self._organization_id = organization_id
         self._project_id = project_id
         self._patience_s = patience_s
         self._silence_s = silence_s
         self._wait_s = wait_s
 
-    def for_project(self, project_id: str) -> Self:
+    def for_project(self, organization_id: str, project_id: str) -> Self:
         return type(self)(
             self._socket,
+            organization_id=organization_id,
             project_id=project_id,
             patience_s=self._patience_s,
             silence_s=self._silence_s,
@@ -61,7 +64,14 @@ class UnixSandbox:
         body = to_frame(program.to_json())
         if len(body) > MAX_PROGRAM:
             raise ProgramTooLarge(f"{len(body)} bytes of JSON, above {MAX_PROGRAM}")
-        header = to_frame({"op": "run", "project": self._project_id, "wait_s": self._wait_s})
+        header = to_frame(
+            {
+                "op": "run",
+                "organization": self._organization_id,
+                "project": self._project_id,
+                "wait_s": self._wait_s,
+            }
+        )
         until, delay_s = time.monotonic() + self._patience_s, _FIRST_DELAY_S
         while True:
             try:

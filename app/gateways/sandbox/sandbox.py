@@ -19,7 +19,9 @@ class ProgramTooLarge(Exception):
 
 
 class Sandbox(Protocol):
-    """The sandbox as one project has it: its programs share the slots of that project."""
+    """The sandbox as one project has it: its programs share the slots of that project and of
+    its organization.
+    """
 
     async def run(self, program: Program) -> Ending:
         """Runs a program in a process of its own, to its end or to its limit.
@@ -32,7 +34,7 @@ class Sandbox(Protocol):
 class SharedSandbox(Protocol):
     """The sandbox of a machine, which all projects share."""
 
-    def for_project(self, project_id: str) -> Sandbox: ...
+    def for_project(self, organization_id: str, project_id: str) -> Sandbox: ...
 
     async def level(self) -> Level:
         """Returns the layers that hold. Raises `SandboxUnavailable`."""
@@ -51,8 +53,8 @@ class InMemorySandbox:
             raise SandboxUnavailable("does not answer")
         return self._answer(program)
 
-    def for_project(self, project_id: str) -> Sandbox:
-        del project_id
+    def for_project(self, organization_id: str, project_id: str) -> Sandbox:
+        del organization_id, project_id
         return self
 
     async def level(self) -> Level:

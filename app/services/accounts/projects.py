@@ -11,6 +11,7 @@ from typing import Protocol
 import structlog
 
 from app.domain.accounts.keys import Project
+from app.domain.accounts.quotas import Quotas, check_quota
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import WrongState
 from app.domain.ids import ProjectId, new_id
@@ -41,14 +42,17 @@ class _Open:
 
 
 class ProjectService:
-    def __init__(self, database: Database, principal: AdminPrincipal, *, work_of: WorkOf) -> None:
+    def __init__(
+        self, database: Database, principal: AdminPrincipal, *, work_of: WorkOf, quotas: Quotas
+    ) -> None:
+        self._quotas = quotas
         self._database = database
         self._principal = principal
         self._organization_id = principal.organization_id
         self._work_of = work_of
 
     async def create(self, name: str) -> Project:
-        """Raises `InvalidRequest` for a name in use."""
+        """Raises `InvalidRequest` for a name in use, `QuotaExceeded` for a project too many."""
         project = Project(
             id=new_id("proj_"),
             organization_id=self._organization_id,
@@ -56,6 +60,8 @@ class ProjectService:
             created_at=int(time.time()),
         )
         async with self._database.organization(self._organization_id) as unit:
+            used = await unit.projects.count_active(self._organization_id)
+            check_quota("projects", used=used, adding=1, limit=self._quotas.projects)
             await unit.projects.insert_project(project)
             made = await unit.projects.get(self._organization_id, project.id)
         self._note("project created", project.id)

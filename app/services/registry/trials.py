@@ -6,6 +6,8 @@ Must not know HTTP routes. Limits of endpoints (rate, breaker) begin anew with e
 
 import asyncio
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,6 +55,8 @@ class TrialPorts:
     engine: EngineModels
     signer: CallSigner
     sandbox: Sandbox
+    computing: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Opens a block whose scores are computed in the project's share of the threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class TrialService:
         """
         scorer = await self.scorer(grader, "grader")
         request = GradeRequest(
-            sample=text_sample(model_sample, sample),
+            sample=await asyncio.to_thread(text_sample, model_sample, sample),
             item=item,
             trace_id=trace_id or new_trace_id(),
             call_id=new_id("grade_"),
@@ -113,7 +117,8 @@ class TrialService:
         started = time.perf_counter()
         try:
             async with asyncio.timeout(GRADER_RUN_LIMIT_S):
-                result = await scorer.score(request)
+                with self._ports.computing():
+                    result = await scorer.score(request)
         except ScoreFault as fault:
             result = ScoreResult(
                 0.0,

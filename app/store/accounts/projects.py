@@ -40,6 +40,17 @@ class ProjectStore:
         except IntegrityError as error:
             raise _taken(project.name, error) from error
 
+    async def count_active(self, organization_id: str) -> int:
+        """Returns the number of projects that are not archived. Until the transaction ends, nobody
+        else counts.
+        """
+        number = func.hashtextextended(f"projects of {organization_id}", 0)
+        await self._session.execute(select(func.pg_advisory_xact_lock(number)))
+        active = select(func.count()).where(
+            ProjectTable.organization_id == organization_id, ProjectTable.archived_at.is_(None)
+        )
+        return int(await self._session.scalar(active) or 0)
+
     async def get(self, organization_id: str, project_id: str) -> Project:
         """Raises `NotFound`."""
         return await self._get(organization_id, project_id)

@@ -23,6 +23,7 @@ from app.store.accounts.projects import refuse_archived
 from app.store.events.log import log_end
 from app.store.paging import Keyset, fitting
 from app.store.schema.eval_runs import EvalRunTable as Table
+from app.store.schema.projects import ProjectTable
 from app.store.storable import storable
 from app.store.times import unix
 
@@ -139,6 +140,13 @@ class LeasedEvalRunStore:
     async def get(self) -> EvalRun:
         row = (await self._session.scalars(select(Table).where(Table.id == self._run_id))).one()
         return _to_run(row)
+
+    async def organization_id(self) -> str:
+        """Returns the organization whose project the run is in."""
+        owner = select(ProjectTable.organization_id).join(
+            Table, Table.project_id == ProjectTable.id
+        )
+        return (await self._session.scalars(owner.where(Table.id == self._run_id))).one()
 
     async def age_s(self) -> float:
         """Returns the seconds since the run was claimed first, on the database's clock."""

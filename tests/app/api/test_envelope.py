@@ -11,6 +11,7 @@ from app.api.middleware.body import json_problem
 from app.main import create_app
 from tests.support.api.application import Api
 from tests.support.application import application
+from tests.support.growth import growth
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -100,6 +101,17 @@ def test_a_body_may_be_long_but_not_of_countless_values() -> None:
     assert json_problem(b'{"a": [' + b"[]," * 20_000 + b"[]]}") is None
     for many in (b"[]," * 25_000, b"1.5," * 25_000, b'{"b":1},' * 15_000):
         assert json_problem(b'{"a": [' + many + b"[]]}") == "it contains more than 25000 values"
+
+
+def test_a_string_that_nothing_closes_is_read_once() -> None:
+    """The count of values took the square of its length, on the event loop and without a key."""
+
+    def body(length: int) -> bytes:
+        return b'"' + b'\\"' * length + b"," * 25_001
+
+    assert (json_problem(body(2_000)) or "").startswith("Unterminated string")
+    # Eight times as long is 64 times the work where each quote starts anew.
+    assert growth(json_problem, small=body(2_000), large=body(16_000)) < 8
 
 
 async def test_an_internal_fault_has_a_request_id_and_no_details(

@@ -4,10 +4,29 @@ import asyncio
 import time
 from typing import Any
 
-from tests.support.api.application import Api
+from tests.support.api.application import Api, running
 from tests.support.api.organization import PROJECTS, Admin, execute
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
+
+
+async def test_an_organization_has_a_quota_of_projects(database: Database) -> None:
+    quotas = database.settings.quotas.model_copy(update={"projects": 3})
+    changed = database.settings.model_copy(update={"quotas": quotas})
+    async with running(Database(database.name, changed, database.superuser_url)) as api:
+        admin = Admin(api, api.admin_key)
+        replies = await asyncio.gather(
+            *(api.call("POST", PROJECTS, key=admin.key, json={"name": name}) for name in "abcde")
+        )
+        assert sorted(reply.status_code for reply in replies) == [200] * 2 + [429] * 3
+        error = next(reply.json()["error"] for reply in replies if reply.status_code == 429)
+        assert (error["type"], error["code"]) == ("insufficient_quota", "insufficient_quota")
+        assert error["message"].startswith(
+            "This organization has reached its quota of projects (3 of 3 in use). Archive"
+        )
+        made = next(reply.json()["id"] for reply in replies if reply.status_code == 200)
+        await admin("POST", f"{PROJECTS}/{made}/archive")
+        await admin.project("f")
 
 
 async def test_a_project_is_made_renamed_and_listed_in_order(admin: Admin) -> None:

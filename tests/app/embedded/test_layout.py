@@ -1,12 +1,14 @@
 """The settings of a start: what its plan adds, and what the operator has set."""
 
+import socket
 from pathlib import Path
 
 import pytest
 
 from app.domain.models.models import BaseModelSpec
 from app.embedded.base_model.chosen import ChosenModel
-from app.embedded.layout import UpOptions, build_settings
+from app.embedded.layout import UpOptions, api_child, build_settings
+from app.embedded.ports import free_port
 from app.embedded.state import DataDir, State
 from app.settings.host import HostSettings
 from app.settings.runs import ConfiguredRuns
@@ -29,6 +31,19 @@ def test_the_planned_micro_batch_gives_way_to_the_operators(
         chosen=chosen,
     )
     assert settings.runs.memory.of(settings.base_models[0]).micro_batch_tokens == runs_with
+
+
+def test_an_api_that_does_not_answer_is_noticed(tmp_path: Path) -> None:
+    data_dir = DataDir(tmp_path)
+    settings = build_settings(
+        UpOptions(8310), host=HostSettings(), state=State(1, 2, 3), data_dir=data_dir, chosen=None
+    )
+    port = free_port()
+    child = api_child(settings, data_dir, port)
+    assert child.answers is not None
+    assert not child.answers(1)
+    with socket.create_server(("127.0.0.1", port)):  # a frozen process accepts connections too
+        assert not child.answers(1)
 
 
 def test_the_operators_values_are_read_before_a_database_is_known(

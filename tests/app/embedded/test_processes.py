@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,8 @@ from structlog.testing import capture_logs
 
 from app.embedded.errors import ChildFailed
 from app.embedded.leftovers import fingerprint
+from app.embedded.ports import free_port
+from app.embedded.probes import http_ok, processor_time
 from app.embedded.processes import Child, ChildSpec
 from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
 from app.settings.environment import inherited_environment
@@ -152,6 +154,54 @@ def test_a_child_that_makes_progress_is_waited_for(start: Start, tmp_path: Path)
     assert log.exists()
 
 
+def test_a_frozen_server_is_replaced(start: Start) -> None:
+    """It still accepts connections, which the kernel does for it."""
+    port = free_port()
+    answers = http_ok("127.0.0.1", port, "/")
+    server = f"exec {sys.executable} -m http.server -b 127.0.0.1 {port}"
+    child = start(server, ready=answers, answers=answers, ask_every_s=0.0)
+    wait_ready([child])
+    first = child.pid
+    assert first is not None
+    os.kill(first, signal.SIGSTOP)
+
+    def replaced() -> bool:
+        child.tick()
+        return child.starts == 2
+
+    wait_for(replaced, what="another server")
+    wait_ready([child])
+    assert child.pid != first
+
+
+@pytest.mark.parametrize(("computes", "times"), [(False, 1), (True, 10)])
+def test_a_start_that_computes_gets_ten_times_as_long(
+    start: Start, computes: bool, times: int
+) -> None:
+    """A busy machine makes a start slow. One that computes for ever has an end too."""
+    work = count()
+    child = start(
+        "sleep 300",
+        ready=lambda _pid: False,
+        ready_timeout_s=0.05,
+        works=lambda _pid: next(work) if computes else 0,
+    )
+    with capture_logs() as log, pytest.raises(ChildFailed):
+        wait_ready([child])
+    took_s = [line["after_s"] for line in log if line["event"] == "child_not_ready"]
+    assert len(took_s) == child.starts  # one line for each start
+    assert all(after_s >= times * 0.05 for after_s in took_s)
+
+
+def test_the_work_of_a_process_is_its_processor_time() -> None:
+    before = processor_time(os.getpid())
+
+    def computed() -> bool:
+        return sum(range(1_000_000)) > 0 and processor_time(os.getpid()) > before
+
+    wait_for(computed, what="a tick of the clock")
+
+
 def test_a_crashing_child_is_restarted_ever_more_slowly(start: Start, tmp_path: Path) -> None:
     moments = tmp_path / "moments"
     child = start(f"date +%s.%N >> {moments}; echo up; exit 1")
@@ -206,6 +256,8 @@ def test_children_of_a_killed_supervisor_die_with_it(tmp_path: Path) -> None:
     program = f"""
 import time
 from pathlib import Path
+from app.embedded.ports import free_port
+from app.embedded.probes import http_ok, processor_time
 from app.embedded.processes import Child, ChildSpec
 log = Path({str(tmp_path / "log")!r})
 child = Child(ChildSpec(name="c", command=("sleep", "300"), environment={{}}, log=log,

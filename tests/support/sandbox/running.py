@@ -32,8 +32,8 @@ class RunningSandbox:
     def client(self) -> UnixSandbox:
         return UnixSandbox(self.socket)
 
-    def of(self, project_id: str) -> UnixSandbox:
-        return self.client.for_project(project_id)
+    def of(self, project_id: str, organization_id: str = "") -> UnixSandbox:
+        return self.client.for_project(organization_id, project_id)
 
     def fork_server(self) -> int:
         """Process id of the warm interpreter."""

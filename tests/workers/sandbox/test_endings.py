@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -78,6 +79,33 @@ async def test_processor_time_and_time_by_the_clock_differ() -> None:
     # The order of the two depends on how busy the machine is.
     assert computed.how == "time_limit"
     assert computed.detail in {"no result within 1 s", "no result within 1 s of processor time"}
+
+
+@pytest.fixture
+def crowd() -> Iterator[None]:
+    """Four other programs compute on the one processor that this process and its children have."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    shell = ("sh", "-c", "while :; do :; done")
+    others = [subprocess.Popen(shell, start_new_session=True) for _ in range(4)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+        os.sched_setaffinity(0, before)
+
+
+@pytest.mark.usefixtures("crowd")
+async def test_waits_for_a_processor_do_not_count() -> None:
+    """The program computes for half of its limit, and takes longer than that by the clock."""
+    with running_sandbox(time_limit_s=0.8) as sandbox:
+        ending = await run(
+            sandbox, "    while time.process_time() < 0.4:\n        pass\n    return 1"
+        )
+    assert (ending.how, ending.detail) == ("replied", "")
+    assert ending.elapsed_s > 0.8
 
 
 async def test_a_kill_from_outside_names_the_memory_that_was_held() -> None:

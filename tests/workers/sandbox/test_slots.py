@@ -15,6 +15,7 @@ class Play:
 
     def __init__(self, slots: Slots) -> None:
         self.slots = slots
+        self.organizations = dict[str, str]()
         self.started = list[str]()
         self.ends = dict[str, asyncio.Event]()
         self.tasks = dict[str, asyncio.Task[None]]()
@@ -27,7 +28,8 @@ class Play:
             await asyncio.sleep(0)
 
     async def _run(self, name: str) -> None:
-        async with self.slots.hold(name[0], within_s=PATIENCE_S):
+        organization = self.organizations.get(name[0], "")
+        async with self.slots.hold(name[0], organization=organization, within_s=PATIENCE_S):
             self.started.append(name)
             await self.ends[name].wait()
 
@@ -77,6 +79,34 @@ async def test_a_project_leaves_slots_for_others() -> None:
     await play.end("a1")
     assert play.started[4:] == ["c1"]
     assert Counter(name[0] for name in await play.end_all()) == {"a": 5, "b": 1, "c": 1}
+
+
+async def test_an_organization_of_many_projects_gets_no_more_than_one_of_a_single_project() -> None:
+    """Also while each of its projects is new: x's one is next as soon as anything ends."""
+    play = Play(Slots(2, per_project=2, max_waiting=9))
+    play.organizations = dict.fromkeys("abcdefgh", "many")
+    await play.ask("a1", "b1", "c1", "d1", "e1", "x1", "x2", "f1", "g1", "x3")
+    assert play.started == ["a1", "b1"]
+    await play.end("a1")
+    assert play.started[2:] == ["x1"]
+    await play.end("x1")
+    assert play.started[3:] == ["x2"]  # x holds none and the many hold one
+    await play.end("b1")
+    assert play.started[4:] == ["c1"]  # now x holds one and the many none
+    assert Counter(name[0] for name in await play.end_all()) == {
+        "x": 3,
+        **dict.fromkeys("abcdefg", 1),
+    }
+
+
+async def test_an_organization_leaves_a_slot_for_others_with_all_its_projects() -> None:
+    play = Play(slots_of(SandboxSettings(parallel=8)))
+    play.organizations = dict.fromkeys("abcdefgh", "many")
+    await play.ask(*(f"{project}{number}" for project in "abcdefgh" for number in range(2)))
+    assert len(play.started) == 7
+    await play.ask("x1")
+    assert play.started[7:] == ["x1"]
+    await play.end_all()
 
 
 async def test_one_that_gives_up_leaves_its_place_and_its_slot() -> None:

@@ -1,9 +1,11 @@
 """The early check of a python grader's source: what it refuses with its line, what it lets by."""
 
+import tracemalloc
+
 import pytest
 
 from app.domain.graders.kinds.python import PythonGrader
-from app.domain.graders.python_source import MAX_SOURCE, SourceFault, check_source
+from app.domain.graders.python_source import MAX_READ, MAX_SOURCE, SourceFault, check_source
 
 GRADE = "def grade(sample, item):\n    return 1.0\n"
 
@@ -60,6 +62,23 @@ def test_what_can_never_work_is_refused(source: str, fault: str) -> None:
 )
 def test_what_may_work_passes(source: str) -> None:
     check_source(source)
+
+
+@pytest.mark.parametrize("dot", [".", " . ", "\\\n.", "\f."])
+@pytest.mark.parametrize(
+    "name", ["a", "\u2118", "a\u00b7", "\u212e", "a\u0387", "a\u1369", "a\u19da"]
+)
+def test_a_long_dotted_name_takes_little_memory(name: str, dot: str) -> None:
+    """The parser alone takes 1 GB for the longest of these."""
+    names = MAX_READ // len((name + dot).encode()) // 4
+    source = "import " + dot.join([name] * names) + "\n" + GRADE
+    tracemalloc.start()
+    try:
+        check_source(source)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100 * MAX_READ
 
 
 def test_the_hosted_fields_are_echoed() -> None:
