@@ -89,7 +89,9 @@ async def test_the_calls_of_the_page_are_accepted_as_they_stand(
     api: Api, sent: dict[str, Any]
 ) -> None:
     report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
-    assert (report["valid"], report["errors"], report["warnings"]) == (True, [], [])
+    assert (report["valid"], report["errors"]) == (True, [])
+    # No sandbox runs beside these tests.
+    assert {one["code"] for one in report["warnings"]} <= {"grader_not_tried"}
     environment = read_environment(sent["method"]["reinforcement"]["environment"])
     assert report["training_file"]["rows"] == environment.training_tasks
 
