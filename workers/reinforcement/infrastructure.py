@@ -108,16 +108,21 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses 
     if not rollouts or lost < limit:
         return None
     failures = [rollout.failure for rollout in rollouts if rollout.failure is not None]
-    counted = [
-        (failure.source, failure.failure_class, failure.message, _answer_flag(failure))
-        for failure in failures
-    ]
-    (source, cause, message, flag), _ = Counter(counted).most_common(1)[0]
+    causes = Counter(map(_cause, failures))
+    main, _ = causes.most_common(1)[0]
+    source, cause, flag = main
+    messages = Counter(failure.message for failure in failures if _cause(failure) == main)
+    message, _ = messages.most_common(1)[0]
     reason = (
         f"{lost:.0%} of the step's rollouts were lost to failures of tools or graders "
         f"(mostly '{source}', {cause.value}: {message})"
     )
     return Losses(reason, cause, flag)
+
+
+def _cause(failure: Failure) -> tuple[str, FailureClass, str | None]:
+    """Returns what failures have in common; their messages may each have a value of their own."""
+    return failure.source, failure.failure_class, _answer_flag(failure)
 
 
 def _answer_flag(failure: Failure) -> str | None:

@@ -45,7 +45,7 @@ def _turn(turn: Json, message: Json) -> Turn:
         logprobs=(0.0,) * count,
         policy_version=turn.get("policy_version", 0),
         content=message.get("content") or "",
-        reasoning_tokens=turn["reasoning_tokens"],
+        reasoning_tokens=turn.get("reasoning_tokens", 0),
         finish_reason=turn["finish_reason"],
         tool_calls=tuple(_call(call) for call in turn["tool_calls"]),
         parse_error=turn["parse_error"],
@@ -61,7 +61,7 @@ def _call(call: Json) -> ToolCallRecord:
         output=call["output"],
         error=call["error"],
         latency_s=call["latency_s"],
-        attempts=call["attempts"],
+        attempts=call.get("attempts", 1),
         output_tokens=call.get("output_tokens", 0),
         repeated=call["repeated"],
     )

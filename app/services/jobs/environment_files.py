@@ -3,7 +3,6 @@
 Owns the way from a problem file to the rows. Must not know how tasks are made.
 """
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +53,9 @@ class EnvironmentFiles:
         from app.preflight.environment_tasks import tasks_of  # noqa: PLC0415 - for few calls
 
         if environment.problem_file is None:
-            return await asyncio.to_thread(tasks_of, environment, None)
+            return await self._ports.inspections.run(
+                self._tenant.project_id, tasks_of, environment, None
+            )
         key = await self._object_key(environment.problem_file)
         try:
             async with fetched(self._ports.objects, key, self._ports.work_dir) as path:

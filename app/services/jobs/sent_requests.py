@@ -15,6 +15,7 @@ from app.domain.ids import SampleKey, Split
 from app.domain.jobs.jobs import Job
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.stored_traces import key_of, trajectory_of
+from app.domain.rollouts.trajectory import GRADER_FAILURES
 from app.domain.strict_json import strict_loads
 from app.gateways.endpoints.tool_calls import ToolCall
 from app.grading.endpoint import encode
@@ -77,8 +78,8 @@ def _tool_requests(job: Job, row: RolloutRow) -> Iterator[SentRequest]:
     for turn, record in enumerate(row.trace["turns"]):
         for number, call in enumerate(record["tool_calls"]):
             tool = tools.get(call["name"])
-            if tool is None or "server_url" not in tool:
-                continue  # the model named a tool that the job does not have
+            if tool is None or "server_url" not in tool or call.get("attempts") == 0:
+                continue  # a tool that the job does not have, or a call that was refused unsent
             request = ToolCall(
                 name=call["name"],
                 arguments=call["arguments"],
@@ -97,7 +98,7 @@ def _tool_requests(job: Job, row: RolloutRow) -> Iterator[SentRequest]:
 
 def _grader_requests(job: Job, row: RolloutRow, line: str) -> Iterator[SentRequest]:
     graders = list(_endpoints(job.method.options.get("grader") or {}, key_of(row)))
-    if not graders or not row.trace["turns"]:
+    if not graders or not row.trace["turns"] or not _was_graded(row):
         return
     try:
         item = strict_loads(line)
@@ -108,6 +109,11 @@ def _grader_requests(job: Job, row: RolloutRow, line: str) -> Iterator[SentReque
         request = GradeRequest(sample, grader_item(item), row.trace_id, call_id)
         headers = _headers(grader, call_id, row.trace_id)
         yield SentRequest(name, grader["url"], headers, encode(request).decode(), call_id)
+
+
+def _was_graded(row: RolloutRow) -> bool:
+    """Returns whether graders were asked: a rollout that a tool lost never came to them."""
+    return row.failure_class is None or row.failure_class in GRADER_FAILURES
 
 
 def _endpoints(grader: Json, key: SampleKey) -> Iterator[tuple[str, str, Json]]:

@@ -110,13 +110,18 @@ class JobStream:
     async def items(self, check: Callable[[], Awaitable[object]]) -> AsyncIterator[StreamItem]:
         """Yields events, and the job whenever its state has changed and all its events are sent,
         until the job has ended. `check` raises `AuthenticationFailed` once the caller may see no
-        more; it is asked at every heartbeat.
+        more; it is asked at every heartbeat, whether or not anything happens.
         """
         shown: JobHead | None = None
+        now = asyncio.get_running_loop().time
+        checked = now()
         with self._watch.watching(self._tenant, self._job_id) as self._news:
             while not self._is_ended:
                 self._news.came.clear()
                 try:
+                    if now() >= checked + self._watch.heartbeat_s:
+                        await check()
+                        checked = now()
                     job, events = await self._read()
                     for streamed in events:
                         self._behind = streamed.position
@@ -131,6 +136,7 @@ class JobStream:
                     while not await self._came(self._news):
                         yield Quiet()
                         await check()
+                        checked = now()
                 except (NotFound, AuthenticationFailed):
                     return
                 except Unavailable:  # the client keeps its stream; the read is tried again

@@ -1,25 +1,26 @@
 """Reads the samples of a calibration from a job's baseline: its start model's answers to held-out
-rows, as their graders saw them, with tool calls and turns.
+rows, as their graders saw them, with tool calls and turns. A rollout that was lost has no answer.
 
 Must not know how samples are scored.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import DatasetError, load_line
 from app.domain.data.dataset import grader_item
 from app.domain.errors import InvalidRequest, NotFound
+from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
+from app.domain.rollouts.stored_traces import trajectory_of
 from app.grading.calibration import MAX_SAMPLES, Sample
 from app.services.files.files import FileService
 from app.store.database import Database
 
 _PAGE: Final = 100
 _PARAM: Final = "job_id"
-_CALL_KEYS: Final = ("name", "arguments", "output", "error", "latency_s", "repeated")
 
 
 class BaselineSamples:
@@ -54,7 +55,7 @@ class BaselineSamples:
             async with self._database.tenant(self._tenant) as unit:
                 page, more = await unit.rollouts.page(
                     job_id,
-                    RolloutFilter(split="valid", step=0),
+                    RolloutFilter(split="valid", step=0, failed=False),
                     after=found[-1].id if found else None,
                     limit=min(_PAGE, MAX_SAMPLES - len(found)),
                 )
@@ -97,28 +98,5 @@ def _item(line: bytes, number: int) -> dict[str, Any]:
 
 
 def _sample(rollout: RolloutRow, item: dict[str, Any]) -> Sample:
-    turns: Sequence[dict[str, Any]] = rollout.trace.get("turns", [])
-    spoken = [each for each in rollout.trace["messages"] if each.get("role") == "assistant"]
-    written = spoken[-len(turns) :] if turns else []
-    last = written[-1] if written else {}
-    calls = [
-        {**{key: call.get(key) for key in _CALL_KEYS}, "id": call.get("call_id"), "turn": number}
-        for number, turn in enumerate(turns)
-        for call in turn["tool_calls"]
-    ]
-    more = {
-        "output_tools": last.get("tool_calls") or [],
-        "tool_calls": calls,
-        "turns": [
-            {
-                "content": message.get("content") or "",
-                "finish_reason": turn["finish_reason"],
-                "parse_error": turn["parse_error"],
-                "tool_calls": len(turn["tool_calls"]),
-                "completion_tokens": turn["tokens"],
-            }
-            for turn, message in zip(turns, written, strict=False)
-        ],
-        "stop_reason": rollout.stop_reason,
-    }
-    return Sample(last.get("content") or "", item, more)
+    sample = sample_object(trajectory_of(rollout))
+    return Sample(sample["output_text"], item, sample)

@@ -12,8 +12,10 @@ import psycopg
 import pytest
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.errors import AuthenticationFailed
 from app.domain.ids import OrganizationId, ProjectId
 from app.domain.rollouts.metrics import MetricPoint
+from app.services.jobs.streams import JobWatch, StreamService
 from app.settings.egress import EgressSettings
 from app.store.database import Database as Store
 from tests.support.api.application import Api
@@ -253,6 +255,25 @@ async def test_a_stream_ends_with_its_key(api: Api, database: Database) -> None:
         execute(database, query, (api.key.split("_")[2],))
         await asyncio.wait_for(reader, PATIENCE_S)
     assert (await api.call("GET", path_of(job))).status_code == 401
+
+
+async def test_a_stream_that_is_never_quiet_asks_for_its_key_too(
+    api: Api, database: Database
+) -> None:
+    job, items = await create_job(api), 0
+
+    async def refuse() -> None:
+        raise AuthenticationFailed("the key has ended")
+
+    async with writing(database, job) as (store, tenant):
+        watch = JobWatch(store, heartbeat_s=1.0)
+        stream = await StreamService(watch, tenant).open(job, after=None)
+        assert stream is not None
+        async for _ in stream.items(refuse):
+            items += 1
+            assert items < 100, "it goes on without a look at the key"
+            await commit_step(store, tenant, job, items)
+        await watch.aclose()
 
 
 async def test_a_server_that_stops_ends_its_streams(api: Api, stopping: ExitStack) -> None:

@@ -4,6 +4,8 @@ import pytest
 
 from app.domain.graders.kinds.exact_match import ExactMatchGrader
 from app.grading.exact_match import MAX_NORMALISED, ExactMatchScorer
+from app.grading.scorer import ScoreFault
+from app.grading.templating import Unrenderable
 
 LIGATURE = "\ufdfa"
 """One character that NFKC makes eighteen of."""
@@ -20,9 +22,18 @@ LIGATURE = "\ufdfa"
     ],
 )
 def test_a_text_that_becomes_too_long_is_no_match(form: str, text: str, reward: float) -> None:
-    spec = ExactMatchGrader.model_validate(
-        {"type": "exact_match", "reference": "{{ item.a }}", "unicode": form}
-    )
-    result = ExactMatchScorer(spec, source="g").compute([text, text])
-    assert result.score == reward
-    assert (result.errors.sample_parse_error is True) == (reward == 0.0)
+    answer = _scorer(form, "{{ sample.output_text }}")
+    if reward:
+        assert answer.compute([text, text]).score == reward
+        return
+    with pytest.raises(Unrenderable) as caught:
+        answer.compute([text, text])
+    result = caught.value.result
+    assert (result.score, result.errors.sample_parse_error) == (0.0, True)
+    with pytest.raises(ScoreFault, match="the row cannot be graded"):
+        _scorer(form, "{{ item.a }}").compute(["an answer", text])
+
+
+def _scorer(form: str, reference: str) -> ExactMatchScorer:
+    spec = {"type": "exact_match", "reference": reference, "unicode": form}
+    return ExactMatchScorer(ExactMatchGrader.model_validate(spec), source="g")

@@ -14,7 +14,7 @@ from app.domain.errors import PYTHON_ERROR, NotFound
 from app.domain.ids import Split
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.rollouts.rollouts import RolloutFilter
-from app.domain.rollouts.trajectory import Failure, FailureClass
+from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from app.gateways.egress.egress import EgressReply, SentRequest
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.rollouts import RolloutService
@@ -54,6 +54,21 @@ def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
         "75% of the step's rollouts were lost to failures of tools or graders"
     )
     assert too_many_lost([], limit=0.75) is None
+
+
+def test_failures_of_one_cause_count_together_whatever_values_their_messages_have() -> None:
+    def lost_by(failure: Failure) -> ScoredRollout:
+        return replace(scored(("valid", 1, 0, 0), None), failure=failure)
+
+    scores = [
+        lost_by(Failure(FailureClass.GRADER_BAD_SCORE, f"the score {n}e10 is beyond", "g"))
+        for n in range(1, 9)
+    ]
+    replies = [lost_by(Failure(FailureClass.TOOL_ERROR, "answered 503", "search"))] * 2
+    lost = too_many_lost([*replies, *scores], limit=0.5)
+    assert lost is not None
+    assert lost.code == "invalid_score"
+    assert "mostly 'g', grader_bad_score: the score 1e10" in lost.reason
 
 
 @pytest.mark.parametrize(
