@@ -3,14 +3,15 @@
 Problems are numbered, so that the number of different ones is known and none occurs twice.
 """
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.task_numbers import drawn
 from app.domain.graders.choice_sources import last_number_source
+from app.domain.graders.grader_model import fault_at
 
 Operation = Literal["add", "subtract", "multiply"]
 _SIGNS: Final[dict[str, str]] = {"add": "+", "subtract": "-", "multiply": "*"}
@@ -42,12 +43,14 @@ class ArithmeticEnvironment(EnvironmentOptions):
             raise PydanticCustomError("environment_error", "an operation is named twice")
         return operations
 
-    @field_validator("max_operand")
-    @classmethod
-    def _above_the_least(cls, greatest: int, info: Any) -> int:
-        if greatest < info.data.get("min_operand", greatest):
-            raise PydanticCustomError("environment_error", "it is below 'min_operand'")
-        return greatest
+    @model_validator(mode="after")
+    def _bounds_are_in_order(self) -> Self:
+        if self.max_operand >= self.min_operand:
+            return self
+        if "max_operand" in self.model_fields_set:
+            raise fault_at("max_operand", "it is below 'min_operand'", kind="environment_error")
+        fault = f"it is above 'max_operand', which is {self.max_operand} where it is not sent"
+        raise fault_at("min_operand", fault, kind="environment_error")
 
     @property
     def problems(self) -> int:

@@ -1,14 +1,15 @@
 """`llm_judge`: open questions whose answers a judge scores by a rubric."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.fields import CustomerBaseUrl, JudgeName, SecretHeaders
+from app.domain.documents.fields import JudgeName, SecretHeaders
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.writing_tasks import TASKS, writing_task
 from app.domain.graders.judge_prompts import JudgeSampling
+from app.domain.graders.judged import JudgeBaseUrl, check_headers
 from app.domain.graders.kinds.llm_judge import DEFAULT_RUBRIC, MAX_CRITERIA, Criterion
 
 MAX_PROMPTS: Final = 1_000
@@ -25,7 +26,7 @@ class LlmJudgeEnvironment(EnvironmentOptions):
     type: Literal["llm_judge"]
     model: JudgeName
     """Name of the judge: a model of this service, or of the server at `base_url`."""
-    base_url: CustomerBaseUrl | None = Field(default=None, exclude_if=_absent)
+    base_url: JudgeBaseUrl | None = Field(default=None, exclude_if=_absent)
     """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1`."""
     headers: SecretHeaders | None = Field(default=None, exclude_if=_absent)
     """Headers for `base_url` alone."""
@@ -43,12 +44,17 @@ class LlmJudgeEnvironment(EnvironmentOptions):
     @field_validator("prompts")
     @classmethod
     def _differ(cls, prompts: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if prompts is not None and len(set(prompts)) < len(prompts):
+        if prompts is not None and len({prompt.strip() for prompt in prompts}) < len(prompts):
             raise PydanticCustomError(
                 "environment_error",
                 "a prompt is there twice, so a held-out task could be a training task",
             )
         return prompts
+
+    @model_validator(mode="after")
+    def _headers_have_an_address(self) -> Self:
+        check_headers(self.headers, self.base_url)
+        return self
 
     @property
     def problems(self) -> int:

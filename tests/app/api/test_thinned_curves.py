@@ -8,8 +8,8 @@ from tests.support.stack import Database
 POINTS = 997
 PUT = """
     INSERT INTO job_metrics (project_id, job_id, name, split, step, value)
-    SELECT project_id, id, 'reward/mean', 'train', step, step / 4.0
-    FROM fine_tuning_jobs, generate_series(1, %s) AS step WHERE id = %s
+    SELECT project_id, id, 'reward/mean', 'train', point, point / 4.0
+    FROM fine_tuning_jobs, generate_series(1, %s) AS point WHERE id = %s
 """
 
 

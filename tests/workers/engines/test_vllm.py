@@ -117,7 +117,7 @@ def _launch(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[str]"
 
 def test_the_launcher_becomes_vllm(tmp_path: Path) -> None:
     done = _launch(tmp_path, "--model", "other", "--port", "9009", "--kv-cache-mib", "64", "--cpu")
-    shown = json.loads(done.stdout)
+    shown = json.loads(done.stdout.splitlines()[-1])  # behind notes about the model
     options = VllmOptions(port=9009, kv_cache_mib=64, cpu=True)
     spec = _spec(name="other-2026-01-01", path="/models/other")
     assert tuple(shown["argv"]) == vllm_command(spec, options, python="python")[1:]

@@ -208,6 +208,7 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
         ({}, ("type",)),
         ({"type": "arithmetic", "operand": 3}, ("operand",)),
         ({"type": "arithmetic", "min_operand": 5, "max_operand": 4}, ("max_operand",)),
+        ({"type": "arithmetic", "min_operand": 200}, ("min_operand",)),
         ({"type": "arithmetic", "operations": ["add", "add"]}, ("operations",)),
         ({"type": "arithmetic", "operations": []}, ("operations",)),
         ({"type": "arithmetic", "format_penalty": 1.5}, ("format_penalty",)),
@@ -217,6 +218,9 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
         ({"type": "code_execution", "level": 4}, ("level",)),
         ({"type": "llm_judge"}, ("model",)),
         ({**JUDGE, "prompts": ["a"] * 20}, ("prompts",)),
+        ({**JUDGE, "prompts": [*map(str, range(20)), "7 "]}, ("prompts",)),
+        ({**JUDGE, "headers": {"A": "b"}}, ("headers",)),
+        ({**JUDGE, "base_url": "https://judge.example/v1?x=1"}, ("base_url",)),
         ({**JUDGE, "rubric": [UNWEIGHTED]}, ("rubric", 0, "weight")),
     ],
 )  # fmt: skip
