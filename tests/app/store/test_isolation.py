@@ -119,7 +119,7 @@ async def _fill_every_table(rows: Rows) -> Job:
     async with rows.app.tenant(tenant) as unit:
         await unit.dashboard_sessions.insert(
             StoredSession(
-                "ticket_1", SessionKind.SESSION, tenant.project_id, "look", expires_at=2**31 - 1
+                "session_1", SessionKind.SESSION, tenant.project_id, "look", expires_at=2**31 - 1
             )
         )
         await unit.uploads.insert(an_upload(tenant))
