@@ -223,7 +223,7 @@ METHODS_OF_JOBS: list[tuple[dict[str, Any], bool]] = [
     ),
     ({"type": "supervised", "supervised": {"loss": {"type": "focal"}, "train_on": "last"}}, True),
     ({"type": "dpo", "dpo": {"hyperparameters": {"beta": 0.3}}}, True),
-    ({"type": "reinforcement", "reinforcement": {"tools": []}}, False),
+    ({"type": "reinforcement", "reinforcement": {"grader": 5}}, False),
     ({"type": "reinforcement", "reinforcement": {"grader": GRADER, "loss": {"type": "no"}}}, False),
     ({"type": "supervised", "supervised": {"hyperparameters": {"n_epochs": 51}}}, False),
     ({"type": "dpo", "dpo": {"hyperparameters": {"beta": "much"}}}, False),

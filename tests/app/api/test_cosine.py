@@ -41,10 +41,12 @@ async def test_an_endpoint_that_is_away_raises_a_flag(database: Database) -> Non
         settings = EmbeddingSettings(model="embedder", base_url=server.url("/v1"))
         async with serving(database, embeddings=settings) as trials:
             answer = await trials.run(COSINE, "Ulm", item={"answer": "Ulm"})
+    details = "embeddings: answered 503"
     assert answer["metadata"]["errors"] == {
         **FLAGS,
         "model_grader_server_error": True,
-        "model_grader_server_error_details": "embeddings: answered 503",
+        "model_grader_server_error_details": details,
+        "details": details,
     }
 
 
