@@ -12888,7 +12888,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["StreamedJobEvent"] | components["schemas"]["StreamedJob"];
+                    "text/event-stream": string;
                 };
             };
             /** @description The job has ended, and the client has all its events. */

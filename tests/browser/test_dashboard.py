@@ -1,4 +1,4 @@
-"""What a person does in a browser: one long visit, and texts that nobody may trust."""
+"""The dashboard works in a real browser: one long visit, and texts that nobody may trust."""
 
 import hashlib
 from typing import Any

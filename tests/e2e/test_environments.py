@@ -89,7 +89,7 @@ def test_rollouts_earn_what_their_answers_are_worth(
     live: Installation, kind: str, worth: Worth
 ) -> None:
     job, _ = run(live, kind, worth)
-    # Which answers a model of this size gives by chance depends on the processor.
+    # A model of this size answers by chance, and the processor decides how.
     assert job.status == "succeeded" or job.error.code == "nothing_to_learn", job.error
 
 

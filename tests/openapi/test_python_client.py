@@ -24,6 +24,7 @@ from agent_rft_client.api.fine_tuning import (
     create_fine_tuning_job,
     list_fine_tuning_events,
     retrieve_fine_tuning_job,
+    stream_fine_tuning_job,
 )
 from agent_rft_client.models.create_eval import CreateEval
 from agent_rft_client.models.create_fine_tuning_job import CreateFineTuningJob
@@ -226,6 +227,16 @@ def test_events_come_in_order_and_go_on_after_the_last_one_seen(
     again = list(client.events(job.id, after=first.id))
     assert [row.id for row in again] == [row.id for row in rest]
     assert list(client.events(job.id, after=rest[-1].id)) == []
+
+
+def test_the_stream_of_an_ended_job_is_read_as_text(client: AgentRFT, rows: Path) -> None:
+    job = make_job(client, rows)
+    client.call(cancel_fine_tuning_job.sync, FineTuningJob, job.id)
+    events = list(client.events(job.id))
+    text = client.call(stream_fine_tuning_job.sync, str, job.id)
+    sent = [line.removeprefix("id: ") for line in text.splitlines() if line.startswith("id: ")]
+    assert sent == [event.id for event in events]
+    assert '"status":"cancelled"' in text
 
 
 def test_a_job_is_waited_for(client: AgentRFT, naps: Naps, rows: Path) -> None:

@@ -80,6 +80,8 @@ class StreamedJob(Described):
 
 STREAM_PARTS: tuple[type[Described], ...] = (StreamedPoint, StreamedJobEvent, StreamedJob)
 STREAM_SCHEMA = {
-    "anyOf": [{"$ref": f"#/components/schemas/{one.__name__}"} for one in STREAM_PARTS[1:]]
+    "type": "string",
+    "description": "The data of a message is a `StreamedJob` for the event `job`, else a "
+    "`StreamedJobEvent`.",
 }
-"""For the data of the stream's messages, which FastAPI has no model for."""
+"""The body is a text of many messages: a client that reads it as one object would fail."""

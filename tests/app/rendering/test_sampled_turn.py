@@ -1,4 +1,4 @@
-"""What may be sent of a turn while it is sampled."""
+"""A turn is sent in pieces while it is sampled, and no piece is taken back."""
 
 from pathlib import Path
 

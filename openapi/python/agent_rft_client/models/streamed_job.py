@@ -10,6 +10,7 @@ from ..types import UNSET, Unset
 
 from ..models.job_status import check_job_status
 from ..models.job_status import JobStatus
+from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
@@ -30,8 +31,6 @@ class StreamedJob:
 
         Attributes:
             id (str): Id of the job.
-            object_ (Literal['fine_tuning.job.state']): Type of the object; each type has one constant value. Default:
-                'fine_tuning.job.state'.
             status (JobStatus): State of a job; `succeeded`, `failed` and `cancelled` are final.
             step (int): Last committed step; 0 before the first.
             total_steps (int | None): Steps of the whole job; `null` until its files are validated.
@@ -39,6 +38,8 @@ class StreamedJob:
             finished_at (int | None): Unix seconds of the end.
             fine_tuned_model (None | str): Name of the published model.
             error (JobErrorBody | None): The reason of a failed job.
+            object_ (Literal['fine_tuning.job.state'] | Unset): Type of the object; each type has one constant value.
+                Default: 'fine_tuning.job.state'.
      """
 
     id: str
@@ -49,7 +50,7 @@ class StreamedJob:
     finished_at: int | None
     fine_tuned_model: None | str
     error: JobErrorBody | None
-    object_: Literal['fine_tuning.job.state'] = 'fine_tuning.job.state'
+    object_: Literal['fine_tuning.job.state'] | Unset = 'fine_tuning.job.state'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -59,8 +60,6 @@ class StreamedJob:
     def to_dict(self) -> dict[str, Any]:
         from ..models.job_error_body import JobErrorBody # noqa: PLC0415
         id = self.id
-
-        object_ = self.object_
 
         status: str = self.status
 
@@ -84,12 +83,13 @@ class StreamedJob:
         else:
             error = self.error
 
+        object_ = self.object_
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
             "id": id,
-            "object": object_,
             "status": status,
             "step": step,
             "total_steps": total_steps,
@@ -98,6 +98,8 @@ class StreamedJob:
             "fine_tuned_model": fine_tuned_model,
             "error": error,
         })
+        if object_ is not UNSET:
+            field_dict["object"] = object_
 
         return field_dict
 
@@ -108,10 +110,6 @@ class StreamedJob:
         from ..models.job_error_body import JobErrorBody # noqa: PLC0415
         d = dict(src_dict)
         id = d.pop("id")
-
-        object_ = cast(Literal['fine_tuning.job.state'] , d.pop("object"))
-        if object_ != 'fine_tuning.job.state':
-            raise ValueError(f"object must match const 'fine_tuning.job.state', got '{object_}'")
 
         status = check_job_status(d.pop("status"))
 
@@ -170,9 +168,12 @@ class StreamedJob:
         error = _parse_error(d.pop("error"))
 
 
+        object_ = cast(Literal['fine_tuning.job.state'] | Unset , d.pop("object", UNSET))
+        if object_ != 'fine_tuning.job.state'and not isinstance(object_, Unset):
+            raise ValueError(f"object must match const 'fine_tuning.job.state', got '{object_}'")
+
         streamed_job = cls(
             id=id,
-            object_=object_,
             status=status,
             step=step,
             total_steps=total_steps,
@@ -180,6 +181,7 @@ class StreamedJob:
             finished_at=finished_at,
             fine_tuned_model=fine_tuned_model,
             error=error,
+            object_=object_,
         )
 
 

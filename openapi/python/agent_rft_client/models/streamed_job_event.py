@@ -12,6 +12,7 @@ from ..models.streamed_job_event_level import check_streamed_job_event_level
 from ..models.streamed_job_event_level import StreamedJobEventLevel
 from ..models.streamed_job_event_type import check_streamed_job_event_type
 from ..models.streamed_job_event_type import StreamedJobEventType
+from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
@@ -33,8 +34,6 @@ class StreamedJobEvent:
 
         Attributes:
             id (str): Id of the object.
-            object_ (Literal['fine_tuning.job.event']): Type of the object; each type has one constant value. Default:
-                'fine_tuning.job.event'.
             created_at (int): Unix seconds at which the object was made.
             level (StreamedJobEventLevel): `warn` and `error` need attention.
             message (str): The event in a sentence.
@@ -42,6 +41,8 @@ class StreamedJobEvent:
             data (None | StreamedJobEventDataType0): Figures, codes and parameters of the event.
             points (list[StreamedPoint]): Points of the step in `data.step`; a later one of the same name, split and step
                 replaces an earlier one.
+            object_ (Literal['fine_tuning.job.event'] | Unset): Type of the object; each type has one constant value.
+                Default: 'fine_tuning.job.event'.
      """
 
     id: str
@@ -51,7 +52,7 @@ class StreamedJobEvent:
     type_: StreamedJobEventType
     data: None | StreamedJobEventDataType0
     points: list[StreamedPoint]
-    object_: Literal['fine_tuning.job.event'] = 'fine_tuning.job.event'
+    object_: Literal['fine_tuning.job.event'] | Unset = 'fine_tuning.job.event'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -62,8 +63,6 @@ class StreamedJobEvent:
         from ..models.streamed_job_event_data_type_0 import StreamedJobEventDataType0 # noqa: PLC0415
         from ..models.streamed_point import StreamedPoint # noqa: PLC0415
         id = self.id
-
-        object_ = self.object_
 
         created_at = self.created_at
 
@@ -86,12 +85,13 @@ class StreamedJobEvent:
 
 
 
+        object_ = self.object_
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
             "id": id,
-            "object": object_,
             "created_at": created_at,
             "level": level,
             "message": message,
@@ -99,6 +99,8 @@ class StreamedJobEvent:
             "data": data,
             "points": points,
         })
+        if object_ is not UNSET:
+            field_dict["object"] = object_
 
         return field_dict
 
@@ -110,10 +112,6 @@ class StreamedJobEvent:
         from ..models.streamed_point import StreamedPoint # noqa: PLC0415
         d = dict(src_dict)
         id = d.pop("id")
-
-        object_ = cast(Literal['fine_tuning.job.event'] , d.pop("object"))
-        if object_ != 'fine_tuning.job.event':
-            raise ValueError(f"object must match const 'fine_tuning.job.event', got '{object_}'")
 
         created_at = d.pop("created_at")
 
@@ -157,15 +155,19 @@ class StreamedJobEvent:
             points.append(points_item)
 
 
+        object_ = cast(Literal['fine_tuning.job.event'] | Unset , d.pop("object", UNSET))
+        if object_ != 'fine_tuning.job.event'and not isinstance(object_, Unset):
+            raise ValueError(f"object must match const 'fine_tuning.job.event', got '{object_}'")
+
         streamed_job_event = cls(
             id=id,
-            object_=object_,
             created_at=created_at,
             level=level,
             message=message,
             type_=type_,
             data=data,
             points=points,
+            object_=object_,
         )
 
 

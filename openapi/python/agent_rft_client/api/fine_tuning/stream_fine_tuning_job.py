@@ -9,8 +9,6 @@ from ...types import Response, UNSET
 from ... import errors
 
 from ...models.error_envelope import ErrorEnvelope
-from ...models.streamed_job import StreamedJob
-from ...models.streamed_job_event import StreamedJobEvent
 from ...types import UNSET, Unset
 from typing import cast
 
@@ -56,29 +54,9 @@ def _get_kwargs(
 
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | ErrorEnvelope | StreamedJob | StreamedJobEvent | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | ErrorEnvelope | str | None:
     if response.status_code == 200:
-        def _parse_response_200(data: object) -> StreamedJob | StreamedJobEvent:
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                response_200_type_0 = StreamedJobEvent.from_dict(data)
-
-
-
-                return response_200_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            if not isinstance(data, dict):
-                raise TypeError()
-            response_200_type_1 = StreamedJob.from_dict(data)
-
-
-
-            return response_200_type_1
-
-        response_200 = _parse_response_200(response.text)
-
+        response_200 = response.text
         return response_200
 
     if response.status_code == 204:
@@ -140,7 +118,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Any | ErrorEnvelope | StreamedJob | StreamedJobEvent]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Any | ErrorEnvelope | str]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -156,7 +134,7 @@ def sync_detailed(
     after: None | str | Unset = UNSET,
     last_event_id: None | str | Unset = UNSET,
 
-) -> Response[Any | ErrorEnvelope | StreamedJob | StreamedJobEvent]:
+) -> Response[Any | ErrorEnvelope | str]:
     """ Stream Job
 
      Streams a job: each event once, in order, with the points of its curves (`message`,
@@ -174,7 +152,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Any | ErrorEnvelope | StreamedJob | StreamedJobEvent]
+        Response[Any | ErrorEnvelope | str]
      """
 
 
@@ -198,7 +176,7 @@ def sync(
     after: None | str | Unset = UNSET,
     last_event_id: None | str | Unset = UNSET,
 
-) -> Any | ErrorEnvelope | StreamedJob | StreamedJobEvent | None:
+) -> Any | ErrorEnvelope | str | None:
     """ Stream Job
 
      Streams a job: each event once, in order, with the points of its curves (`message`,
@@ -216,7 +194,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Any | ErrorEnvelope | StreamedJob | StreamedJobEvent
+        Any | ErrorEnvelope | str
      """
 
 
@@ -235,7 +213,7 @@ async def asyncio_detailed(
     after: None | str | Unset = UNSET,
     last_event_id: None | str | Unset = UNSET,
 
-) -> Response[Any | ErrorEnvelope | StreamedJob | StreamedJobEvent]:
+) -> Response[Any | ErrorEnvelope | str]:
     """ Stream Job
 
      Streams a job: each event once, in order, with the points of its curves (`message`,
@@ -253,7 +231,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Any | ErrorEnvelope | StreamedJob | StreamedJobEvent]
+        Response[Any | ErrorEnvelope | str]
      """
 
 
@@ -277,7 +255,7 @@ async def asyncio(
     after: None | str | Unset = UNSET,
     last_event_id: None | str | Unset = UNSET,
 
-) -> Any | ErrorEnvelope | StreamedJob | StreamedJobEvent | None:
+) -> Any | ErrorEnvelope | str | None:
     """ Stream Job
 
      Streams a job: each event once, in order, with the points of its curves (`message`,
@@ -295,7 +273,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Any | ErrorEnvelope | StreamedJob | StreamedJobEvent
+        Any | ErrorEnvelope | str
      """
 
 
