@@ -62,7 +62,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"method.supervised": {}}, "method.supervised",
      "is not read, because 'method.type' is 'reinforcement'"),
     ({"method.type": "supervised"}, ROOT, "send the type 'reinforcement'"),
-    ({"rubrics": "be kind"}, "rubrics", "a rubric is part of an 'ai_judge' grader"),
+    ({"rubrics": "be kind"}, "rubrics", "a rubric is part of an 'ai_judge' or 'llm_judge' grader"),
     ({"metadatas": {"a": "b"}}, "metadatas", "Did you mean 'metadata'"),
     (grading(input="{sample.output_text}"), f"{ROOT}.grader.input",
      "has single braces and is plain text: write '{{sample.output_text}}'"),
