@@ -37,11 +37,8 @@ OLDEST_PYTHON = (3, 11)
 # Containers often set it, and every start of a process then costs ten seconds more.
 DONT_COMPILE = "PYTHONDONTWRITEBYTECODE"
 SERVICES = (
-    "app.main",
-    "celery.bin.worker",
-    "workers.job_child",
-    "workers.reinforcement.training",
-    "workers.engines.cpu.__main__",
+    "app.main, celery.bin.worker, workers.job_child, workers.reinforcement.training, "
+    "workers.engines.cpu.__main__"
 )
 
 
@@ -178,7 +175,7 @@ def fill(venv: Path) -> None:
     if not runs(python_of(venv), "-c", "import torch", without=DONT_COMPILE):
         sys.exit(f"bootstrap: {TORCH} could not be installed; the reason is above")
     # The first processes of a service start together: each would compile the same packages.
-    runs(python_of(venv), "-c", f"import {', '.join(SERVICES)}", without=DONT_COMPILE)
+    runs(python_of(venv), "-c", f"import {SERVICES}", without=DONT_COMPILE)
 
 
 def prepare(venv: Path) -> None:
