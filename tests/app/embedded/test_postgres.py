@@ -44,8 +44,11 @@ def run(directory: Path) -> Iterator[Run]:
     def start(
         *, run_as: RunAs | None = None, binaries: PostgresBinaries | None = None
     ) -> tuple[PostgresServer, Child]:
+        found = binaries or find_postgres()
+        if run_as is not None:  # a tree made under a strict umask is closed to others
+            found = runnable_by(run_as, found, directory / "reachable")
         server = PostgresServer(
-            binaries=binaries or find_postgres(),
+            binaries=found,
             cluster=directory / "postgres",
             port=free_port(),
             password="superuser-password",
@@ -206,7 +209,7 @@ def test_binaries_below_a_closed_home_are_copied_with_their_libraries(
     assert opened.directory.is_relative_to(directory)
     _, child = run(run_as=run_as, binaries=opened)
     assert child.state == "ready"
-    assert runnable_by(run_as, found, directory / "elsewhere") == found
+    assert runnable_by(run_as, opened, directory / "elsewhere") == opened
 
 
 @pytest.mark.skipif(not _AS_ROOT, reason="only root can become another user")
