@@ -1,4 +1,7 @@
-"""One installation, one example agent and one finished job for the end-to-end tests of a folder."""
+"""One installation, example agent and finished job for the end-to-end tests, until the last.
+
+The scope is the package, so that no installation runs beside the tests of other folders.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +26,7 @@ from tests.support.installation import (
 from tests.support.jobs import create_job, upload_dataset
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def endpoints() -> Iterator[Endpoints]:
     dead, hook, silent = (f"http://127.0.0.1:{free_port()}" for _ in range(3))
     with (
@@ -33,7 +36,7 @@ def endpoints() -> Iterator[Endpoints]:
         yield Endpoints(good=good, faulty=faulty, dead=dead, hook=hook, silent=silent)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     allowed = [
         url.removeprefix("http://")
@@ -59,13 +62,13 @@ def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iter
     assert not (directory / "services.json").exists()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def files(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     directory = tmp_path_factory.mktemp("dataset")
     return upload_dataset(live.client(), directory, train=TRAIN_ROWS, valid=VALID_ROWS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def finished(live: Installation, endpoints: Endpoints, files: tuple[str, str]) -> FinishedJob:
     """The main job: steps of 8 prompts × 8 rollouts."""
     client = live.client()

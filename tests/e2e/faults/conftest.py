@@ -8,12 +8,12 @@ from tests.support.installation import Installation
 from tests.support.jobs import upload_dataset
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def quiet_files(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     directory = tmp_path_factory.mktemp("quiet")
     return upload_dataset(live.client(), directory, train=TRAIN_ROWS, valid=VALID_ROWS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def quiet(live: Installation, endpoints: Endpoints, quiet_files: tuple[str, str]) -> QuietJob:
     return quiet_job(live, endpoints.good, quiet_files)

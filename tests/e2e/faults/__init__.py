@@ -1,0 +1,1 @@
+"""Faults while jobs run; they share an undisturbed run of the same job."""
