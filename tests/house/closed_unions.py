@@ -214,3 +214,21 @@ def nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, Function | None]]:
         yield node, function
         inner = node if isinstance(node, Function) else function
         pending.extend((child, inner) for child in ast.iter_child_nodes(node))
+
+
+def is_wildcard(case: ast.match_case) -> bool:
+    """Tells whether a case takes whatever is left."""
+    match case.pattern:
+        case ast.MatchAs(pattern=None):
+            return case.guard is None
+        case _:
+            return False
+
+
+def ends_in_assert_never(case: ast.match_case) -> bool:
+    """Tells whether the type checker proves that a case is never reached."""
+    match case.body[-1]:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="assert_never"))):
+            return True
+        case _:
+            return False
