@@ -17,7 +17,7 @@ from app.domain.evals.evals import (
     step_of,
     threshold,
 )
-from app.domain.evals.validation_runs import Validation, ValidationItems, rollout_id, run_of
+from app.domain.evals.validation_runs import ValidationCounts, ValidationItems, rollout_id, run_of
 from app.domain.jobs.jobs import Job
 from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.rollouts.rollouts import RolloutRow
@@ -106,7 +106,7 @@ class ValidationRunService:
             key = await self._object_key(unit, job)
         return (await self._items(ValidationItems(of, job, validation), [rollout], key))[0]
 
-    async def _find(self, unit: UnitOfWork, of: Eval, run_id: str) -> tuple[Job, Validation]:
+    async def _find(self, unit: UnitOfWork, of: Eval, run_id: str) -> tuple[Job, ValidationCounts]:
         step = step_of(run_id, _job_id(of))
         job = await unit.jobs.get(_job_id(of))
         validation = (

@@ -17,7 +17,7 @@ class RowsTooFar(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FileLine:
     """A row as it is written, without the mark at the beginning of a file."""
 
     content: bytes
@@ -27,11 +27,11 @@ class Line:
 
 async def rows_at(
     chunks: AsyncGenerator[bytes, None], wanted: Iterable[int], *, max_bytes: int | None = None
-) -> dict[int, Line]:
+) -> dict[int, FileLine]:
     """Returns the wanted rows that the file has. Reads no further than the last of them, and closes
     `chunks`. Raises `RowsTooFar` after `max_bytes`.
     """
-    missing, found, row = set(wanted), dict[int, Line](), 0
+    missing, found, row = set(wanted), dict[int, FileLine](), 0
     async with aclosing(chunks), aclosing(_lines(chunks, max_bytes=max_bytes)) as lines:
         async for line in lines:
             if not line.content.strip():
@@ -47,7 +47,7 @@ async def rows_at(
 
 async def _lines(
     chunks: AsyncIterator[bytes], *, max_bytes: int | None
-) -> AsyncGenerator[Line, None]:
+) -> AsyncGenerator[FileLine, None]:
     rest, read, number = b"", 0, 0
     async for chunk in chunks:
         read += len(chunk)
@@ -61,5 +61,5 @@ async def _lines(
         yield _line(rest, number + 1)
 
 
-def _line(content: bytes, number: int) -> Line:
-    return Line(content.removeprefix(_BOM) if number == 1 else content, number)
+def _line(content: bytes, number: int) -> FileLine:
+    return FileLine(content.removeprefix(_BOM) if number == 1 else content, number)

@@ -16,7 +16,7 @@ from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.stored_traces import trajectory_of
 from app.grading.calibration import MAX_SAMPLES, Sample
 from app.services.files.files import FileService
-from app.services.files.rows import Line, rows_at
+from app.services.files.rows import FileLine, rows_at
 from app.store.database import Database
 
 _PAGE: Final = 100
@@ -75,7 +75,7 @@ class BaselineSamples:
         }
 
 
-def _item(line: Line) -> dict[str, Any]:
+def _item(line: FileLine) -> dict[str, Any]:
     try:
         return grader_item(load_line(line.content, line.number))
     except DatasetError as fault:  # the job has read the row: somebody changed the file

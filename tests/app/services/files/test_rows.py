@@ -4,14 +4,14 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from app.services.files.rows import Line, RowsTooFar, rows_at
+from app.services.files.rows import FileLine, RowsTooFar, rows_at
 
 CONTENT = b'\xef\xbb\xbf{"row": 0}\n\n  \r\n{"row": 1}\r\n{"row": 2}\n\n{"row": 3}'
 ROWS = {
-    0: Line(b'{"row": 0}', 1),
-    1: Line(b'{"row": 1}\r', 4),
-    2: Line(b'{"row": 2}', 5),
-    3: Line(b'{"row": 3}', 7),
+    0: FileLine(b'{"row": 0}', 1),
+    1: FileLine(b'{"row": 1}\r', 4),
+    2: FileLine(b'{"row": 2}', 5),
+    3: FileLine(b'{"row": 3}', 7),
 }
 
 
