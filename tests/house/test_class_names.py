@@ -1,4 +1,4 @@
-"""A class of the product has a name of its own: two things of one name are told apart by nobody who
+"""A class of the product has a name of its own: two things of one name cannot be kept apart by anybody who
 reads a traceback or searches for a definition.
 
 The wire has its own classes (`app/api/schemas`), named as the hosted API names them, and a name with
