@@ -1,8 +1,7 @@
-"""A class of the product has a name of its own: two things of one name cannot be kept apart by anybody who
-reads a traceback or searches for a definition.
+"""A class of the product has a name of its own, which a search or a traceback then leads to.
 
-The wire has its own classes (`app/api/schemas`), named as the hosted API names them, and a name with
-an underscore belongs to its module.
+The wire has its own classes (`app/api/schemas`), named as the hosted API names them, and a name
+with an underscore belongs to its module.
 """
 
 import ast
