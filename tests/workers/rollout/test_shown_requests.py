@@ -170,7 +170,7 @@ class Shown:
     """A request that a page shows as a command, read as a shell does."""
 
     def __init__(self, command: str) -> None:
-        program, self.url, *rest = shlex.split(command)
+        program, self.url, *rest = [one for one in shlex.split(command) if one != "\n"]
         assert program == "curl"
         options = list(zip(rest[::2], rest[1::2], strict=True))
         self.headers = dict(value.split(": ", 1) for name, value in options if name == "-H")
