@@ -87,5 +87,6 @@ def deliver_webhooks(task: ChildrenTask) -> None:
 def expire() -> None:
     """Removes expired rows with their bytes, and the leftovers of ended jobs."""
     from workers.maintenance.expiry import expire_once  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.ticks import TICKS  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    asyncio.run(expire_once(load_settings()))
+    TICKS.run(expire_once)

@@ -17,8 +17,8 @@ router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}", tags=["Fine-tuning"])
 async def list_rollouts(
     job_id: str, services: Services, query: Annotated[RolloutQuery, Query()]
 ) -> Page[Rollout]:
-    """Training and validation rollouts that meet every condition sent. An unknown parameter answers
-    400.
+    """Lists the training and validation rollouts that meet every condition sent. An unknown
+    parameter answers 400.
     """
     rows, has_more = await services.rollouts().page(
         job_id,
@@ -48,5 +48,5 @@ async def get_rollout(job_id: str, rollout_id: str, services: Services) -> Rollo
     response_model_exclude_unset=True,
 )
 async def get_report(job_id: str, services: Services) -> Report:
-    """The model that training started from against the tuned one, on the held-out rows."""
+    """Compares the model that training started from with the tuned one, on the held-out rows."""
     return Report.model_validate(await services.rollouts().report(job_id))

@@ -1,20 +1,19 @@
 """Routes of a job's live stream."""
 
-from collections.abc import AsyncIterator
-from typing import Annotated, Any, Final, assert_never
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from fastapi.sse import format_sse_event
 
 from app.api.schemas.streams import STREAM_SCHEMA, StreamedJob, StreamedJobEvent
 from app.api.support.dependencies import StillValid, Streaming
 from app.api.support.errors import responses
 from app.domain.jobs.jobs import Job
-from app.domain.jobs.streams import END_STREAM, Quiet, StreamedEvent, StreamItem
+from app.domain.jobs.streams import StreamedEvent
+from app.event_stream import event_stream
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/stream", tags=["Fine-tuning"])
-_RETRY_MS: Final = 2000
 _ENDED: Final = "The job has ended, and the client has all its events."
 _REPLIES: Final[dict[int | str, dict[str, Any]]] = {
     **responses(404),
@@ -56,28 +55,13 @@ async def stream_job(
     stream = await services.streams().open(job_id, after=last_event_id or after or None)
     if stream is None:
         return Response(status_code=204)
-    request.scope["state"][END_STREAM] = stream.end
-    return StreamingResponse(
-        _sent(stream.items(check)),
-        media_type="text/event-stream",
-        headers={"cache-control": "no-store", "x-accel-buffering": "no"},
-    )
+    return event_stream(request, stream.items(check), end=stream.end, of_event=_event, of_job=_job)
 
 
-async def _sent(items: AsyncIterator[StreamItem]) -> AsyncIterator[bytes]:
-    yield format_sse_event(retry=_RETRY_MS)
-    async for item in items:
-        yield _message(item)
+def _event(item: StreamedEvent) -> bytes:
+    shown = StreamedJobEvent.of_stream(item)
+    return format_sse_event(id=shown.id, event=shown.type, data_str=shown.model_dump_json())
 
 
-def _message(item: StreamItem) -> bytes:
-    match item:
-        case StreamedEvent():
-            shown = StreamedJobEvent.of_stream(item)
-            return format_sse_event(id=shown.id, event=shown.type, data_str=shown.model_dump_json())
-        case Job():
-            return format_sse_event(event="job", data_str=StreamedJob.of(item).model_dump_json())
-        case Quiet():
-            return KEEPALIVE_COMMENT
-        case _:
-            assert_never(item)
+def _job(job: Job) -> bytes:
+    return format_sse_event(event="job", data_str=StreamedJob.of(job).model_dump_json())

@@ -3,21 +3,17 @@
 The page then asks for its new part, as it does every few seconds where no stream can be had.
 """
 
-from collections.abc import AsyncIterator
-from typing import Annotated, Final, assert_never
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from fastapi.responses import StreamingResponse
-from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from fastapi.sse import format_sse_event
 
 from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import PageRoute
 from app.dashboard.visitors import Streaming, signed_in
-from app.domain.jobs.jobs import Job
-from app.domain.jobs.streams import END_STREAM, Quiet, StreamedEvent, StreamItem
+from app.event_stream import event_stream
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
-_RETRY_MS: Final = 2000
 _Id = Annotated[str | None, Query(max_length=128)]
 _LastId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=128)]
 
@@ -37,27 +33,11 @@ async def stream(
     opened = await guest.services.streams().open(job_id, after=after, with_points=False)
     if opened is None:
         return Response(status_code=204, headers=dict(HEADERS))
-    request.scope["state"][END_STREAM] = opened.end
-    return StreamingResponse(
-        _sent(opened.items(lambda: signed_in(request))),
-        media_type="text/event-stream",
-        headers={**HEADERS, "cache-control": "no-store", "x-accel-buffering": "no"},
+    return event_stream(
+        request,
+        opened.items(lambda: signed_in(request)),
+        end=opened.end,
+        of_event=lambda item: format_sse_event(id=item.event.id, event="news", data_str="{}"),
+        of_job=lambda _: format_sse_event(event="news", data_str="{}"),
+        headers=HEADERS,
     )
-
-
-async def _sent(items: AsyncIterator[StreamItem]) -> AsyncIterator[bytes]:
-    yield format_sse_event(retry=_RETRY_MS)
-    async for item in items:
-        yield _message(item)
-
-
-def _message(item: StreamItem) -> bytes:
-    match item:
-        case StreamedEvent():
-            return format_sse_event(id=item.event.id, event="news", data_str="{}")
-        case Job():
-            return format_sse_event(event="news", data_str="{}")
-        case Quiet():
-            return KEEPALIVE_COMMENT
-        case _:
-            assert_never(item)

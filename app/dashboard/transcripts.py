@@ -24,7 +24,7 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ShownCall:
     id: str
     name: str
     arguments: str
@@ -36,7 +36,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ShownMessage:
     """One message: of the row, or a turn of the policy with the calls that it led to."""
 
     role: str
@@ -46,13 +46,13 @@ class Part:
     tokens: int | None = None
     finish_reason: str | None = None
     parse_error: str | None = None
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ShownCall] = field(default_factory=list)
     more_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
-    parts: list[Part]
+class ShownTranscript:
+    parts: list[ShownMessage]
     more_turns: int
 
 
@@ -66,14 +66,14 @@ class GraderNote:
     error: str
 
 
-def transcript(row: RolloutRow) -> Transcript:
+def transcript(row: RolloutRow) -> ShownTranscript:
     """Returns the row's own messages and the turns of the policy, each with its calls."""
     texts, prompt = _Texts(), prompt_messages(row)
     turns: list[Json] = row.trace["turns"]
     shown = [_message(message, texts) for message in prompt[:SHOWN_TURNS]]
     shown += _turns(row.trace["messages"][len(prompt) :], turns[:SHOWN_TURNS], texts)
     more = max(0, len(turns) - SHOWN_TURNS) + max(0, len(prompt) - SHOWN_TURNS)
-    return Transcript(shown, more)
+    return ShownTranscript(shown, more)
 
 
 def grader_notes(row: RolloutRow) -> list[GraderNote]:
@@ -110,11 +110,11 @@ class _Texts:
         return cut(text, length)
 
 
-def _turns(messages: list[Json], turns: list[Json], texts: _Texts) -> Iterator[Part]:
+def _turns(messages: list[Json], turns: list[Json], texts: _Texts) -> Iterator[ShownMessage]:
     written = [message for message in messages if message.get("role") == "assistant"]
     for number, (message, turn) in enumerate(zip(written, turns, strict=False), 1):
         calls = turn.get("tool_calls") or []
-        yield Part(
+        yield ShownMessage(
             role="assistant",
             text=texts.cut(_text(message)),
             turn=number,
@@ -127,12 +127,12 @@ def _turns(messages: list[Json], turns: list[Json], texts: _Texts) -> Iterator[P
         )
 
 
-def _message(message: Json, texts: _Texts) -> Part:
-    return Part(role=str(message.get("role", "")), text=texts.cut(_text(message)))
+def _message(message: Json, texts: _Texts) -> ShownMessage:
+    return ShownMessage(role=str(message.get("role", "")), text=texts.cut(_text(message)))
 
 
-def _call(call: Json, texts: _Texts) -> Call:
-    return Call(
+def _call(call: Json, texts: _Texts) -> ShownCall:
+    return ShownCall(
         id=str(call.get("call_id", "")),
         name=cut(str(call.get("name", "")), 100),
         arguments=texts.cut(pretty(call.get("arguments", ""))),

@@ -11,7 +11,7 @@ which wait, and answers everything but calls of a model.
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartHealth:
     ok: bool
     problem: str | None = None
     """For operators, without addresses and paths: readiness needs no key."""
@@ -21,7 +21,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    parts: dict[PartName, Part]
+    parts: dict[PartName, PartHealth]
 
     @property
     def ready(self) -> bool:

@@ -20,13 +20,13 @@ from app.domain.graders.code_tests import (
     is_function_name,
 )
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
-from app.domain.graders.templates import parse_template
+from app.domain.graders.templates import Template, parse_template
 from app.domain.sandbox import FunctionCall, Program, Script
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.fences import fenced_blocks
-from app.grading.sandboxed import ProgramFailed, run_program
-from app.grading.scorer import GradeRequest, ScoreResult
-from app.grading.templating import Unrenderable, render, unreadable_item
+from app.grading.sandboxed import ArgumentsTooLarge, ProgramFailed, run_program
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.grading.templating import Unrenderable, blamed, render
 from app.grading.text_scorer import unreadable
 
 MAX_CODE: Final = 262_144
@@ -53,26 +53,30 @@ class CodeExecutionScorer:
         try:
             tests, function = self._asked(request)
             code = code_of(render(self._input, request, source=self._source))
+            if not code.strip():
+                return unreadable("there is no code")
+            if len(code) > MAX_CODE:
+                return unreadable(f"the code has more than {MAX_CODE} characters")
+            return await self._run(code, function, tests)
         except Unrenderable as fault:
             return fault.result
-        if not code.strip():
-            return unreadable("there is no code")
-        if len(code) > MAX_CODE:
-            return unreadable(f"the code has more than {MAX_CODE} characters")
-        return await self._run(code, function, tests)
 
     def _asked(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
-        """Returns the row's tests and its function. Raises `ScoreFault`, `Unrenderable`."""
+        """Returns the tests and the function. Raises `ScoreFault`, `Unrenderable`."""
         function = None
         if self._function is not None:
             function = render(self._function, request, source=self._source)
             if not is_function_name(function):
-                raise unreadable_item(NO_FUNCTION, source=self._source)
+                raise self._blamed(self._function, NO_FUNCTION)
         try:
             text = render(self._tests, request, source=self._source)
             return code_tests(text, with_function=function is not None), function
         except TestsFault as fault:
-            raise unreadable_item(str(fault), source=self._source) from None
+            raise self._blamed(self._tests, str(fault)) from None
+
+    def _blamed(self, template: Template, message: str) -> Unrenderable | ScoreFault:
+        errors = GraderErrors(sample_parse_error=True, details=message)
+        return blamed([template], errors, source=self._source)
 
     async def _run(self, code: str, function: str | None, tests: list[CodeTest]) -> ScoreResult:
         """Runs the tests one after another: each is short, and other rollouts wait for slots."""
@@ -94,6 +98,8 @@ class CodeExecutionScorer:
                     elapsed_s += failed.elapsed_s
                     time_outs += failed.timed_out
                     fault = str(failed)
+                except ArgumentsTooLarge as large:
+                    raise self._blamed(self._tests, f"test {number} is {large}") from None
             passed += fault is None
             first = first or (f"; test {number}: {fault}" if fault is not None else "")
         return ScoreResult(

@@ -9,6 +9,7 @@ Several judges tell their agreement as the part `agreement`. Must not know how a
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from app.domain.first_fault import first_fault
 from app.domain.graders.kinds.multi import AGREEMENT, MultiGrader
@@ -59,10 +60,13 @@ class GroupMulti:
         answers = await asyncio.gather(*(ask(name) for name in self._judges))
         judged, fault = _GroupScores(), None
         for name, answer in zip(self._judges, answers, strict=True):
-            if isinstance(answer, ScoreFault):
-                fault = fault or answer
-            else:
-                judged[name] = answer
+            match answer:
+                case ScoreFault():
+                    fault = fault or answer
+                case Sequence():
+                    judged[name] = answer
+                case _:
+                    assert_never(answer)
         if fault is not None:
             fault.spent = _spent(self._judges, answers)
             raise fault
@@ -96,18 +100,29 @@ def _spent(
     names: Mapping[str, GroupAiJudge], answers: Sequence[Sequence[ScoreResult] | ScoreFault]
 ) -> dict[str, Usage]:
     """Returns the tokens of all judges by their names."""
-    used = {
-        name: answer.token_usage
-        if isinstance(answer, ScoreFault)
-        else summed(result.token_usage for result in answer)
-        for name, answer in zip(names, answers, strict=True)
-    }
+    used = {name: _usage(answer) for name, answer in zip(names, answers, strict=True)}
     return {name: usage for name, usage in used.items() if usage}
+
+
+def _usage(answer: Sequence[ScoreResult] | ScoreFault) -> Usage:
+    match answer:
+        case ScoreFault():
+            return answer.token_usage
+        case Sequence():
+            return summed(result.token_usage for result in answer)
+        case _:
+            assert_never(answer)
 
 
 def _with_agreement(
     result: ScoreResult | ScoreFault, agreement: float | None
 ) -> ScoreResult | ScoreFault:
-    if agreement is None or isinstance(result, ScoreFault):
+    if agreement is None:
         return result
-    return replace(result, sub_scores={AGREEMENT: agreement, **result.sub_scores})
+    match result:
+        case ScoreResult():
+            return replace(result, sub_scores={AGREEMENT: agreement, **result.sub_scores})
+        case ScoreFault():
+            return result
+        case _:
+            assert_never(result)

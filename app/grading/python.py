@@ -13,7 +13,7 @@ from app.domain.sandbox import FunctionCall
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.endpoint import finite
-from app.grading.sandboxed import ProgramFailed, run_program
+from app.grading.sandboxed import ArgumentsTooLarge, ProgramFailed, run_program
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
 RETURNED: Final = f"'{FUNCTION}' returned "
@@ -35,6 +35,9 @@ class PythonScorer:
         except ProgramFailed as failed:
             kind = FaultKind.TIMEOUT if failed.timed_out else FaultKind.ERROR
             raise self._fault(kind, str(failed)) from None
+        except ArgumentsTooLarge as fault:
+            message = f"the sample and the item are {fault}"
+            raise self._fault(FaultKind.ERROR, message) from None
         score = finite(result.value)
         if score is None:
             shown = f"{RETURNED}{_shown(result.value)}; a score is a finite number"

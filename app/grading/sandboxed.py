@@ -12,7 +12,6 @@ from app.domain.strict_json import strict_loads
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.sandbox.sandbox import ProgramTooLarge, Sandbox, SandboxUnavailable
 from app.grading.scorer import GraderErrors, ScoreFault
-from app.grading.templating import unreadable_item
 
 _MAX_TEXT: Final = 1000
 
@@ -34,9 +33,15 @@ class ProgramFailed(Exception):
         self.timed_out = timed_out
 
 
+class ArgumentsTooLarge(Exception):
+    """The arguments of a program are larger than the sandbox takes. The caller knows their origin,
+    and blames it.
+    """
+
+
 async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Result:
-    """Raises `ProgramFailed`, and `ScoreFault` where the sandbox failed or the arguments are too
-    large for it. `source` is the grader's name.
+    """Raises `ProgramFailed`, `ArgumentsTooLarge`, and `ScoreFault` where the sandbox failed.
+    `source` is the grader's name.
     """
     try:
         ending = await sandbox.run(program)
@@ -49,8 +54,7 @@ async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Res
         kind = FaultKind.UNREACHABLE.value
         raise ScoreFault(kind, str(error), source=source, errors=errors) from error
     except ProgramTooLarge as error:
-        message = f"the sample and the item are too large for the sandbox: {error}"
-        raise unreadable_item(message, source=source) from None
+        raise ArgumentsTooLarge(f"too large for the sandbox: {error}") from None
     return _read(ending)
 
 

@@ -18,8 +18,8 @@ from app.domain.strict_json import strict_loads
 from app.grading.assignment import best_in_any_order, best_in_order
 from app.grading.computing import computed
 from app.grading.exact_match import same_number
-from app.grading.scorer import GradeRequest, ScoreResult
-from app.grading.templating import Unrenderable, render, unreadable_item
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
+from app.grading.templating import Unrenderable, blamed, render
 from app.grading.written_calls import RawText, calls_of, read_calls
 
 RIGHT_FUNCTION: Final = 0.3
@@ -68,11 +68,14 @@ class ToolCallScorer:
         )
 
     def _expected(self, text: str) -> list[WrittenCall]:
-        """Reads the expected calls. Raises `ScoreFault`: a wrong reference is no answer's fault."""
+        """Reads the expected calls. Raises `ScoreFault` for a wrong reference, which is no answer's
+        fault, or `Unrenderable` where the answer wrote it.
+        """
         try:
             return expected_calls(text)
         except ReferenceFault as fault:
-            raise unreadable_item(str(fault), source=self._source) from None
+            errors = GraderErrors(sample_parse_error=True, details=str(fault))
+            raise blamed([self._reference], errors, source=self._source) from None
 
     def _made(self, request: GradeRequest) -> list[WrittenCall]:
         sample = request.sample

@@ -23,7 +23,7 @@ _LONGEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class RowPrompt:
     """The prompt of a row, and the row as it stands in the file."""
 
     messages: list[Message]
@@ -31,7 +31,7 @@ class Prompt:
     item: dict[str, Any]
 
 
-RowReader = Callable[[bytes, int], tuple[Prompt | None, list[DatasetError]]]
+RowReader = Callable[[bytes, int], tuple[RowPrompt | None, list[DatasetError]]]
 """Reads a line with its number: returns the row's prompt, `None` for an unusable row, and all of
 its faults.
 """
@@ -58,7 +58,7 @@ class ReadFile:
     findings: list[PreflightIssue] = field(default_factory=list)
     prompts: Prompts = field(default_factory=Prompts)
     tools: Counter[str] = field(default_factory=Counter)
-    sampled: dict[int, Prompt] = field(default_factory=dict)
+    sampled: dict[int, RowPrompt] = field(default_factory=dict)
     """Prompts to measure by line number: an even sample and the longest rows."""
 
 
@@ -145,11 +145,11 @@ class _RowSampler:
     def __init__(self) -> None:
         self._stride = 1
         self._seen = 0
-        self._even: dict[int, tuple[int, Prompt]] = {}
+        self._even: dict[int, tuple[int, RowPrompt]] = {}
         self._longest: list[tuple[int, int]] = []
-        self._long: dict[int, Prompt] = {}
+        self._long: dict[int, RowPrompt] = {}
 
-    def offer(self, number: int, prompt: Prompt, *, size: int) -> None:
+    def offer(self, number: int, prompt: RowPrompt, *, size: int) -> None:
         if self._seen % self._stride == 0:
             self._even[number] = (self._seen, prompt)
         self._seen += 1
@@ -161,6 +161,6 @@ class _RowSampler:
         if len(self._longest) > _LONGEST:
             del self._long[heapq.heappop(self._longest)[1]]
 
-    def prompts(self) -> dict[int, Prompt]:
+    def prompts(self) -> dict[int, RowPrompt]:
         even = {number: prompt for number, (_, prompt) in self._even.items()}
         return dict(sorted({**even, **self._long}.items()))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.errors import Unavailable
-from app.domain.health import Health, Part
+from app.domain.health import Health, PartHealth
 from app.domain.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
 from app.gateways.free_space import FreeSpace
 from app.gateways.inference.inference import Inference
@@ -66,70 +66,72 @@ class HealthService:
             }
         )
 
-    async def _ask_database(self) -> Part:
+    async def _ask_database(self) -> PartHealth:
         try:
             await self._ports.database.ping()
         except Unavailable as error:
-            return Part(ok=False, problem=error.message)
-        return Part(ok=True)
+            return PartHealth(ok=False, problem=error.message)
+        return PartHealth(ok=True)
 
-    async def _ask_disk(self) -> Part:
+    async def _ask_disk(self) -> PartHealth:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._disk_thread, self._measure)
 
-    def _measure(self) -> Part:
+    def _measure(self) -> PartHealth:
         try:
             self._ports.space.check()
         except Unavailable as error:
-            return Part(ok=False, problem=error.message)
-        return Part(ok=True)
+            return PartHealth(ok=False, problem=error.message)
+        return PartHealth(ok=True)
 
-    async def _ask_broker(self) -> Part:
+    async def _ask_broker(self) -> PartHealth:
         if await self._ports.queue.answers():
-            return Part(ok=True)
-        return Part(ok=False, problem="The broker does not answer; jobs start later.")
+            return PartHealth(ok=True)
+        return PartHealth(ok=False, problem="The broker does not answer; jobs start later.")
 
-    async def _ask_workers(self) -> Part:
+    async def _ask_workers(self) -> PartHealth:
         attended = await self._ports.queue.attended()
         unattended = [name for name in (RUNS_QUEUE, CONTROL_QUEUE) if name not in attended]
         if not unattended:
-            return Part(ok=True)
+            return PartHealth(ok=True)
         names = " and ".join(f"'{name}'" for name in unattended)
-        return Part(ok=False, problem=f"No worker answers for the queue {names}; work waits.")
+        return PartHealth(ok=False, problem=f"No worker answers for the queue {names}; work waits.")
 
-    async def _ask_engine(self) -> Part:
+    async def _ask_engine(self) -> PartHealth:
         if await self._ports.inference.healthy():
-            return Part(ok=True)
-        return Part(ok=False, problem="The engine does not answer; no model can be called.")
+            return PartHealth(ok=True)
+        return PartHealth(ok=False, problem="The engine does not answer; no model can be called.")
 
-    async def _ask_sandbox(self) -> Part:
+    async def _ask_sandbox(self) -> PartHealth:
         try:
             level = await self._ports.sandbox.level()
         except SandboxUnavailable as error:
             problem = f"The sandbox {error.problem}; graders that run code give no score."
-            return Part(ok=False, problem=problem)
-        return Part(ok=True, detail=f"layers: {level.names}")
+            return PartHealth(ok=False, problem=problem)
+        return PartHealth(ok=True, detail=f"layers: {level.names}")
 
 
-async def _asked(ask: Callable[[], Awaitable[Part]]) -> Part:
+async def _asked(ask: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
     try:
         async with asyncio.timeout(_PATIENCE_S):
             return await ask()
     except TimeoutError:
-        return Part(ok=False, problem="No answer in time.")
+        return PartHealth(ok=False, problem="No answer in time.")
 
 
 class _Kept:
     """One part's answer, asked for by one caller at a time."""
 
-    def __init__(self, ask: Callable[[], Awaitable[Part]], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, ask: Callable[[], Awaitable[PartHealth]], clock: Callable[[], float]
+    ) -> None:
         self._ask = ask
         self._clock = clock
         self._lock = asyncio.Lock()
-        self._kept: Part | None = None
+        self._kept: PartHealth | None = None
         self._until = 0.0
 
-    async def part(self) -> Part:
+    async def part(self) -> PartHealth:
         async with self._lock:
             if self._kept is None or self._clock() >= self._until:
                 self._kept = await _asked(self._ask)

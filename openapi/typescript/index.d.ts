@@ -359,8 +359,8 @@ export interface paths {
         };
         /**
          * List Rollouts
-         * @description Training and validation rollouts that meet every condition sent. An unknown parameter answers
-         *     400.
+         * @description Lists the training and validation rollouts that meet every condition sent. An unknown
+         *     parameter answers 400.
          */
         get: operations["listFineTuningJobRollouts"];
         put?: never;
@@ -400,7 +400,7 @@ export interface paths {
         };
         /**
          * Get Report
-         * @description The model that training started from against the tuned one, on the held-out rows.
+         * @description Compares the model that training started from with the tuned one, on the held-out rows.
          */
         get: operations["retrieveFineTuningJobReport"];
         put?: never;

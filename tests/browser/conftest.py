@@ -32,6 +32,5 @@ async def api(server: ApiServer) -> AsyncIterator[Api]:
 @pytest.fixture
 async def tab(server: ApiServer) -> AsyncIterator[Tab]:
     async with browsing(server.base_url.removesuffix("/v1")) as tab:
-        tab.page.set_default_timeout(1000 * PATIENCE_S)
         yield tab
         assert tab.problems == []

@@ -1,6 +1,7 @@
 """The dashboard works in a real browser: one long visit, and texts that nobody may trust."""
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from tests.support.api.application import Api
@@ -12,20 +13,12 @@ from tests.support.dashboard.scenes import (
     create_job,
     end,
     execute,
+    put_lost,
     put_rollout,
     trace,
     train,
 )
 from tests.support.stack import Database
-
-
-def put_lost(database: Database, job: str) -> None:
-    for step in (1, 2):
-        put_rollout(
-            database, job, f"lost{step}", step=step, reward=None, stop_reason=None,
-            failure_class="tool_timeout", failure_message="search: no answer",
-            trace=trace("Which river?", "", call("", error="timeout")),
-        )  # fmt: skip
 
 
 def commit_step(database: Database, job: str, step: int) -> None:
@@ -54,6 +47,7 @@ def say(database: Database, job: str, message: str) -> None:
 
 async def test_a_visit(api: Api, tab: Tab, database: Database) -> None:
     page, other = tab.page, await create_job(api, suffix="waiting")
+    busy = await create_job(api, suffix="busy")
     done, job = await create_job(api, suffix="rivers"), await create_job(api, suffix="live")
     train(database, done)
     put_lost(database, done)
@@ -75,11 +69,13 @@ async def test_a_visit(api: Api, tab: Tab, database: Database) -> None:
     say(database, job, "The job has successfully completed")
     await page.get_by_role("link", name="Report", exact=True).click()
     await page.get_by_role("heading", name="Report").wait_for()
-    # A page that asks again once the job has ended is told so, and asks no more.
-    assert streams in ([200], [200, 204])
+    # A page that asks again once the job has ended is told so, and asks no more. A stream that was
+    # cut is opened again before.
+    assert set(streams[:-1]) <= {200}
+    assert streams[-1] in (200, 204)
     await find_a_lost_rollout(tab, done)
     await see_a_row_before_and_now(tab)
-    await compare(tab, other)
+    await compare(tab, other, renew=lambda: commit_step(database, busy, 5))
     await page.get_by_role("link", name="Jobs").first.click()
     await page.get_by_role("link", name="waiting").click()
     await page.get_by_text("Cancel…").click()
@@ -96,10 +92,16 @@ async def find_a_lost_rollout(tab: Tab, job: str) -> None:
     await tab.page.get_by_role("link", name="train no. 0").first.click()
     await tab.page.get_by_text("lost: tool timeout").first.wait_for()
     await tab.page.get_by_text("search: no answer").wait_for()
-    await tab.page.keyboard.press("]")
+    await press(tab, "]")
     await tab.page.get_by_role("heading", name="Step 2, row 0").wait_for()
-    await tab.page.keyboard.press("[")
+    await press(tab, "[")
     await tab.page.get_by_role("heading", name="Step 1, row 0").wait_for()
+
+
+async def press(tab: Tab, key: str) -> None:
+    """Presses a key once the scripts of the page that is shown listen to it."""
+    await tab.page.wait_for_load_state("load")
+    await tab.page.keyboard.press(key)
 
 
 async def see_a_row_before_and_now(tab: Tab) -> None:
@@ -108,17 +110,19 @@ async def see_a_row_before_and_now(tab: Tab) -> None:
     await tab.page.get_by_role("link", name="1", exact=True).click()
     await tab.page.get_by_text("Answer at step 0.").last.wait_for()
     await tab.page.get_by_text(f"Answer at step {STEPS}.").last.wait_for()
-    await tab.page.get_by_role("link", name=f"no. {1}").first.click()
-    await tab.page.keyboard.press("j")
+    await tab.page.get_by_role("link", name="no. 1").first.click()
+    await tab.page.get_by_role("heading", name="no. 1").wait_for()
+    await press(tab, "j")
     await tab.page.get_by_role("heading", name="no. 2").wait_for()
 
 
-async def compare(tab: Tab, waiting: str) -> None:
+async def compare(tab: Tab, waiting: str, *, renew: Callable[[], None]) -> None:
+    """Chooses two jobs of the list. `renew` changes a third one while they are chosen."""
     await tab.open("/")
     await tab.page.get_by_label("compare rivers").check()
-    # The list renews itself, and keeps what was chosen.
-    async with tab.page.expect_response(lambda reply: reply.request.resource_type == "fetch"):
-        pass
+    renew()
+    await tab.page.get_by_text("5 / 12", exact=True).wait_for()  # the list renews itself
+    assert await tab.page.get_by_label("compare rivers").is_checked()
     await tab.page.get_by_label("compare live").check()
     await tab.page.get_by_role("button", name="Compare the chosen jobs").click()
     await tab.page.get_by_role("heading", name="2 jobs compared").wait_for()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.contract.service import ROW, Service
-from tests.support.corpora import FORMS, JSON_BODIES, RANGES, Form
+from tests.support.corpora import FORMS, JSON_BODIES, RANGES, MultipartForm
 from tests.support.patience import PATIENCE_S, wait_for
 
 HUGE = 4 * 1024 * 1024
@@ -146,7 +146,7 @@ def test_an_endless_header_is_cut_off(service: Service, opening: str) -> None:
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("field", ["file", "data"])
 def test_a_hostile_form_is_refused_at_little_cost(service: Service, name: str, field: str) -> None:
-    form: Form = FORMS[name](field)
+    form: MultipartForm = FORMS[name](field)
     path = "/v1/files"
     if field == "data":
         client = service.client()

@@ -27,7 +27,7 @@ from tests.support.contract.administration import (
     NOT_SERVED,
     ROOTS,
     Keys,
-    Organization,
+    MadeOrganization,
     admin_keys_of,
     client_of,
     copies,
@@ -61,7 +61,7 @@ def project(admin: OpenAI, request: pytest.FixtureRequest) -> str:
 
 
 def call_of(path: str, client: OpenAI) -> Args:
-    return CALLS[path.removeprefix("admin.organization.")](Organization(client))
+    return CALLS[path.removeprefix("admin.organization.")](MadeOrganization(client))
 
 
 def options(service: Service, keys: Keys) -> Any:

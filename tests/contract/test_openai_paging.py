@@ -12,8 +12,8 @@ from tests.support.contract.listings import (
     LISTINGS,
     MODEL,
     OWN,
+    ListedRows,
     Listing,
-    Rows,
     copies,
     permit,
 )
@@ -23,7 +23,7 @@ every_list = pytest.mark.parametrize("listing", LISTINGS.values(), ids=LISTINGS)
 
 
 @pytest.fixture(scope="module")
-def rows(service: Service) -> Rows:
+def rows(service: Service) -> ListedRows:
     client = service.client()
     service.engine.models = {BASE}
     file = client.files.create(file=ROW * 12, purpose="fine-tune")
@@ -42,7 +42,7 @@ def rows(service: Service) -> Rows:
     run_worker(service, run.id)
     (item,) = client.evals.runs.output_items.list(run.id, eval_id=of.id).data
     project = service.project_of(service.api.key)
-    made = Rows(
+    made = ListedRows(
         job=job.id,
         file=file.id,
         eval=of.id,
@@ -59,7 +59,7 @@ def rows(service: Service) -> Rows:
     return made
 
 
-def fill(service: Service, rows: Rows) -> None:
+def fill(service: Service, rows: ListedRows) -> None:
     service.add_rows(rows.job, events=COUNT, checkpoints=COUNT)
     sources = (rows.job, rows.file, rows.listed_eval, rows.run, rows.item)
     for (table, own), source in zip(OWN.items(), sources, strict=True):
@@ -70,13 +70,13 @@ def fill(service: Service, rows: Rows) -> None:
     permit(service, rows, (1, COUNT))
 
 
-def ids(listing: Listing, rows: Rows, found: Any) -> list[str]:
+def ids(listing: Listing, rows: ListedRows, found: Any) -> list[str]:
     return [row.id for row in found if row.id.startswith(listing.counted(rows))]
 
 
 @every_list
 def test_every_row_is_listed_once_and_in_order(
-    service: Service, rows: Rows, listing: Listing
+    service: Service, rows: ListedRows, listing: Listing
 ) -> None:
     client, expected = service.client(), listing.ids(rows)
     assert len(set(expected)) == COUNT
@@ -94,7 +94,9 @@ def test_every_row_is_listed_once_and_in_order(
 
 
 @every_list
-async def test_the_async_client_lists_alike(service: Service, rows: Rows, listing: Listing) -> None:
+async def test_the_async_client_lists_alike(
+    service: Service, rows: ListedRows, listing: Listing
+) -> None:
     async with service.async_client() as client:
         found = [row async for row in listing.call(client, rows, limit=100)]
         assert ids(listing, rows, found) == listing.ids(rows)
@@ -104,7 +106,7 @@ async def test_the_async_client_lists_alike(service: Service, rows: Rows, listin
 
 @every_list
 def test_a_row_that_comes_while_paging_shifts_nothing(
-    service: Service, rows: Rows, listing: Listing
+    service: Service, rows: ListedRows, listing: Listing
 ) -> None:
     expected = listing.ids(rows)
     pages = iter(listing.call(service.client(), rows, limit=50))
@@ -120,7 +122,7 @@ def test_a_row_that_comes_while_paging_shifts_nothing(
 
 
 @every_list
-def test_an_empty_list_is_a_page(service: Service, rows: Rows, listing: Listing) -> None:
+def test_an_empty_list_is_a_page(service: Service, rows: ListedRows, listing: Listing) -> None:
     page = listing.nothing(service.client(), rows)
     assert (page.data, page.has_more) == ([], False)
     assert list(page) == []

@@ -1,15 +1,16 @@
 """Finds choices between the members of an enum or a `Literal` that are no `match`.
 
 A closed set of values grows like a closed union, and its new member must be a type error where its
-behaviour is chosen. Three shapes are a choice, and become a `match` that ends in `assert_never` (or
+behaviour is chosen. Four shapes are a choice, and become a `match` that ends in `assert_never` (or
 lists all members):
 
 - an `if` chain, or a conditional inside another, that compares one value with two members or more;
   `if` statements that follow each other and each leave the function are a chain too;
 - one comparison that chooses between two results: a conditional expression, an `if` with an `else`,
   an `if` that returns before a last `return`;
-- a table that is keyed by some members of an enum. One with all of them is complete, and is found
-  here when the enum grows.
+- a `match` over strings of a `Literal` whose last case takes the rest in silence;
+- a table that is keyed by some members of an enum or, by its annotation or by what it is asked for,
+  of a `Literal`. One with all of them is complete, and is found here when the set grows.
 
 A question about one member is none: a guard (an `if` that raises, or without another result), an
 operand of `and` and `or`, a value passed on as true or false, the filter of a comprehension.
@@ -19,9 +20,9 @@ is the compared value: it replaces one member and hands the others on.
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tests.house.closed_unions import Function, Tree, nodes
+from tests.house.closed_unions import Function, Tree, ends_in_assert_never, is_wildcard, nodes
 from tests.house.closed_values import Closed, Values
 from tests.house.tree import Finding
 
@@ -74,11 +75,12 @@ def find(tree: Tree) -> Iterator[Finding]:
         seen: set[int] = set()
         for node, function in nodes(parsed):
             place = _Place(values, module, function)
+            yield from _tables(place, node)
             match node:
                 case ast.IfExp() if id(node) not in seen:
                     yield from _conditional(place, node, seen)
-                case ast.Dict():
-                    yield from _table(place, node)
+                case ast.Match():
+                    yield from _silent(place, node)
                 case _:
                     pass
             for block in _blocks(node):
@@ -106,6 +108,25 @@ def _is_empty(result: ast.expr) -> bool:
             return False
 
 
+def _tables(place: _Place, node: ast.AST) -> Iterator[Finding]:
+    values, module = place.values, place.module
+    match node:
+        case ast.Dict():
+            yield from _table(place, node)
+        case ast.AnnAssign(annotation=annotation, value=ast.Dict() as table):
+            closed = values.keys(module, annotation)
+            yield from _keyed(place, table, [] if closed is None else [closed])
+        case ast.Subscript(value=ast.Dict() as table, slice=asked):
+            yield from _keyed(place, table, values.types(module, place.function, asked))
+        case ast.Subscript(value=ast.Name(id=name), slice=asked):
+            found = values.tree.aliases.get(values.tree.defined(module, name))
+            if isinstance(found, ast.Dict):
+                keyed = _keyed(place, found, values.types(module, place.function, asked))
+                yield from (replace(each, line=node.lineno) for each in keyed)
+        case _:
+            pass
+
+
 def _table(place: _Place, node: ast.Dict) -> Iterator[Finding]:
     keys = [
         place.values.member(place.module, None, key, key) for key in node.keys if key is not None
@@ -117,6 +138,39 @@ def _table(place: _Place, node: ast.Dict) -> Iterator[Finding]:
     missing = closed.members - {name for _, name in known}
     if missing:
         yield place.finding(node, closed, f"a table without {', '.join(sorted(missing))}")
+
+
+def _keyed(place: _Place, node: ast.Dict, types: Sequence[Closed]) -> Iterator[Finding]:
+    texts = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+    if not texts or len(texts) < len(node.keys):
+        return
+    without = [(closed, closed.members.difference(texts)) for closed in types]
+    if without and all(missing for _, missing in without):
+        closed, missing = without[0]
+        yield place.finding(node, closed, f"a table without {', '.join(sorted(missing))}")
+
+
+def _silent(place: _Place, node: ast.Match) -> Iterator[Finding]:
+    """Yields a `match` that names strings of a `Literal` and takes the rest together."""
+    last = node.cases[-1]
+    named = {text for case in node.cases for text in _strings(case.pattern)}
+    if not named or not is_wildcard(last) or ends_in_assert_never(last):
+        return
+    for closed in place.values.types(place.module, place.function, node.subject):
+        if named <= closed.members:
+            yield place.finding(last.pattern, closed, "`case _` behind members")
+            return
+
+
+def _strings(pattern: ast.pattern) -> Iterator[str]:
+    match pattern:
+        case ast.MatchValue(value=ast.Constant(value=str(text))):
+            yield text
+        case ast.MatchOr(patterns=patterns):
+            for each in patterns:
+                yield from _strings(each)
+        case _:
+            pass
 
 
 def _block(place: _Place, block: Sequence[ast.stmt], seen: set[int]) -> Iterator[Finding]:

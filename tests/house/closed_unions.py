@@ -1,8 +1,9 @@
 """Reads the closed unions of the product from its source.
 
-A closed union is a type alias of two or more classes of the product, or of such aliases, bare or
-inside `Annotated`; an enum is closed as well. Owns the resolution of a name to the module that
-defines it, through imports, so that two classes of one name stay apart.
+A closed union is a type with two or more classes of the product as members, directly or by an
+alias: the value of a type alias, or a part of an annotation. Its other members (`None`, `str`) are
+left out; an enum is closed as well. Owns the resolution of a name to the module that defines it,
+through imports, so that two classes of one name stay apart.
 """
 
 import ast
@@ -86,15 +87,21 @@ class Tree:
 
     @cached_property
     def unions(self) -> dict[Symbol, frozenset[Symbol]]:
-        """The members of each closed union, by the alias that names it."""
+        """The members of each closed union, by the alias that names it; one without a name, by the
+        text of its annotation.
+        """
         members = {
-            alias: self._members(alias)
+            alias: self._own(alias.module, value)
             for alias, value in self.aliases.items()
             if not isinstance(value, ast.Tuple)
         }
-        return {
-            alias: found for alias, found in members.items() if found is not None and len(found) > 1
-        }
+        known = set(members.values())
+        for module, tree in self.modules.items():
+            for written in _written_unions(tree):
+                found = self._own(module, written)
+                if found not in known:
+                    members[Symbol(module, ast.unparse(written))] = found
+        return {alias: found for alias, found in members.items() if len(found) > 1}
 
     @cached_property
     def enums(self) -> frozenset[Symbol]:
@@ -134,6 +141,19 @@ class Tree:
         named = None if annotation is None else self.named(symbol.module, annotation)
         return named or frozenset()
 
+    def _own(self, module: str, expression: ast.expr) -> frozenset[Symbol]:
+        """Returns the classes of the product that a type expression names, and no foreign ones."""
+        match expression:
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return self._own(module, left) | self._own(module, right)
+            case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[first, *_])):
+                return self._own(module, first)
+            case ast.Name(id=name) if (symbol := self.defined(module, name)) in self.aliases:
+                value = self.aliases[symbol]
+                return frozenset() if value is expression else self._own(symbol.module, value)
+            case _:
+                return self.named(module, expression) or frozenset()
+
     def _members(self, alias: Symbol) -> frozenset[Symbol] | None:
         value = self.aliases.get(alias)
         return None if value is None else self.named(alias.module, value)
@@ -142,6 +162,43 @@ class Tree:
         found = [self.named(module, part) for part in parts]
         known = [symbols for symbols in found if symbols is not None]
         return frozenset().union(*known) if len(known) == len(found) else None
+
+
+def _written_unions(tree: ast.AST) -> Iterator[ast.BinOp]:
+    """Yields each union that an annotation of a module contains, the outermost operator only."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(annotation=ast.expr() as annotation):
+                pass
+            case ast.AnnAssign(annotation=annotation):
+                pass
+            case ast.FunctionDef(returns=ast.expr() as annotation):
+                pass
+            case ast.AsyncFunctionDef(returns=ast.expr() as annotation):
+                pass
+            case _:
+                continue
+        yield from _outermost(annotation)
+
+
+def _outermost(annotation: ast.expr) -> Iterator[ast.BinOp]:
+    pending: list[ast.AST] = [annotation]
+    while pending:
+        match pending.pop():
+            case ast.BinOp(op=ast.BitOr()) as union:
+                yield union
+            case ast.Constant(value=str(text)) if "|" in text and text.isprintable():
+                pending.append(_parsed(text))
+            case node:
+                pending.extend(ast.iter_child_nodes(node))
+
+
+def _parsed(text: str) -> ast.AST:
+    """Returns a type that is written as a string; a text that is none, as an empty one."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return ast.Constant(value=None)
 
 
 def _module_name(path: Path) -> str:
@@ -157,3 +214,21 @@ def nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, Function | None]]:
         yield node, function
         inner = node if isinstance(node, Function) else function
         pending.extend((child, inner) for child in ast.iter_child_nodes(node))
+
+
+def is_wildcard(case: ast.match_case) -> bool:
+    """Tells whether a case takes whatever is left."""
+    match case.pattern:
+        case ast.MatchAs(pattern=None):
+            return case.guard is None
+        case _:
+            return False
+
+
+def ends_in_assert_never(case: ast.match_case) -> bool:
+    """Tells whether the type checker proves that a case is never reached."""
+    match case.body[-1]:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="assert_never"))):
+            return True
+        case _:
+            return False

@@ -1,8 +1,9 @@
 """Reads the closed sets of values of the product from its source: enums, and `Literal` types.
 
 A `Literal` of two or more values is closed, bare, as an alias, or as a part of a union with `None`.
-Owns the question of the type of a compared value: a parameter has its annotation, an attribute the
-annotations of the fields of that name.
+Owns the question of the type of a compared value: a parameter has its annotation, a local name the
+type of what is assigned to it, an attribute the annotations of the fields of that name, or of the
+parameters that a constructor keeps under it.
 """
 
 import ast
@@ -52,11 +53,23 @@ class Values:
         """The closed types of the fields and properties of each name, in any class."""
         found: dict[str, set[Closed]] = defaultdict(set)
         for symbol, node in self.tree.classes.items():
-            for name, annotation in _declared(node):
+            for name, annotation in [*_declared(node), *_kept(node)]:
                 closed = self.literal(symbol.module, annotation)
                 if closed is not None:
                     found[name].add(closed)
         return {name: frozenset(types) for name, types in found.items()}
+
+    def keys(self, module: str, annotation: ast.expr) -> Closed | None:
+        """Returns the `Literal` that a table's annotation names as its keys."""
+        match annotation:
+            case ast.Subscript(value=ast.Name(id="Final" | "ClassVar"), slice=inner):
+                return self.keys(module, inner)
+            case ast.Subscript(
+                value=ast.Name(id="dict" | "Mapping"), slice=ast.Tuple(elts=[key, _])
+            ):
+                return self.literal(module, key)
+            case _:
+                return None
 
     def literal(self, module: str, expression: ast.expr) -> Closed | None:
         """Returns the `Literal` of two or more strings that a type expression stands for."""
@@ -74,23 +87,28 @@ class Values:
                 enum = self.enums.get(self.tree.defined(module, owner))
                 return (enum, name) if enum is not None and name in enum.members else None
             case ast.Constant(value=str(text)):
-                for closed in self._types(module, function, subject):
+                for closed in self.types(module, function, subject):
                     if text in closed.members:
                         return closed, text
                 return None
             case _:
                 return None
 
-    def _types(self, module: str, function: Function | None, subject: ast.expr) -> Sequence[Closed]:
+    def types(self, module: str, function: Function | None, subject: ast.expr) -> Sequence[Closed]:
+        """Returns the closed types of strings that an expression may have."""
         match subject:
             case ast.Name(id=name) if function is not None:
-                given = function.args
+                annotation = parameters(function).get(name)
+                if annotation is not None:
+                    closed = self.literal(module, annotation)
+                    return [] if closed is None else [closed]
                 return [
                     closed
-                    for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]
-                    if each.arg == name and each.annotation is not None
-                    if (closed := self.literal(module, each.annotation)) is not None
+                    for value in _assigned(function, name)
+                    for closed in self.types(module, function, value)
                 ]
+            case ast.Attribute(value=ast.Name(id=owner)) if _is_foreign(function, owner):
+                return []
             case ast.Attribute(attr=name):
                 return sorted(self.fields.get(name, ()), key=lambda each: each.name)
             case _:
@@ -118,6 +136,52 @@ class Values:
                 return None if alias is None else self._strings(symbol.module, alias)
             case _:
                 return None
+
+
+def parameters(function: Function) -> dict[str, ast.expr | None]:
+    """Returns the annotations of a function's parameters."""
+    given = function.args
+    return {
+        each.arg: each.annotation for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    }
+
+
+def _is_foreign(function: Function | None, name: str) -> bool:
+    """Tells whether a parameter is of another package's class, named with its module."""
+    annotation = None if function is None else parameters(function).get(name)
+    return isinstance(annotation, ast.Attribute)
+
+
+def _assigned(function: Function, name: str) -> Iterator[ast.expr]:
+    """Yields what a function assigns to a local name, other than another local name."""
+    given = parameters(function)
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value):
+                pass
+            case ast.NamedExpr(target=ast.Name(id=target), value=value):
+                pass
+            case _:
+                continue
+        if target == name and (not isinstance(value, ast.Name) or value.id in given):
+            yield value
+
+
+def _kept(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    """Yields the attributes under which a constructor keeps its parameters, with their types."""
+    for method in node.body:
+        if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
+            continue
+        given = parameters(method)
+        for statement in ast.walk(method):
+            match statement:
+                case ast.Assign(
+                    targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
+                    value=ast.Name(id=parameter),
+                ) if (annotation := given.get(parameter)) is not None:
+                    yield name, annotation
+                case _:
+                    pass
 
 
 def _declared(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:

@@ -22,6 +22,12 @@ class Query:
     def wide(self) -> Wide: ...
 """
 
+KEPT = """class C:
+    def __init__(self, way: Order):
+        self._kept = way
+    def f(self):
+        return 1 if self._kept == 'asc' else 2"""
+
 
 def test_the_closed_values_of_the_product_are_read_from_its_code() -> None:
     values = Values(unions.product())
@@ -56,6 +62,26 @@ def test_a_literal_of_one_value_is_no_choice() -> None:
         # Tables.
         ("x = {Way.UP: 1, Way.DOWN: 2}", [2]),
         ("x = {Way.UP: 1, Way.DOWN: 2, Way.OFF: 3}", []),
+        ("x: dict[Order, int] = {'asc': 1}", [2]),
+        ("x: Final[Mapping[Order, int]] = {'asc': 1, 'desc': 2}", []),
+        ("x: dict[Way, int] = {'asc': 1}", []),
+        ("x: dict[str, int] = {'asc': 1}", []),
+        ("def f(order: Order):\n    return {'asc': 1}[order]", [3]),
+        ("TABLE = {'asc': 1}\ndef f(q):\n    return TABLE[q.order]", [4]),
+        ("TABLE = {'asc': 1, 'desc': 2}\ndef f(q):\n    return TABLE[q.order]", []),
+        ("def f(q: argparse.Namespace):\n    return {'asc': 1}[q.order]", []),
+        # A `match` over strings.
+        ("match q.order:\n    case 'asc': a()\n    case _: b()", [4]),
+        ("match q.order:\n    case 'asc': a()\n    case _: assert_never(q.order)", []),
+        ("match q.order:\n    case 'asc': a()\n    case 'desc': b()", []),
+        ("match q.order:\n    case 'asc' | 'up': a()\n    case _: b()", []),
+        ("def f(text: str):\n    match text:\n        case 'asc': a()\n        case _: b()", []),
+        # Copies of a value.
+        ("def f(q):\n    own = q.order\n    return 1 if own == 'asc' else 2", [4]),
+        ("def f(q):\n    if (own := q.order) and own == 'asc': a()\n    else: b()", []),
+        ("def f(order: Order):\n    own = order\n    return 1 if own == 'asc' else 2", [4]),
+        ("def f(text: str):\n    own = text\n    return 1 if own == 'asc' else 2", []),
+        (KEPT, [6]),
         # Questions about one member.
         ("x = way is Way.UP and q.order == 'asc'", []),
         ("if way is Way.UP: raise ValueError\na()", []),

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.rooms import mutual
-from tests.house.tree import python_files
+from tests.house.tree import ROOT, python_files
 
 STORE = "app/store"
 TIERS = ("app/api", "app/services", STORE, "app/gateways", "app/domain", "workers")
@@ -14,6 +14,25 @@ def test_no_two_rooms_import_each_other(tier: str) -> None:
     files = list(python_files(tier))
     assert len(files) > 10
     assert mutual(tier, files) == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+def test_a_map_names_every_room(page: str) -> None:
+    rooms = {path.parts[:2] for path, _ in python_files("app", "workers") if len(path.parts) > 2}
+    assert len(rooms) > 25
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert [room for room in sorted(rooms) if f"`{'/'.join(room)}/`" not in text] == []
+
+
+def test_the_record_of_the_rooms_names_each_folder_of_a_tier() -> None:
+    text = (ROOT / "docs/decisions/0024-rooms-by-noun.md").read_text(encoding="utf-8")
+    folders = {
+        path.parts[2]
+        for path, _ in python_files(STORE, "app/services", "app/gateways", "app/domain")
+        if len(path.parts) > 3
+    }
+    assert len(folders) > 20
+    assert [folder for folder in sorted(folders) if f"`{folder}`" not in text] == []
 
 
 def test_a_pair_is_found_in_any_form_of_import() -> None:

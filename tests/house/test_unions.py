@@ -15,6 +15,7 @@ Marked = Annotated[Side | Third, "note"]
 Kinds = (Left, Right)
 Optional = Left | None
 Foreign = Left | str
+Wider = Side | str | None
 """
 
 
@@ -28,6 +29,7 @@ def test_the_unions_of_the_product_are_read_from_its_code() -> None:
     assert names >= {
         "TuningMethod", "RequestedMethod", "StoredMethod", "DataSource", "Rows", "Principal",
         "PolicyLoss", "AnyMode", "AnyGrader", "StopRule", "Verdict", "Reply", "Consumer",
+        "ScoreResult | ScoreFault", "ReachedCap | RuleTrigger | None", "Trajectory | ScoredRollout",
     }  # fmt: skip
     stored = Symbol("app.domain.methods.stored", "StoredMethod")
     assert {member.name for member in found[stored]} == {
@@ -40,7 +42,24 @@ def test_a_union_is_an_alias_of_classes_of_the_product() -> None:
     assert {symbol.name: len(members) for symbol, members in unions_of_shapes.items()} == {
         "Side": 2,
         "Marked": 3,
+        "Wider": 2,
     }
+
+
+def test_a_union_without_a_name_is_read_from_its_annotation() -> None:
+    source = """
+from app.shapes import Left, Right, Third
+async def sent(all: "list[Left | Third | None]") -> Right | Third: ...
+class Own:
+    side: Left | Right
+    text: Left | str
+"""
+    found = _tree(source).unions
+    assert {symbol.name: len(members) for symbol, members in found.items()} == {
+        "Side": 2, "Marked": 3, "Wider": 2, "Left | Third | None": 2, "Right | Third": 2,
+    }  # fmt: skip
+    dispatch = _tree(source + "x = isinstance(sent, Third)\nx = isinstance(sent, str | int)")
+    assert [each.line for each in unions.find(dispatch)] == [7]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,14 @@ from functools import cache
 from typing import Final
 
 from tests.house import choices
-from tests.house.closed_unions import Function, Symbol, Tree, nodes
+from tests.house.closed_unions import (
+    Function,
+    Symbol,
+    Tree,
+    ends_in_assert_never,
+    is_wildcard,
+    nodes,
+)
 from tests.house.tree import Finding, python_files
 
 ROOMS: Final = ("app", "workers")
@@ -63,7 +70,7 @@ def _silent(tree: Tree, module: str, node: ast.Match) -> Iterator[Finding]:
         symbol for case in node.cases for symbol in _named_by(tree, module, case.pattern)
     )
     last = node.cases[-1]
-    if not _is_wildcard(last) or _ends_in_assert_never(last):
+    if not is_wildcard(last) or ends_in_assert_never(last):
         return
     if any(taken and not taken & named for taken in _handed_on(tree, module, node)):
         return
@@ -97,22 +104,6 @@ def _named_by(tree: Tree, module: str, pattern: ast.pattern) -> Iterator[Symbol]
             yield from _named_by(tree, module, inner)
         case _:
             pass
-
-
-def _is_wildcard(case: ast.match_case) -> bool:
-    match case.pattern:
-        case ast.MatchAs(pattern=None):
-            return case.guard is None
-        case _:
-            return False
-
-
-def _ends_in_assert_never(case: ast.match_case) -> bool:
-    match case.body[-1]:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="assert_never"))):
-            return True
-        case _:
-            return False
 
 
 def _handed_on(tree: Tree, module: str, node: ast.Match) -> Iterator[frozenset[Symbol]]:

@@ -53,18 +53,18 @@ RANGES: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MultipartForm:
     content_type: str
     chunks: Callable[[], Iterator[bytes]]
 
 
-def _form(*chunks: bytes, boundary: bytes = BOUNDARY, times: int = 1) -> Form:
+def _form(*chunks: bytes, boundary: bytes = BOUNDARY, times: int = 1) -> MultipartForm:
     def all_chunks() -> Iterator[bytes]:
         yield from chunks[:-1]
         for _ in range(times):
             yield chunks[-1]
 
-    return Form(f"multipart/form-data; boundary={boundary.decode('latin-1')}", all_chunks)
+    return MultipartForm(f"multipart/form-data; boundary={boundary.decode('latin-1')}", all_chunks)
 
 
 def _part(name: str, more: bytes = b"") -> bytes:
@@ -72,16 +72,16 @@ def _part(name: str, more: bytes = b"") -> bytes:
     return b"--" + BOUNDARY + b"\r\n" + disposition + b"\r\n" + more + b"\r\n"
 
 
-def _many_parts(_: str) -> Form:
+def _many_parts(_: str) -> MultipartForm:
     tiny = b"--" + BOUNDARY + b'\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'
     return _form(tiny * 15_000, times=20)
 
 
-def _with_type(content_type: str) -> Callable[[str], Form]:
-    return lambda field: Form(content_type, lambda: iter([_part(field) + b"x"]))
+def _with_type(content_type: str) -> Callable[[str], MultipartForm]:
+    return lambda field: MultipartForm(content_type, lambda: iter([_part(field) + b"x"]))
 
 
-FORMS: dict[str, Callable[[str], Form]] = {
+FORMS: dict[str, Callable[[str], MultipartForm]] = {
     "a million tiny parts": _many_parts,
     "a huge field": lambda _: _form(_part("other"), b"x" * _MIB, times=64),
     "a huge part header": lambda _: _form(
@@ -117,7 +117,7 @@ FORMS: dict[str, Callable[[str], Form]] = {
     "a type for a slow pattern": _with_type("multipart/form-data; !=" + '"\\' * 4000),
     "many options": _with_type("multipart/form-data; " + "a=b; " * 4000),
     "no type": _with_type("application/json"),
-    "a million urlencoded fields": lambda _: Form(
+    "a million urlencoded fields": lambda _: MultipartForm(
         "application/x-www-form-urlencoded", lambda: iter([b"a=b&" * 250_000] * 4)
     ),
 }

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from app.rendering.formats.build import build_tool_format
-from app.rendering.sampled_turn import ParsedAnswer, SampledTurn, TurnOptions
 from app.rendering.tokens import ModelTokens
 from app.rendering.turn_parser import TurnParser
+from app.rendering.turn_reading import ParsedAnswer, TurnOptions, TurnReading
 from tests.support.format_cases import TOOLS
 from tests.support.vllm_parsers import ThoughtTurn, save_marked_tokenizer
 
@@ -43,10 +43,10 @@ def read_streamed(
 
 def _begun(
     turn: ThoughtTurn, directory: Path, options: TurnOptions
-) -> tuple[SampledTurn, TurnParser, list[int]]:
+) -> tuple[TurnReading, TurnParser, list[int]]:
     tokens = ModelTokens(save_marked_tokenizer(turn.formats, directory) / "tokenizer.json")
     parser = TurnParser(tokens, build_tool_format(turn.formats.calls), turn.formats.reasoning)
-    sampled = SampledTurn(parser, options, prompt=tokens.encode(turn.prompt))
+    sampled = TurnReading(parser, options, prompt=tokens.encode(turn.prompt))
     return sampled, parser, tokens.encode(turn.text)
 
 

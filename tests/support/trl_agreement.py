@@ -28,7 +28,7 @@ DPO_BETA = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class TrlAgreement:
     ours: float
     """The loss."""
     theirs: float
@@ -46,7 +46,7 @@ class _Row:
     """1 for the tokens of the answer."""
 
 
-def policy_gradient(model_dir: Path, loss: str) -> Agreement:
+def policy_gradient(model_dir: Path, loss: str) -> TrlAgreement:
     """`ppo` or `cispo` over four groups with stretches of tool text, off-policy enough to clip."""
     from trl import GRPOConfig, GRPOTrainer  # noqa: PLC0415 - there only after `make peers`
 
@@ -88,7 +88,7 @@ def policy_gradient(model_dir: Path, loss: str) -> Agreement:
     return _compare(trainer, samples, theirs, lambda: theirs._compute_loss(theirs.model, batch))
 
 
-def supervised(model_dir: Path) -> Agreement:
+def supervised(model_dir: Path) -> TrlAgreement:
     """Cross-entropy on answers against `SFTTrainer`."""
     from trl import SFTConfig, SFTTrainer  # noqa: PLC0415 - trl is there only after `make peers`
 
@@ -113,7 +113,7 @@ def supervised(model_dir: Path) -> Agreement:
     return _compare(trainer, samples, theirs, lambda: theirs.compute_loss(theirs.model, batch))
 
 
-def preference(model_dir: Path, variant: str) -> Agreement:
+def preference(model_dir: Path, variant: str) -> TrlAgreement:
     """DPO (`sigmoid` or `ipo`) on pairs against `DPOTrainer`."""
     from trl import DPOConfig, DPOTrainer  # noqa: PLC0415 - trl is there only after `make peers`
 
@@ -146,7 +146,7 @@ def _compare(
     samples: list[TrainingSample],
     theirs: Any,
     loss: Callable[[], Tensor],
-) -> Agreement:
+) -> TrlAgreement:
     mine = adapter_parameters(trainer._adapted.peft)
     others = adapter_parameters(theirs.model)
     if mine.keys() != others.keys():
@@ -159,7 +159,7 @@ def _compare(
     pending = trainer._pending
     gradient = _difference(mine, others, pending.denominator)
     clipped = float(trainer._tally.values().get("train/clipped_share", 0.0))
-    return Agreement(
+    return TrlAgreement(
         pending.loss / pending.denominator, float(their_loss.detach()), gradient, clipped
     )
 

@@ -31,7 +31,7 @@ _LONGEST: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class WrittenTurn:
     parser: ToolParser
     text: str
 
@@ -60,9 +60,11 @@ class ThoughtTurn:
     prompt: str = ""
 
 
-def _turns() -> tuple[Turn, ...]:
+def _turns() -> tuple[WrittenTurn, ...]:
     rows = [row[:2] for row in READ] + [row[:2] for row in BROKEN] + ANSWERS
-    return tuple(Turn(name, _as_sampled(name, text)) for name, text in rows if len(text) < _LONGEST)
+    return tuple(
+        WrittenTurn(name, _as_sampled(name, text)) for name, text in rows if len(text) < _LONGEST
+    )
 
 
 def _as_sampled(name: ToolParser, text: str) -> str:
@@ -91,10 +93,10 @@ THOUGHT_TURNS: Final = (
         for reasoning, text, opened, *_ in THOUGHTS
     ),
 )
-"""Every turn of the tables, with and without reasoning, as `SampledTurn` reads it."""
+"""Every turn of the tables, with and without reasoning, as `TurnReading` reads it."""
 
 
-def read_by_us(turn: Turn) -> Read:
+def read_by_us(turn: WrittenTurn) -> Read:
     answer = turn.text
     if turn.parser == "openai":
         answer = HARMONY.split(answer, opened=False).answer
@@ -103,15 +105,17 @@ def read_by_us(turn: Turn) -> Read:
     return Read(parsed.content, calls)
 
 
-def recorded() -> dict[Turn, Reading]:
+def recorded() -> dict[WrittenTurn, Reading]:
     rows = json.loads(RECORDED.read_text())
     return {
-        Turn(row["parser"], row["text"]): Reading(_read(row["whole"]), _read(row["streamed"]))
+        WrittenTurn(row["parser"], row["text"]): Reading(
+            _read(row["whole"]), _read(row["streamed"])
+        )
         for row in rows
     }
 
 
-def write_recorded(readings: dict[Turn, Reading]) -> None:
+def write_recorded(readings: dict[WrittenTurn, Reading]) -> None:
     """Writes a line for each turn."""
     rows = [
         json.dumps({**asdict(turn), **asdict(reading)}, ensure_ascii=False)
@@ -120,7 +124,7 @@ def write_recorded(readings: dict[Turn, Reading]) -> None:
     RECORDED.write_text("[\n" + ",\n".join(rows) + "\n]\n")
 
 
-def read_by_vllm(turns: Sequence[Turn], directory: Path) -> dict[Turn, Reading]:
+def read_by_vllm(turns: Sequence[WrittenTurn], directory: Path) -> dict[WrittenTurn, Reading]:
     """Returns what vLLM reads in each turn. `directory` takes tokenizers with a format's marks."""
     asked = [
         {**asdict(turn), "prompt": "", "tokenizer": str(_tokenizer(turn, directory))}
@@ -174,7 +178,7 @@ def _ask(
     return found
 
 
-def _tokenizer(turn: Turn, directory: Path) -> Path:
+def _tokenizer(turn: WrittenTurn, directory: Path) -> Path:
     """Returns a tokenizer with the marks of the turn's format; vLLM takes a Mistral that has no
     `[ARGS]` for an old one.
     """
@@ -189,7 +193,7 @@ def _tokenizer(turn: Turn, directory: Path) -> Path:
     return place
 
 
-def _reading(turn: Turn, found: dict[str, Any]) -> Reading:
+def _reading(turn: WrittenTurn, found: dict[str, Any]) -> Reading:
     assert "fault" not in found, (turn, found)
     for way in ("whole", "streamed"):
         assert "fault" not in found[way], (turn, found)

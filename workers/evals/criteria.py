@@ -9,7 +9,7 @@ items are sampled.
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.evals.evals import passes, result_names, token_usage
@@ -57,8 +57,13 @@ class CriteriaScorer:
         for name, criterion, answer in zip(names, criteria, answers, strict=True):
             self._add(name, criterion, answer)
         for name, answer in zip(names, answers, strict=True):
-            if isinstance(answer, ScoreFault):
-                return to_failure(answer, name)
+            match answer:
+                case ScoreFault():
+                    return to_failure(answer, name)
+                case ScoreResult():
+                    pass
+                case _:
+                    assert_never(answer)
         passed = sum(result["passed"] for result in self.results)
         scores = {result["name"]: result["score"] for result in self.results}
         return Grade(passed / len(self.results), scores)
@@ -83,10 +88,13 @@ class CriteriaScorer:
             return fault
 
     def _add(self, name: str, criterion: Json, answer: ScoreResult | ScoreFault) -> None:
-        if isinstance(answer, ScoreFault):
-            self.faults.append({"code": f"grader_{answer.kind}", "message": answer.details})
-        else:
-            self.results.append(_result(name, criterion, answer))
+        match answer:
+            case ScoreFault():
+                self.faults.append({"code": f"grader_{answer.kind}", "message": answer.details})
+            case ScoreResult():
+                self.results.append(_result(name, criterion, answer))
+            case _:
+                assert_never(answer)
         self.usage += [
             (model, token_usage(used.prompt_tokens, used.completion_tokens, used.cached_tokens))
             for model, used in answer.token_usage.items()

@@ -3,7 +3,7 @@
 import json
 from typing import Any, assert_never
 
-from app.domain.evals.data_sources import ItemReference, MessageTemplate, SamplingParams
+from app.domain.evals.data_sources import ItemReference, MessageTemplate, SentSampling
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.samples import object_or_list, one_turn_keys
 from app.domain.graders.templates import MissingVariable, RenderedTooLong, parse_template
@@ -47,7 +47,7 @@ def _messages_at(path: str, item: Json) -> list[Json]:
     return messages
 
 
-def settings_of(params: SamplingParams, *, seed: int) -> Json:
+def settings_of(params: SentSampling, *, seed: int) -> Json:
     """Returns Chat Completions settings; translates names of the Responses API."""
     form = params.response_format or (params.text or {}).get("format")
     if isinstance(form, dict) and form.get("type") == "json_schema" and "json_schema" not in form:

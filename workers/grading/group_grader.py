@@ -9,7 +9,7 @@ Must not know how a judge works.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, assert_never
 
 from pydantic import TypeAdapter
 
@@ -99,9 +99,13 @@ class GroupGrader:
         return _GroupVerdicts(tuple(self._verdict(result) for result in results))
 
     def _verdict(self, result: ScoreResult | ScoreFault) -> Verdict:
-        if isinstance(result, ScoreFault):
-            return to_failure(result, self._name)
-        return to_verdict(result, self._name)
+        match result:
+            case ScoreFault():
+                return to_failure(result, self._name)
+            case ScoreResult():
+                return to_verdict(result, self._name)
+            case _:
+                assert_never(result)
 
 
 def _shared(failure: Failure, count: int) -> Failure:

@@ -17,13 +17,13 @@ from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import Objects, build_objects
 from app.settings.runs import RetentionSettings
-from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.events.reader import event_reader
 from app.store.maintenance.maintenance import maintenance
 from workers.maintenance.leftovers import clean_ended
 from workers.maintenance.retention import retire
-from workers.processes.clients import open_database, open_inference
+from workers.processes.clients import open_inference
+from workers.processes.ticks import TickClients
 
 log = structlog.get_logger()
 
@@ -40,15 +40,16 @@ without a byte ends it.
 """
 
 
-async def expire_once(settings: Settings) -> None:
-    async with (
-        open_database(settings, pool_size=1) as database,
-        aclosing(open_inference(settings)) as inference,
-    ):
+async def expire_once(clients: TickClients) -> None:
+    """Runs one round with the clients of the clock. A service that is away ends it: the next round
+    goes on from there.
+    """
+    settings = clients.settings
+    objects = build_objects(settings)
+    async with aclosing(open_inference(settings)) as inference:
         try:
-            objects = build_objects(settings)
             await expire(
-                database,
+                clients.database,
                 objects,
                 inference,
                 retention=settings.retention,

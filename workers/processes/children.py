@@ -10,7 +10,7 @@ from workers.processes.forks import ChildProcess, Starter
 
 
 @dataclass(slots=True)
-class Child:
+class TaskChild:
     """A child process, which ends with the process that started it: see `parent_watch`."""
 
     process: ChildProcess
@@ -35,10 +35,10 @@ class Children:
     def __init__(self, limit: int, starter: Starter) -> None:
         self._limit = limit
         self._starter = starter
-        self._started: list[Child] = []
+        self._started: list[TaskChild] = []
 
     @property
-    def running(self) -> list[Child]:
+    def running(self) -> list[TaskChild]:
         """Returns the children that have not exited, oldest first."""
         self._started = [child for child in self._started if child.process.returncode is None]
         return self._started
@@ -53,4 +53,4 @@ class Children:
         with theirs:
             process = self._starter.start(arguments, stdin=theirs.fileno())
         process.ended.add_done_callback(lambda _: ours.close())
-        self._started.append(Child(process, ours, project_id))
+        self._started.append(TaskChild(process, ours, project_id))

@@ -12,7 +12,7 @@ import structlog
 
 from app.settings.settings import Settings
 from app.store.database import Database
-from workers.processes.children import Child, Children
+from workers.processes.children import Children, TaskChild
 from workers.processes.clients import open_database
 from workers.processes.leased_work import LeasedWork
 
@@ -52,7 +52,7 @@ async def _free_slot(
         child.terminate()
 
 
-def child_to_end(running: list[Child], *, longest_s: float) -> Child | None:
+def child_to_end(running: list[TaskChild], *, longest_s: float) -> TaskChild | None:
     """Returns the newest child of a project with several slots, else the oldest child if it has
     run for `longest_s`; `None` while a child is ending already.
     """

@@ -1,4 +1,4 @@
-"""Runs the short tasks of the clock on one event loop per process, with clients that stay open.
+"""Runs the tasks of the clock on one event loop per process, with clients that stay open.
 
 A loop and a pool of connections for each call would log in to Postgres, start a server process
 there and compile each statement anew: about 50 ms of processor time per call, several times in ten

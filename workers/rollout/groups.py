@@ -10,6 +10,7 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.first_fault import first_fault
@@ -116,7 +117,16 @@ async def score_group(
     journal: Journal,
 ) -> ScoredGroup:
     """Scores those finished rollouts of a row that have no verdict yet, also posted ones."""
-    unscored = [rollout for rollout in rollouts if isinstance(rollout, Trajectory)]
+    unscored, given = list[Trajectory](), list[ScoredRollout | None]()
+    for rollout in rollouts:
+        match rollout:
+            case Trajectory():
+                unscored.append(rollout)
+                given.append(None)
+            case ScoredRollout():
+                given.append(rollout)
+            case _:
+                assert_never(rollout)
     verdicts: Sequence[Verdict] = []
     try:
         verdicts = await scorer.score(unscored, row, journal=journal) if unscored else []
@@ -124,11 +134,8 @@ async def score_group(
         verdicts = [_cancelled_within()] * len(unscored)
     if len(verdicts) != len(unscored):
         raise ValueError(f"{len(verdicts)} verdicts for {len(unscored)} rollouts")
-    remaining = iter(verdicts)
-    scored = tuple(
-        ScoredRollout.of(rollout, next(remaining)) if isinstance(rollout, Trajectory) else rollout
-        for rollout in rollouts
-    )
+    fresh = map(ScoredRollout.of, unscored, verdicts)
+    scored = tuple(next(fresh) if rollout is None else rollout for rollout in given)
     return ScoredGroup(row, tuple(rollout.key for rollout in scored), scored)
 
 

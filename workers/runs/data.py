@@ -47,7 +47,7 @@ async def training_file(context: RunContext) -> JobFile:
 
 
 async def validation_file(context: RunContext) -> JobFile | None:
-    """`None` for a job without one. Raises `RunFailed` when the file was deleted."""
+    """Returns `None` for a job without one. Raises `RunFailed` when the file was deleted."""
     file_id = context.job.validation_file
     if file_id is None:
         return None

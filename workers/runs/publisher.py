@@ -78,8 +78,8 @@ class Publisher:
         return PublishedAdapter(directories.key(ADAPTER), directories.key(STATE))
 
     async def serve(self, step: int, path: Path) -> None:
-        """An adapter that is there already, under a name of this claim: after a resume the last
-        committed one, and what a job starts from.
+        """Serves an adapter that is there already, under a name of this claim: after a resume the
+        last committed one, and the one that a job starts from.
         """
         await self._serve(step, path)
 

@@ -17,7 +17,7 @@ from typing import Final
 from app.domain.sandbox import MAX_REPLY, End, Ending
 from app.gateways.sandbox.frames import pack
 from workers.sandbox.fork_server import READY
-from workers.sandbox.forks import Forked, ForkServer
+from workers.sandbox.forks import Forked, ProgramForkServer
 from workers.sandbox.privileges import processor_limit_s
 
 _CHUNK: Final = 65_536
@@ -56,7 +56,7 @@ class _Exit:
 
 
 async def execute(
-    fork_server: ForkServer, slot: int, program: bytes, *, limit_s: float, prepared_s: float
+    fork_server: ProgramForkServer, slot: int, program: bytes, *, limit_s: float, prepared_s: float
 ) -> Ending:
     """Raises `ExecutionFailed`."""
     try:

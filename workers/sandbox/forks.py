@@ -75,7 +75,7 @@ class Forked:
         self.status.close()
 
 
-class ForkServer:
+class ProgramForkServer:
     def __init__(self, process: subprocess.Popen[bytes], line: socket.socket, level: Level) -> None:
         self._process = process
         self._line = line

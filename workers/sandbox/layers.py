@@ -8,7 +8,8 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, assert_never
 
 from app.domain.sandbox import ALWAYS, LAYERS, Layer
 from workers.sandbox import landlock, namespaces, seccomp
@@ -46,14 +47,29 @@ class Protection:
 
 def available(without: frozenset[str], *, first_uid: int = _TRIED_UID) -> frozenset[Layer]:
     """Returns the layers that hold on this machine, except those that the caller leaves out."""
-    trials: dict[Layer, Callable[[], None]] = {
-        "own_user": lambda: become(first_uid),
-        "namespaces": _try_namespaces,
-        "landlock": _try_landlock,
-        "seccomp": _try_seccomp,
-    }
-    held = {layer for layer, trial in trials.items() if layer not in without and _succeeds(trial)}
-    return frozenset(layer for layer in LAYERS if layer in ALWAYS or layer in held)
+    return frozenset(
+        layer
+        for layer in LAYERS
+        if layer in ALWAYS
+        or (layer not in without and _succeeds(partial(_try, layer, first_uid=first_uid)))
+    )
+
+
+def _try(layer: Layer, *, first_uid: int) -> None:
+    """Applies one layer to this process. Raises `OSError`."""
+    match layer:
+        case "limits" | "privileges":
+            pass  # every kernel has them
+        case "own_user":
+            become(first_uid)
+        case "namespaces":
+            _try_namespaces()
+        case "landlock":
+            _try_landlock()
+        case "seccomp":
+            _try_seccomp()
+        case _:
+            assert_never(layer)
 
 
 def _succeeds(trial: Callable[[], None]) -> bool:

@@ -30,7 +30,7 @@ from app.gateways.sandbox.frames import (
 )
 from app.settings.sandbox import SandboxSettings
 from workers.sandbox.execution import PREPARED_S, ExecutionFailed, ForkServerHangs, execute
-from workers.sandbox.forks import ForkServer, ForkServerFailed, ForkServerOptions
+from workers.sandbox.forks import ForkServerFailed, ForkServerOptions, ProgramForkServer
 from workers.sandbox.slots import NoSlot, slots_of
 
 _log = structlog.get_logger()
@@ -72,7 +72,7 @@ class Runner:
             seconds=settings.time_limit_s,
             first_uid=settings.first_uid,
         )
-        self._fork_server: ForkServer | None = None
+        self._fork_server: ProgramForkServer | None = None
         self._starting = asyncio.Lock()
         self._slots = slots_of(settings)
 
@@ -151,7 +151,7 @@ class Runner:
                 raise
         return asdict(replace(ending, waited_s=held.waited_s))
 
-    async def _running(self) -> ForkServer:
+    async def _running(self) -> ProgramForkServer:
         async with self._starting:
             if self._fork_server is not None and not self._fork_server.runs:
                 _log.warning("sandbox_fork_server_ended")
@@ -161,8 +161,8 @@ class Runner:
                 self._fork_server = await self._new()
             return self._fork_server
 
-    async def _new(self) -> ForkServer:
-        fork_server = await ForkServer.start(self._options)
+    async def _new(self) -> ProgramForkServer:
+        fork_server = await ProgramForkServer.start(self._options)
         missing = [layer for layer in self._settings.floor if layer not in fork_server.level.layers]
         if missing:
             fork_server.close()

@@ -93,7 +93,7 @@ class SupervisedTraining:
         return None
 
     async def prepare(self) -> PreparedSupervised:
-        """Also renders every row for the first claim, so that none of them fails a run halfway."""
+        """Prepares, and renders every row for the first claim, so that none fails a run halfway."""
         train_file = await training_file(self._context)
         train_rows = await load_rows(train_file, self._method)
         valid_file, valid_rows = await validation_file(self._context), None

@@ -14,14 +14,14 @@ _FILE: Final = Path(__file__).with_name("examples.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class OperationExample:
     reply: dict[str, Any]
     request: dict[str, Any] | None = None
 
 
-def examples() -> dict[str, Example]:
+def examples() -> dict[str, OperationExample]:
     """Returns the examples by operation id."""
     return {
-        operation: Example(**parts)
+        operation: OperationExample(**parts)
         for operation, parts in json.loads(_FILE.read_text(encoding="utf-8")).items()
     }

@@ -61,7 +61,7 @@ Shape = Marked | FreeForm | Each | OneOf | Either
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WalkPlan:
     """The walk of one model class."""
 
     shapes: dict[str, Shape]
@@ -79,14 +79,14 @@ class Plan:
 
 
 @lru_cache(maxsize=256)
-def plan_of(model: type[BaseModel]) -> Plan:
+def plan_of(model: type[BaseModel]) -> WalkPlan:
     shapes = {}
     for name, field in model.model_fields.items():
         shape = _shape(field.annotation, tuple(field.metadata))
         if shape is not None:
             shapes[name] = shape
     keys = model if issubclass(model, OpenKeys) else OpenKeys
-    return Plan(
+    return WalkPlan(
         shapes=shapes,
         known=frozenset(model.model_fields),
         free_form=keys.free_form_keys,

@@ -27,8 +27,8 @@ from app.domain.documents.shapes import (
     Mark,
     Marked,
     OneOf,
-    Plan,
     Shape,
+    WalkPlan,
     plan_of,
 )
 
@@ -168,7 +168,7 @@ def _beside(owner: Any, name: str) -> Any:
     return owner.get(name) if isinstance(owner, dict) else getattr(owner, name, None)
 
 
-def _kind_of_extra(plan: Plan, name: str, value: Any) -> Kind:
+def _kind_of_extra(plan: WalkPlan, name: str, value: Any) -> Kind:
     """A documented key of one value counts as free-form JSON, an object below it as unknown."""
     if name in plan.free_form:
         return Kind.FREE_FORM

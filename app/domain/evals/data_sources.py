@@ -77,7 +77,7 @@ class ItemReference(_Part):
     """Path of a list of messages, e.g. `item.input_trajectory`."""
 
 
-class SamplingParams(_Part):
+class SentSampling(_Part):
     max_completion_tokens: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)] | None = None
     temperature: Annotated[float, Field(ge=0, le=2, strict=True)] | None = None
@@ -103,7 +103,7 @@ class SampledSource(_Part):
     source: Rows
     input_messages: Annotated[MessageTemplate | ItemReference, Field(discriminator="type")]
     model: Text
-    sampling_params: SamplingParams = SamplingParams()
+    sampling_params: SentSampling = SentSampling()
 
     @property
     def sampled_model(self) -> str:

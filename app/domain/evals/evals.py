@@ -159,7 +159,9 @@ def criterion_name(criterion: dict[str, Any]) -> str:
 
 
 def result_names(of: Eval) -> list[str]:
-    """`<grader>-<uuid>` for each criterion: the same in every run, and apart from its namesakes."""
+    """Returns `<grader>-<uuid>` for each criterion: the same in every run, and apart from its
+    namesakes.
+    """
     return [
         f"{criterion_name(criterion)}-{uuid5(NAMESPACE_URL, f'{of.id}/{number}')}"
         for number, criterion in enumerate(of.testing_criteria)

@@ -31,7 +31,7 @@ _TOP_P: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
+class ValidationCounts:
     """One validation as numbers."""
 
     step: int
@@ -52,7 +52,7 @@ class ValidationItems:
 
     of: Eval
     job: Job
-    validation: Validation
+    validation: ValidationCounts
 
     def item(
         self, rollout: RolloutRow, row: dict[str, Any] | None, *, turn_limit: int | None
@@ -125,7 +125,7 @@ class ValidationItems:
         }
 
 
-def run_of(of: Eval, job: Job, validation: Validation) -> EvalRun:
+def run_of(of: Eval, job: Job, validation: ValidationCounts) -> EvalRun:
     failed = validation.total - validation.passed - validation.errored
     model = _model(job, validation)
     usage = token_usage(validation.prompt_tokens, validation.completion_tokens)
@@ -153,7 +153,7 @@ def run_of(of: Eval, job: Job, validation: Validation) -> EvalRun:
     )
 
 
-def _model(job: Job, validation: Validation) -> str:
+def _model(job: Job, validation: ValidationCounts) -> str:
     return validation.checkpoint or job.model
 
 

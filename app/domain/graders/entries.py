@@ -17,7 +17,7 @@ _JUDGED: Final = frozenset(
 
 
 def identities(grader: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """(child's name or "", `{name, type, model}`) of each grader."""
+    """Returns (child's name or "", `{name, type, model}`) of each grader."""
     if grader.get("type") == "multi":
         children = grader.get("graders") or {}
         return [(name, _identity(name, child)) for name, child in children.items()]

@@ -42,7 +42,7 @@ from app.domain.graders.templates import (
 )
 
 
-class Rule(Enum):
+class ReadingRule(Enum):
     CALLS = "expected calls"
     FUNCTION = "the name of a function"
     FUNCTION_TESTS = "tests of a function"
@@ -57,7 +57,7 @@ class RowReading:
 
     param: str
     template: Template
-    rule: Rule
+    rule: ReadingRule
     limit: int = 0
     """The most characters of a text to compare with."""
 
@@ -72,17 +72,17 @@ class RowReading:
 
     def _fault_of(self, text: str) -> str | None:
         match self.rule:
-            case Rule.CALLS:
+            case ReadingRule.CALLS:
                 return _parse_fault(expected_calls, text)
-            case Rule.FUNCTION_TESTS:
+            case ReadingRule.FUNCTION_TESTS:
                 return _parse_fault(partial(code_tests, with_function=True), text)
-            case Rule.PROGRAM_TESTS:
+            case ReadingRule.PROGRAM_TESTS:
                 return _parse_fault(partial(code_tests, with_function=False), text)
-            case Rule.FUNCTION:
+            case ReadingRule.FUNCTION:
                 return None if is_function_name(text) else NO_FUNCTION
-            case Rule.COMPARED:
+            case ReadingRule.COMPARED:
                 return too_long(self.limit) if len(text) > self.limit else None
-            case Rule.NORMALISED:
+            case ReadingRule.NORMALISED:
                 return LONG_RUN if has_long_run_of_marks(text) else None
             case _:
                 assert_never(self.rule)
@@ -104,25 +104,32 @@ def literal_faults(grader: AnyGrader, root: str) -> Iterator[InvalidRequest]:
             yield InvalidRequest(message, param=reading.param, code="invalid_value")
 
 
-def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, Rule, int]]:
+def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, ReadingRule, int]]:
     match grader:
         case MultiGrader():
             for name, child in grader.graders.items():
                 yield from _readings(child, (*path, "graders", name))
         case ToolCallGrader():
-            yield (*path, "reference"), grader.reference, Rule.CALLS, 0
+            yield (*path, "reference"), grader.reference, ReadingRule.CALLS, 0
         case CodeExecutionGrader():
-            rule = Rule.PROGRAM_TESTS if grader.function is None else Rule.FUNCTION_TESTS
+            rule = (
+                ReadingRule.PROGRAM_TESTS if grader.function is None else ReadingRule.FUNCTION_TESTS
+            )
             yield (*path, "tests"), grader.tests, rule, 0
             if grader.function is not None:
-                yield (*path, "function"), grader.function, Rule.FUNCTION, 0
+                yield (*path, "function"), grader.function, ReadingRule.FUNCTION, 0
         case TextSimilarityGrader():
-            yield (*path, "input"), grader.input, Rule.COMPARED, grader.longest_reference
-            yield (*path, "reference"), grader.reference, Rule.COMPARED, grader.longest_reference
+            yield (*path, "input"), grader.input, ReadingRule.COMPARED, grader.longest_reference
+            yield (
+                (*path, "reference"),
+                grader.reference,
+                ReadingRule.COMPARED,
+                grader.longest_reference,
+            )
         case ExactMatchGrader():
             if grader.unicode != "none":
-                yield (*path, "input"), grader.input, Rule.NORMALISED, 0
-                yield (*path, "reference"), grader.reference, Rule.NORMALISED, 0
+                yield (*path, "input"), grader.input, ReadingRule.NORMALISED, 0
+                yield (*path, "reference"), grader.reference, ReadingRule.NORMALISED, 0
         case (
             StringCheckGrader()
             | ContainsGrader()

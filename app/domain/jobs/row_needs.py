@@ -34,7 +34,7 @@ NO_NEEDS: Final = RowNeeds()
 
 
 @dataclass(frozen=True, slots=True)
-class RowFault:
+class UnmetNeed:
     """A need that rows of a file do not meet."""
 
     code: str
@@ -110,14 +110,14 @@ class RowFaults:
             if fault is not None:
                 found.add(line, fault)
 
-    def found(self, label: str) -> Iterator[RowFault]:
+    def found(self, label: str) -> Iterator[UnmetNeed]:
         """Yields a fault for each need that rows of the `label` file do not meet."""
         for param, message, line in self._missing.faults(label):
-            yield RowFault(INVALID_VARIABLE, param, message, line)
+            yield UnmetNeed(INVALID_VARIABLE, param, message, line)
         for reading, found in zip(self._needs.readings, self._unreadable, strict=True):
             if found.count:
                 message = found.message(reading, label, rows=self._rows)
-                yield RowFault(UNREADABLE_ROW, reading.param, message, found.lines[0])
+                yield UnmetNeed(UNREADABLE_ROW, reading.param, message, found.lines[0])
 
 
 @dataclass(slots=True)

@@ -108,7 +108,7 @@ def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
 
 
 def shown_mode(mode: Any, *, batch_size: int) -> dict[str, Any]:
-    """`resolved_mode` of a job's own JSON, as JSON."""
+    """Returns `resolved_mode` of a job's own JSON, as JSON."""
     sent = None if mode is None else _Holder.model_validate({"mode": mode}).mode
     return resolved_mode(sent, batch_size=batch_size).model_dump()
 

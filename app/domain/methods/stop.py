@@ -258,7 +258,7 @@ class EndOptions(Described):
 
 
 def shown_end(method: dict[str, Any], stop: type[StopOptions] = StopOptions) -> dict[str, Any]:
-    """`stop` and `keep_checkpoints` of a method's own JSON, with every default put in."""
+    """Returns `stop` and `keep_checkpoints` of a method's own JSON, with all defaults put in."""
     rules = stop.model_validate(method.get("stop") or {})
     keep = KeepCheckpoints.model_validate(method.get("keep_checkpoints") or {})
     return {"stop": rules.model_dump(mode="json"), "keep_checkpoints": keep.model_dump(mode="json")}

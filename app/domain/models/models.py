@@ -122,7 +122,7 @@ def is_tuned_name(name: str) -> bool:
 
 
 def tuned_model_name(base: str, organization_slug: str, suffix: str | None, *, job_id: str) -> str:
-    """`ft:<base>:<organization>:<suffix or empty>:<8 characters>`, the hosted form.
+    """Returns `ft:<base>:<organization>:<suffix or empty>:<8 characters>`, the hosted form.
 
     The last part is a pure function of the job id, so a resumed run publishes the same name.
     """

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def trace_of(row: RolloutRow, *, model: str, model_config: Json) -> Json:
-    """`{type: "trace", id, started_at, ended_at, spans}`; times are unix seconds."""
+    """Returns `{type: "trace", id, started_at, ended_at, spans}`; times are unix seconds."""
     return {
         "type": "trace",
         "id": row.trace_id,

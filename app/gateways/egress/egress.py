@@ -70,7 +70,7 @@ class Egress(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SentRequest:
+class EgressRequest:
     url: str
     headers: Mapping[str, str]
     body: bytes
@@ -81,9 +81,9 @@ class SentRequest:
 class InMemoryEgress:
     """In-memory twin: a script returns replies or raises, and every request is recorded."""
 
-    script: Callable[[SentRequest], EgressReply]
+    script: Callable[[EgressRequest], EgressReply]
     refused: Iterable[str] = ()
-    sent: list[SentRequest] = field(default_factory=list)
+    sent: list[EgressRequest] = field(default_factory=list)
 
     async def check_url(self, url: str) -> None:
         read_url(url)
@@ -93,7 +93,7 @@ class InMemoryEgress:
     async def post(
         self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
     ) -> EgressReply:
-        request = SentRequest(url, dict(headers), body, timeout_s)
+        request = EgressRequest(url, dict(headers), body, timeout_s)
         self.sent.append(request)
         if url in self.refused:
             raise EgressFailure(FailureKind.REFUSED, "not dialled: not a public address")

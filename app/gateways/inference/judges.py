@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, assert_never
 
 from app.domain.documents.fields import chat_url
 from app.domain.errors import RequestError, Unavailable
@@ -182,11 +182,15 @@ class RoutedJudges:
             )
         except EndpointFault as fault:
             raise JudgeFault(fault.kind, fault.message) from fault
-        if not isinstance(answer.value, EgressReply):
-            return answer.value
-        if refuses_structure(answer.value.body.decode(errors="replace")):
-            raise Unstructured
-        raise JudgeFault(FaultKind.ERROR, f"answered {answer.value.status}")
+        match answer.value:
+            case JudgeReply() as reply:
+                return reply
+            case EgressReply(status=status, body=refusal):
+                if refuses_structure(refusal.decode(errors="replace")):
+                    raise Unstructured
+                raise JudgeFault(FaultKind.ERROR, f"answered {status}")
+            case _:
+                assert_never(answer.value)
 
     async def _chat(self, model: EngineModel, body: dict[str, Any]) -> JudgeReply:
         """Calls our engine: loads a missing adapter and retries an unavailable engine until the

@@ -63,7 +63,7 @@ def make_read_only(path: Path) -> None:
 
 
 def is_plain(path: Path) -> bool:
-    """True for a file that exists and is no link, pipe, device or directory."""
+    """Returns true for a file that exists and is no link, pipe, device or directory."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):

@@ -9,11 +9,10 @@
 """
 
 import re
-from typing import Final
+from typing import Final, Literal
 
 from typing_extensions import override
 
-from app.domain.models.tool_parsers import ToolParser
 from app.rendering.formats.tool_format import (
     BrokenCall,
     MarkedCalls,
@@ -38,7 +37,7 @@ _V31: Final = re.compile(
 
 
 class DeepSeek(MarkedCalls):
-    def __init__(self, name: ToolParser) -> None:
+    def __init__(self, name: Literal["deepseek_v3", "deepseek_v31"]) -> None:
         others = (_CALL_START, _SEPARATOR, _CALL_END, _END)
         super().__init__(name, starts=(_START,), others=others)
         self._call = {"deepseek_v3": _V3, "deepseek_v31": _V31}[name]

@@ -1,8 +1,7 @@
 """A job's validations as the runs and output items of its eval. Reads only."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
@@ -18,12 +17,13 @@ from app.domain.evals.evals import (
     step_of,
     threshold,
 )
-from app.domain.evals.validation_runs import Validation, ValidationItems, rollout_id, run_of
+from app.domain.evals.validation_runs import ValidationCounts, ValidationItems, rollout_id, run_of
 from app.domain.jobs.jobs import Job
 from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.value_faults import unknown_cursor
 from app.gateways.objects import Objects
+from app.services.files.rows import rows_at
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
@@ -106,7 +106,7 @@ class ValidationRunService:
             key = await self._object_key(unit, job)
         return (await self._items(ValidationItems(of, job, validation), [rollout], key))[0]
 
-    async def _find(self, unit: UnitOfWork, of: Eval, run_id: str) -> tuple[Job, Validation]:
+    async def _find(self, unit: UnitOfWork, of: Eval, run_id: str) -> tuple[Job, ValidationCounts]:
         step = step_of(run_id, _job_id(of))
         job = await unit.jobs.get(_job_id(of))
         validation = (
@@ -150,34 +150,11 @@ def _job_id(of: Eval) -> str:
 
 
 async def _read_rows(
-    chunks: AsyncIterator[bytes], wanted: Iterable[int]
+    chunks: AsyncGenerator[bytes, None], wanted: Iterable[int]
 ) -> dict[int, dict[str, Any]]:
-    """Returns rows of a file that the job has checked, by their index; none when the file is gone.
-    Reads no further than the last of them.
-    """
-    missing, found = set(wanted), {}
-    row = 0
-    async with aclosing(_lines(chunks)) as lines:
-        async for number, line in lines:
-            if not missing:
-                break
-            if not line.strip():
-                continue
-            if row in missing:
-                found[row] = json.loads(line.decode("utf-8-sig" if number == 0 else "utf-8"))
-                missing.discard(row)
-            row += 1
-    return found
-
-
-async def _lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[tuple[int, bytes], None]:
-    """Yields lines with their number from 0."""
-    pending, number = b"", 0
-    with suppress(FileNotFoundError):
-        async for chunk in chunks:
-            *whole, pending = (pending + chunk).split(b"\n")
-            for line in whole:
-                yield number, line
-                number += 1
-    if pending:
-        yield number, pending
+    """Returns rows of a file that the job has checked, by their index; none when it is gone."""
+    try:
+        rows = await rows_at(chunks, wanted)
+    except FileNotFoundError:
+        return {}
+    return {index: json.loads(line.content) for index, line in rows.items()}

@@ -1,32 +1,65 @@
-"""Reads one row of a JSONL file. Must not know what a row should hold."""
+"""Reads rows of a JSONL file by their index. Must not know what a row should hold.
 
+Owns what counts as a row: a line that is not blank, counted from 0. Every reader counts alike, so
+that a rollout, its request and its output item name the same row.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Final
 
-from app.domain.errors import NotFound
-from app.services.files.files import FileService
-
-MAX_READ_BYTES: Final = 64 * 1024 * 1024
-"""A row further behind is not looked for: a person waits for it."""
 _BOM: Final = b"\xef\xbb\xbf"
 
 
-async def row_of(files: FileService, file_id: str, index: int) -> bytes:
-    """Returns the line of a row, counted from 0 without blank lines. Raises `NotFound`."""
-    file, chunks = await files.content(file_id)
-    rest, read, seen = b"", 0, 0
-    try:
-        async for chunk in chunks:
-            read += len(chunk)
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                if line.removeprefix(_BOM).strip():
-                    if seen == index:
-                        return line.removeprefix(_BOM)
-                    seen += 1
-            if read > MAX_READ_BYTES:
-                raise NotFound(f"Row {index} of {file.id} is too far behind its first bytes.")
-    finally:
-        await chunks.aclose()
-    if seen == index and rest.strip():
-        return rest.removeprefix(_BOM)
-    raise NotFound(f"File {file_id} has no row {index}.")
+class RowsTooFar(Exception):
+    """The rows lie behind the bytes that may be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """A row as it is written, without the mark at the beginning of a file."""
+
+    content: bytes
+    number: int
+    """Line of the file, from 1."""
+
+
+async def rows_at(
+    chunks: AsyncGenerator[bytes, None], wanted: Iterable[int], *, max_bytes: int | None = None
+) -> dict[int, FileLine]:
+    """Returns the wanted rows that the file has. Reads no further than the last of them, and closes
+    `chunks`. Raises `RowsTooFar` after `max_bytes`.
+    """
+    missing, found, row = set(wanted), dict[int, FileLine](), 0
+    async with aclosing(chunks), aclosing(_lines(chunks, max_bytes=max_bytes)) as lines:
+        async for line in lines:
+            if not line.content.strip():
+                continue
+            if row in missing:
+                found[row] = line
+                missing.discard(row)
+            if not missing:
+                break
+            row += 1
+    return found
+
+
+async def _lines(
+    chunks: AsyncIterator[bytes], *, max_bytes: int | None
+) -> AsyncGenerator[FileLine, None]:
+    rest, read, number = b"", 0, 0
+    async for chunk in chunks:
+        read += len(chunk)
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            number += 1
+            yield _line(line, number)
+        if max_bytes is not None and read > max_bytes:
+            raise RowsTooFar
+    if rest:
+        yield _line(rest, number + 1)
+
+
+def _line(content: bytes, number: int) -> FileLine:
+    return FileLine(content.removeprefix(_BOM) if number == 1 else content, number)

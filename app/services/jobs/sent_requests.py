@@ -6,7 +6,7 @@ rounded; headers of the user are shown as `[redacted]`. Must not send anything.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from app.domain.data.dataset import grader_item
 from app.domain.errors import NotFound
@@ -22,9 +22,11 @@ from app.grading.endpoint import encode
 from app.grading.multi import child_call_id
 from app.grading.scorer import GradeRequest
 from app.services.files.files import FileService
-from app.services.files.rows import row_of
+from app.services.files.rows import RowsTooFar, rows_at
 
 Json = Mapping[str, Any]
+MAX_READ_BYTES: Final = 64 * 1024 * 1024
+"""A row further behind is not looked for: a person waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,7 @@ class SentRequestService:
         line, reason = None, "The job has no file of held-out rows."
         if file_id is not None:
             try:
-                content = await row_of(self._files, file_id, row.prompt_index)
-                line = content.decode(errors="replace").strip()
+                line = await self._line(file_id, row.prompt_index)
             except NotFound as error:
                 reason = error.message
         return RolloutSources(
@@ -70,6 +71,17 @@ class SentRequestService:
             tools=list(_tool_requests(job, row)),
             graders=[] if line is None else list(_grader_requests(job, row, line)),
         )
+
+    async def _line(self, file_id: str, index: int) -> str:
+        """Returns the text of a row. Raises `NotFound`."""
+        _, chunks = await self._files.content(file_id)
+        try:
+            rows = await rows_at(chunks, {index}, max_bytes=MAX_READ_BYTES)
+        except RowsTooFar:
+            raise NotFound(f"Row {index} of {file_id} is too far behind its first bytes.") from None
+        if index not in rows:
+            raise NotFound(f"File {file_id} has no row {index}.")
+        return rows[index].content.decode(errors="replace").strip()
 
 
 def _tool_requests(job: Job, row: RolloutRow) -> Iterator[SentRequest]:

@@ -5,7 +5,6 @@ Must not know how samples are scored.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
@@ -17,6 +16,7 @@ from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.stored_traces import trajectory_of
 from app.grading.calibration import MAX_SAMPLES, Sample
 from app.services.files.files import FileService
+from app.services.files.rows import FileLine, rows_at
 from app.store.database import Database
 
 _PAGE: Final = 100
@@ -69,30 +69,15 @@ class BaselineSamples:
         except NotFound as error:
             message = f"The rows of the baseline are gone: file {file_id} does not exist any more."
             raise InvalidRequest(message, param=_PARAM, code="file_not_found") from error
-        items, index = dict[int, dict[str, Any]](), 0
-        async for number, line in _lines(chunks):
-            if not line.strip():
-                continue
-            if index in wanted:
-                items[index] = await asyncio.to_thread(_item, line, number)
-            index += 1
-        return items
+        return {
+            index: await asyncio.to_thread(_item, line)
+            for index, line in (await rows_at(chunks, wanted)).items()
+        }
 
 
-async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[tuple[int, bytes]]:
-    """Yields number and bytes of each line."""
-    pending, number = b"", 0
-    async for chunk in chunks:
-        *lines, pending = (pending + chunk).split(b"\n")
-        for line in lines:
-            number += 1
-            yield number, line
-    yield number + 1, pending
-
-
-def _item(line: bytes, number: int) -> dict[str, Any]:
+def _item(line: FileLine) -> dict[str, Any]:
     try:
-        return grader_item(load_line(line, number))
+        return grader_item(load_line(line.content, line.number))
     except DatasetError as fault:  # the job has read the row: somebody changed the file
         raise InvalidRequest(str(fault), param=_PARAM, code="invalid_file") from fault
 

@@ -147,38 +147,37 @@ class ContractTest:
     async def shape(self) -> tuple[Check, bool]:
         """Returns the check, and whether further calls can succeed."""
         call = self.call()
-        result = await self.ask(self.endpoint(), call)
-        if isinstance(result, EndpointFault):
-            return _failed("shape", result), result.kind not in _GONE
+        match await self.ask(self.endpoint(), call):
+            case EndpointFault() as fault:
+                return _failed("shape", fault), fault.kind not in _GONE
+            case ToolOutcome() as outcome:
+                return self._shape_of(call, outcome), True
+
+    def _shape_of(self, call: ToolCall, result: ToolOutcome) -> Check:
         data = _seen(result)
         if result.error is not None and result.error.startswith("http_"):
             text = "The reply must be 200 with JSON that has a string `output`."
-            return Check("shape", "failed", text, data), True
+            return Check("shape", "failed", text, data)
         if result.error == "too_large":
-            return Check("shape", "warned", "The reply is larger than 1 MB.", data), True
+            return Check("shape", "warned", "The reply is larger than 1 MB.", data)
         if result.error is not None:
             text = "The tool reported an error for these arguments; send some that it accepts."
-            return Check("shape", "warned", text, data), True
+            return Check("shape", "warned", text, data)
         wrong = _wrong_echo(self.egress.last_reply, call)
         if wrong is not None:
             text = f"The reply's `{wrong}` is not the call's: parallel answers would be mixed up."
-            return Check("shape", "failed", text, data), True
-        return Check("shape", "passed", "JSON with a string `output`.", data), True
+            return Check("shape", "failed", text, data)
+        return Check("shape", "passed", "JSON with a string `output`.", data)
 
     async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> Check:
         """Makes a call such as a model's mistake would make: the model must read its mistake in
         words.
         """
-        result = await self.ask(self.endpoint(), self.call(name=name, arguments=arguments))
-        if isinstance(result, EndpointFault):
-            return _failed(check, result)
-        if result.error == "too_large":
-            text = "The model reads that the reply is too large, not what its mistake was."
-            return Check(check, "warned", text, _seen(result))
-        if result.error is None:
-            text = "Answered as if nothing were wrong: the model cannot learn from its mistake."
-            return Check(check, "warned", text, _seen(result))
-        return Check(check, "passed", "The model reads its mistake.", _seen(result))
+        match await self.ask(self.endpoint(), self.call(name=name, arguments=arguments)):
+            case EndpointFault() as fault:
+                return _failed(check, fault)
+            case ToolOutcome() as outcome:
+                return _judged_mistake(check, outcome)
 
     async def malformed_arguments(self) -> Check:
         return await self.mistake("malformed_arguments", name=None, arguments='{"unfinished": ')
@@ -191,10 +190,11 @@ class ContractTest:
         endpoint, call = self.endpoint(), self.call()
         outputs: list[str] = []
         for _ in range(2):
-            result = await self.ask(endpoint, call)
-            if isinstance(result, EndpointFault):
-                return _failed("idempotency", result)
-            outputs.append(result.output)
+            match await self.ask(endpoint, call):
+                case EndpointFault() as fault:
+                    return _failed("idempotency", fault)
+                case ToolOutcome() as outcome:
+                    outputs.append(outcome.output)
         data = {"outputs": [_cut(output) for output in outputs]}
         if outputs[0] != outputs[1]:
             text = (
@@ -208,12 +208,15 @@ class ContractTest:
     async def large_request(self) -> Check:
         sent = len(self.egress.exchanges)
         arguments = json.dumps({"text": "x" * MAX_REQUEST_BYTES})
-        result = await self.ask(self.endpoint(), self.call(arguments=arguments))
-        refused = isinstance(result, ToolOutcome) and result.error == "too_large"
-        if refused and len(self.egress.exchanges) == sent and isinstance(result, ToolOutcome):
-            text = "A request over 1 MB is answered by the service and never sent."
-            return Check("request_over_1mb", "passed", text, _seen(result))
-        return Check("request_over_1mb", "failed", "A request over 1 MB was sent.")
+        was_sent = Check("request_over_1mb", "failed", "A request over 1 MB was sent.")
+        match await self.ask(self.endpoint(), self.call(arguments=arguments)):
+            case ToolOutcome() as outcome:
+                if outcome.error != "too_large" or len(self.egress.exchanges) > sent:
+                    return was_sent
+                text = "A request over 1 MB is answered by the service and never sent."
+                return Check("request_over_1mb", "passed", text, _seen(outcome))
+            case EndpointFault():
+                return was_sent
 
     def large_reply(self) -> Check:
         """Checks the size of every reply of the endpoint in this test."""
@@ -245,6 +248,16 @@ def _seen(outcome: ToolOutcome) -> dict[str, Any]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _judged_mistake(check: str, outcome: ToolOutcome) -> Check:
+    if outcome.error == "too_large":
+        text = "The model reads that the reply is too large, not what its mistake was."
+        return Check(check, "warned", text, _seen(outcome))
+    if outcome.error is None:
+        text = "Answered as if nothing were wrong: the model cannot learn from its mistake."
+        return Check(check, "warned", text, _seen(outcome))
+    return Check(check, "passed", "The model reads its mistake.", _seen(outcome))
 
 
 def _failed(check: str, fault: EndpointFault) -> Check:

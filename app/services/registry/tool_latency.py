@@ -6,9 +6,11 @@ Owns the pacing and the percentiles. Must not know what a reply means.
 import asyncio
 import math
 import time
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from app.domain.tools.contract import MAX_PACED_S, Check
+from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.pool import EndpointFault
 from app.gateways.endpoints.tool_calls import declared_rate
 from app.services.registry.tool_contract import ContractTest
@@ -21,11 +23,15 @@ async def latency(test: ContractTest) -> Check:
     rate = min(test.plan.rate, declared_rate(test.tool) or math.inf)
     sendable = min(test.plan.requests, 1 + math.floor(MAX_PACED_S * rate))
     endpoint, started, late = test.endpoint(), time.monotonic(), 0.0
-    tasks: list[asyncio.Task[float | EndpointFault]] = []
+    tasks: list[asyncio.Task[None]] = []
+    answered, faults = list[float](), set[str]()
 
-    async def call() -> float | EndpointFault:
-        result = await test.ask(endpoint, test.call())
-        return result if isinstance(result, EndpointFault) else result.latency_s
+    async def call() -> None:
+        match await test.ask(endpoint, test.call()):
+            case ToolOutcome() as outcome:
+                answered.append(1000 * outcome.latency_s)
+            case EndpointFault() as fault:
+                faults.add(fault.message)
 
     try:
         async with asyncio.timeout(max(0.0, test.remaining_s - _MARGIN_S)):
@@ -40,22 +46,22 @@ async def latency(test: ContractTest) -> Check:
     finally:
         for task in tasks:
             task.cancel()
-    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
-    return _judged(test, outcomes, rate=rate, late=late)
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return _judged(test, sorted(answered), faults, sent=len(tasks), rate=rate, late=late)
 
 
 def _judged(
     test: ContractTest,
-    outcomes: list[float | EndpointFault | BaseException],
+    answered: list[float],
+    faults: AbstractSet[str],
     *,
+    sent: int,
     rate: float,
     late: float,
 ) -> Check:
-    answered = sorted(1000 * outcome for outcome in outcomes if isinstance(outcome, float))
-    faults = [outcome for outcome in outcomes if isinstance(outcome, EndpointFault)]
     data = {
         "requests": test.plan.requests,
-        "sent": len(outcomes),
+        "sent": sent,
         "answered": len(answered),
         "rate": rate,
         "latest_start_ms": round(1000 * late, 1),
@@ -63,14 +69,14 @@ def _judged(
         "p95_ms": percentile(answered, 0.95),
         "p99_ms": percentile(answered, 0.99),
         "max_ms": percentile(answered, 1.0),
-        "faults": sorted({fault.message for fault in faults}),
+        "faults": sorted(faults),
     }
-    lost = len(outcomes) - len(answered)
+    lost = sent - len(answered)
     if lost:
-        text = f"{lost} of {len(outcomes)} calls at {rate:g} per second had no usable answer."
+        text = f"{lost} of {sent} calls at {rate:g} per second had no usable answer."
         return Check("latency", "failed", text, data)
-    if len(outcomes) < test.plan.requests:
-        text = f"Only {len(outcomes)} of {test.plan.requests} calls could be sent in time."
+    if sent < test.plan.requests:
+        text = f"Only {sent} of {test.plan.requests} calls could be sent in time."
         return Check("latency", "warned", text, data)
     return Check("latency", "passed", f"Every call at {rate:g} per second was answered.", data)
 

@@ -62,8 +62,8 @@ class ProjectStore:
         return await self._get(organization_id, project_id, share=True)
 
     async def seize(self, organization_id: str, project_id: str) -> Project:
-        """Like `get`, with an exclusive lock: waits for every transaction that holds the project or
-        adds to it.
+        """Returns as `get`, with an exclusive lock: waits for every transaction that holds the
+        project or adds to it.
         """
         return await self._get(organization_id, project_id, share=False)
 

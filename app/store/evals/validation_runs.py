@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.evals.evals import ItemStatus
-from app.domain.evals.validation_runs import Validation
+from app.domain.evals.validation_runs import ValidationCounts
 from app.domain.rollouts.rollouts import RolloutRow
 from app.store.paging import Keyset, cut
 from app.store.rollouts.rollouts import to_rollout
@@ -33,7 +33,7 @@ class ValidationRunStore:
         after: int | None,
         limit: int,
         descending: bool,
-    ) -> tuple[list[Validation], bool]:
+    ) -> tuple[list[ValidationCounts], bool]:
         """Returns a page by step; `after` is the last step of the page before."""
         query = self._validations(job_id, threshold)
         if after is not None:
@@ -41,12 +41,12 @@ class ValidationRunStore:
         query = query.order_by(Table.step.desc() if descending else Table.step)
         rows = (await self._session.execute(query.limit(limit + 1))).all()
         page, more = cut(rows, limit)
-        return [Validation(*row) for row in page], more
+        return [ValidationCounts(*row) for row in page], more
 
-    async def get(self, job_id: str, threshold: float | None, step: int) -> Validation | None:
+    async def get(self, job_id: str, threshold: float | None, step: int) -> ValidationCounts | None:
         query = self._validations(job_id, threshold).where(Table.step == step)
         row = (await self._session.execute(query)).one_or_none()
-        return None if row is None else Validation(*row)
+        return None if row is None else ValidationCounts(*row)
 
     async def items(
         self,

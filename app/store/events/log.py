@@ -24,7 +24,9 @@ _JOB_EVENT_TYPES: Final[dict[str, JobEventType]] = {
 
 
 def wrote_end(session: AsyncSession) -> bool:
-    """True once the transaction has logged the end of a job or a run, which webhooks announce."""
+    """Returns true once the transaction has logged the end of a job or a run, which webhooks
+    announce.
+    """
     return _WROTE_END in session.info
 
 

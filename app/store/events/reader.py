@@ -49,7 +49,7 @@ class ClaimedCursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LogPage:
     events: list[CommittedEvent]
     position: int
     """The last position that was read: the page contains every requested event up to it."""
@@ -87,7 +87,7 @@ class EventLogReader:
 
     async def read_after(
         self, position: int, *, scope: str, types: Collection[str] | None, limit: int
-    ) -> Page:
+    ) -> LogPage:
         """Returns the next events of a scope, of all types or of `types` only, by position."""
         head = await self._session.scalar(
             select(Cursor.position).where(
@@ -102,7 +102,7 @@ class EventLogReader:
         rows = (await self._session.scalars(query.order_by(Table.position).limit(limit))).all()
         events = [_to_event(row) for row in rows]
         reached = events[-1].position if len(events) == limit else max(head or 0, position)
-        return Page(events, reached)
+        return LogPage(events, reached)
 
     async def forget(self, limit: int, *, keep_s: float) -> int:
         """Deletes old events, read or not. Returns their number."""

@@ -35,7 +35,7 @@ class UploadStore:
         return await self._read(_with_time(upload_id), upload_id)
 
     async def hold(self, upload_id: str) -> UploadRow:
-        """Like `get`, with a lock: no other transaction adds a part or ends the upload."""
+        """Returns as `get`, with a lock: no other transaction adds a part or ends the upload."""
         return await self._read(_with_time(upload_id).with_for_update(), upload_id)
 
     async def cancel(self, upload_id: str) -> None:

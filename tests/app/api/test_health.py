@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from app.api.schemas.health import Readiness
-from app.domain.health import Health, Part
+from app.domain.health import Health, PartHealth
 from tests.support.api.application import Api, running
 from tests.support.application import application
 from tests.support.stack import Database
@@ -34,7 +34,7 @@ async def test_a_service_without_workers_and_engine_is_ready_and_says_so(api: Ap
 
 
 def test_a_whole_service_is_ok() -> None:
-    ready = Readiness.of(Health({"database": Part(ok=True), "broker": Part(ok=True)}))
+    ready = Readiness.of(Health({"database": PartHealth(ok=True), "broker": PartHealth(ok=True)}))
     assert ready.model_dump() == {
         "status": "ok",
         "parts": {

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.sandbox import Ending, Program
 from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.sandbox import InMemorySandbox
+from app.gateways.sandbox.sandbox import InMemorySandbox, ProgramTooLarge
 from app.grading.code_execution import code_of, equal
 from app.grading.scorer import ScoreFault
 from tests.support.grading import scored
@@ -143,6 +143,35 @@ async def test_a_row_without_tests_is_no_score(
 ) -> None:
     with pytest.raises(ScoreFault, match=message):
         await scored(FUNCTION, "x", item={"tests": tests}, sandbox=sandbox.client)
+
+
+@pytest.mark.parametrize(
+    ("grader", "details"),
+    [
+        ({"tests": "{{sample.output_text}}"}, "the tests are no JSON"),
+        ({"function": "{{sample.output_text}}"}, "is not the name of a function"),
+    ],
+)
+async def test_what_the_answer_wrote_is_no_fault_of_the_row(
+    sandbox: RunningSandbox, grader: dict[str, Any], details: str
+) -> None:
+    result = await scored({**FUNCTION, **grader}, "a b", item=SUMS, sandbox=sandbox.client)
+    assert (result.score, result.errors.raised) == (0.0, ("sample_parse_error",))
+    assert details in (result.errors.details or "")
+
+
+async def test_arguments_beyond_the_sandboxs_bound_are_blamed_on_their_origin() -> None:
+    def refused(_: Program) -> Ending:
+        raise ProgramTooLarge("2 bytes of JSON, above 1")
+
+    sandbox, code = InMemorySandbox(refused), "def add(a, b): pass"
+    with pytest.raises(ScoreFault, match="the row cannot be graded: test 0 is too large") as caught:
+        await scored(FUNCTION, code, item=SUMS, sandbox=sandbox)
+    assert caught.value.kind == "item_unreadable"
+    tests = '[{"arguments": [1, 2], "expected": 3}]'
+    grader = {**FUNCTION, "input": "def add(a, b): pass", "tests": "{{sample.output_text}}"}
+    result = await scored(grader, tests, sandbox=sandbox)
+    assert (result.score, result.errors.raised) == (0.0, ("sample_parse_error",))
 
 
 async def test_a_row_chooses_the_function(sandbox: RunningSandbox) -> None:

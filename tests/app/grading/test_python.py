@@ -104,8 +104,9 @@ async def test_a_sandbox_that_is_away_is_infrastructure(sandbox: RunningSandbox)
 
 
 async def test_a_sample_beyond_the_sandboxs_bound_is_no_score(sandbox: RunningSandbox) -> None:
-    with pytest.raises(ScoreFault, match="too large for the sandbox"):
+    with pytest.raises(ScoreFault, match="too large for the sandbox") as caught:
         await scored(python("return 1"), "x" * (1 << 24), sandbox=sandbox.client)
+    assert caught.value.kind == "error"  # no fault of the row, whose bound is far lower
 
 
 @pytest.mark.parametrize(

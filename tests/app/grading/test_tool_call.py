@@ -185,6 +185,13 @@ def test_a_wrong_literal_reference_is_refused_when_the_grader_is_created(calls: 
     assert caught.value.errors()[0]["loc"] == ("reference",)
 
 
+async def test_a_reference_that_the_answer_wrote_is_no_fault_of_the_row() -> None:
+    grader = {**GRADER, "reference": "{{sample.output_text}}"}
+    result = await scored(grader, "no calls")
+    assert (result.score, result.errors.raised) == (0.0, ("sample_parse_error",))
+    assert "'reference' is no JSON list of calls" in (result.errors.details or "")
+
+
 @pytest.mark.parametrize("calls", WRONG_REFERENCES)
 async def test_a_wrong_reference_is_a_fault_and_no_score(calls: Any) -> None:
     with pytest.raises(ScoreFault, match="'reference'"):

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.vllm_parsers import TURNS, Turn, read_by_us, recorded
+from tests.support.vllm_parsers import TURNS, WrittenTurn, read_by_us, recorded
 
 NULL: Final = "vLLM reads `null` only; ours also the `None` that the family's template writes"
 MARK: Final = "vLLM ends a value at the first </parameter>, ours at the one before the next mark"
@@ -71,7 +71,7 @@ DIFFERENT: Final[dict[tuple[str, str], str]] = {
 """Reasons by parser and text of the turn, or the beginning of its text."""
 
 
-def _reason(turn: Turn) -> tuple[str, str] | None:
+def _reason(turn: WrittenTurn) -> tuple[str, str] | None:
     exact = (turn.parser, turn.text)
     if exact in DIFFERENT:
         return exact
@@ -89,7 +89,7 @@ def test_the_recording_has_every_turn() -> None:
 
 
 @pytest.mark.parametrize("turn", TURNS, ids=lambda turn: f"{turn.parser}: {turn.text[:30]}")
-def test_both_read_a_turn_alike_unless_a_reason_is_given(turn: Turn) -> None:
+def test_both_read_a_turn_alike_unless_a_reason_is_given(turn: WrittenTurn) -> None:
     found, ours = recorded()[turn], read_by_us(turn)
     alike = found.whole == ours and found.streamed == ours
     assert alike == (_reason(turn) is None), (ours, found)

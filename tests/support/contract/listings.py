@@ -15,7 +15,7 @@ LATEST_FIRST = list(range(COUNT, 0, -1))
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ListedRows:
     """Ids of what has 250 rows, and of what has none. Rows are called `<source>-<number>`."""
 
     job: str
@@ -37,12 +37,12 @@ class Listing:
 
     table: str
     call: Callable[..., Any]
-    ids: Callable[[Rows], list[str]]
-    nothing: Callable[[Any, Rows], Any]
-    newer: Callable[[Service, Rows], str]
+    ids: Callable[[ListedRows], list[str]]
+    nothing: Callable[[Any, ListedRows], Any]
+    newer: Callable[[Service, ListedRows], str]
     """Adds it and says its id."""
     ascending: bool = False
-    counted: Callable[[Rows], str] = lambda _: ""
+    counted: Callable[[ListedRows], str] = lambda _: ""
     """Prefix of the ids when the list has other rows too."""
 
 
@@ -69,10 +69,12 @@ OWN = {
 }
 
 
-def newer_copy(table: str, source: Callable[[Rows], str]) -> Callable[[Service, Rows], str]:
+def newer_copy(
+    table: str, source: Callable[[ListedRows], str]
+) -> Callable[[Service, ListedRows], str]:
     """Adds a row above all the copies and says its id."""
 
-    def add(service: Service, rows: Rows) -> str:
+    def add(service: Service, rows: ListedRows) -> str:
         copies(service, table, source(rows), (999, 999), OWN[table])
         service.execute(
             f"UPDATE {table} SET created_at = now() + interval '1 minute' WHERE id = %s",
@@ -83,7 +85,7 @@ def newer_copy(table: str, source: Callable[[Rows], str]) -> Callable[[Service, 
     return add
 
 
-def newer_event(service: Service, rows: Rows) -> str:
+def newer_event(service: Service, rows: ListedRows) -> str:
     service.execute(
         "INSERT INTO job_events (id, project_id, job_id, level, type, message)"
         " SELECT 'ftevent-newer', project_id, id, 'info', 'message', 'newer'"
@@ -93,7 +95,7 @@ def newer_event(service: Service, rows: Rows) -> str:
     return "ftevent-newer"
 
 
-def newer_checkpoint(service: Service, rows: Rows) -> str:
+def newer_checkpoint(service: Service, rows: ListedRows) -> str:
     service.execute(
         "INSERT INTO checkpoints (id, project_id, job_id, step, model_name, object_key, metrics)"
         " SELECT 'ftckpt_newer', project_id, id, 999, 'ft:x:ckpt-step-999', 'k', '{}'"
@@ -103,7 +105,7 @@ def newer_checkpoint(service: Service, rows: Rows) -> str:
     return "ftckpt_newer"
 
 
-def permit(service: Service, rows: Rows, numbers: tuple[int, int]) -> None:
+def permit(service: Service, rows: ListedRows, numbers: tuple[int, int]) -> None:
     service.execute(
         "INSERT INTO checkpoint_permissions"
         " (id, organization_id, project_id, model_name, target_project_id, created_at)"
@@ -116,39 +118,41 @@ def permit(service: Service, rows: Rows, numbers: tuple[int, int]) -> None:
     )
 
 
-def newer_permission(service: Service, rows: Rows) -> str:
+def newer_permission(service: Service, rows: ListedRows) -> str:
     permit(service, rows, (COUNT + 1, COUNT + 1))
     newest = "UPDATE checkpoint_permissions SET created_at = now() + interval '1m' WHERE id = %s"
     service.execute(newest, f"cp_{COUNT + 1}")
     return f"cp_{COUNT + 1}"
 
 
-def numbered(source: Callable[[Rows], str], numbers: list[int]) -> Callable[[Rows], list[str]]:
+def numbered(
+    source: Callable[[ListedRows], str], numbers: list[int]
+) -> Callable[[ListedRows], list[str]]:
     return lambda rows: [f"{source(rows)}-{number:03}" for number in numbers]
 
 
-def jobs(client: Any, _: Rows, **options: Any) -> Any:
+def jobs(client: Any, _: ListedRows, **options: Any) -> Any:
     return client.fine_tuning.jobs.list(metadata={"copy": "yes"}, **options)
 
 
-def runs(client: Any, rows: Rows, **options: Any) -> Any:
+def runs(client: Any, rows: ListedRows, **options: Any) -> Any:
     return client.evals.runs.list(rows.eval, status="canceled", **options)
 
 
-def files(client: Any, _: Rows, **options: Any) -> Any:
+def files(client: Any, _: ListedRows, **options: Any) -> Any:
     return client.files.list(purpose="vision", **options)
 
 
-def evals(client: Any, _: Rows, **options: Any) -> Any:
+def evals(client: Any, _: ListedRows, **options: Any) -> Any:
     return client.evals.list(**options)
 
 
-def items(client: Any, rows: Rows, **options: Any) -> Any:
+def items(client: Any, rows: ListedRows, **options: Any) -> Any:
     listed = client.evals.runs.output_items.list
     return listed(rows.run, eval_id=rows.eval, status="fail", **options)
 
 
-def permissions(client: Any, _: Rows, **options: Any) -> Any:
+def permissions(client: Any, _: ListedRows, **options: Any) -> Any:
     return client.fine_tuning.checkpoints.permissions.list(MODEL, **options)
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from tests.support.patience import PATIENCE_S
+
 CHROMIUM: Final = shutil.which("chromium")
 AXE: Final = Path(__file__).parents[2] / "browser" / "vendor" / "axe.min.js"
 _ARGS: Final = (
@@ -104,9 +106,14 @@ async def browsing(base_url: str) -> AsyncIterator[Tab]:
     from playwright.async_api import async_playwright  # noqa: PLC0415 - a machine may lack it
 
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGS))
+        # Playwright's own limits, 30 s each, would measure the machine.
+        patience_ms = 1000 * PATIENCE_S
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=list(_ARGS), timeout=patience_ms
+        )
         try:
             context = await browser.new_context(viewport={"width": 1440, "height": 900})
+            context.set_default_timeout(patience_ms)
             await context.add_init_script(_BREACHES)
             tab = Tab(await context.new_page(), base_url)
             tab.watch()

@@ -124,6 +124,16 @@ def call(output: str, **values: Any) -> dict[str, Any]:
     }
 
 
+def put_lost(database: Database, job: str) -> None:
+    """Stores a rollout of a row at each of two steps that a tool's time-out lost."""
+    for step in (1, 2):
+        put_rollout(
+            database, job, f"lost{step}", step=step, reward=None, stop_reason=None,
+            failure_class="tool_timeout", failure_message="search: no answer",
+            trace=trace("Which river?", "", call("", error="timeout")),
+        )  # fmt: skip
+
+
 def train(database: Database, job: str) -> None:
     """Gives a job twelve steps of curves, rollouts of two validations, a report and its end."""
     rising = [0.1 + 0.05 * step for step in range(1, STEPS + 1)]

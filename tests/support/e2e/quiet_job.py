@@ -23,7 +23,7 @@ Sample = tuple[str, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QuietOutcome:
     adapters: dict[int, str]
     """SHA-256 of the weights by step."""
     samples: frozenset[Sample]
@@ -34,7 +34,7 @@ class QuietJob:
     id: str
     model: str
     """The tuned model."""
-    outcome: Outcome
+    outcome: QuietOutcome
 
 
 def create(client: OpenAI, endpoint: str, files: tuple[str, str]) -> str:
@@ -55,7 +55,7 @@ def quiet_job(live: Installation, endpoint: str, files: tuple[str, str]) -> Quie
     return QuietJob(job_id, str(job.fine_tuned_model), ended)
 
 
-def outcome(live: Installation, job_id: str) -> Outcome:
+def outcome(live: Installation, job_id: str) -> QuietOutcome:
     """Waits until the job has succeeded. Each of its samples was counted once."""
     job = wait_until_final(live.client(), job_id)
     assert job.status == "succeeded", job.error
@@ -73,4 +73,4 @@ def outcome(live: Installation, job_id: str) -> Outcome:
     assert sorted(live.curve(job_id, "reward/mean")) == list(range(1, STEPS + 1))
     adapters = live.kept_adapters(job_id, _CHECKPOINTS)
     assert len(set(adapters.values())) == len(_CHECKPOINTS), "each step has other weights"
-    return Outcome(adapters, frozenset(counted))
+    return QuietOutcome(adapters, frozenset(counted))

@@ -20,7 +20,7 @@ REPLY = {
 }
 
 
-class Engine:
+class ScriptedEngine:
     """A server that records requests and returns scripted replies."""
 
     def __init__(self) -> None:

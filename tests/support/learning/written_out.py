@@ -18,7 +18,7 @@ TEMPERATURE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WrittenRow:
     """One sample's trained tokens, with gradient."""
 
     lp: Tensor
@@ -36,7 +36,7 @@ class Row:
         return self.d.exp()
 
 
-Value = Callable[[Sequence[Row]], Tensor]
+Value = Callable[[Sequence[WrittenRow]], Tensor]
 """The loss of a step before it is divided."""
 
 
@@ -61,7 +61,7 @@ def near(trainer: LoraTrainer, *, noise: float = 0.5, count: int = 8) -> list[Tr
     return samples
 
 
-def rows_of(trainer: LoraTrainer, samples: Sequence[TrainingSample]) -> list[Row]:
+def rows_of(trainer: LoraTrainer, samples: Sequence[TrainingSample]) -> list[WrittenRow]:
     rows = []
     for sample in samples:
         ids_1T = torch.tensor([list(sample.tokens)])
@@ -71,7 +71,7 @@ def rows_of(trainer: LoraTrainer, samples: Sequence[TrainingSample]) -> list[Row
         picked_TV = logp_TV[[place - 1 for place in trained]]
         targets_T1 = torch.tensor([[sample.tokens[place]] for place in trained])
         rows.append(
-            Row(
+            WrittenRow(
                 lp=picked_TV.gather(1, targets_T1)[:, 0],
                 mean_lp=picked_TV.mean(-1),
                 q=torch.tensor([sample.logprobs[place] for place in trained]).double(),
@@ -101,6 +101,6 @@ def compare(
         torch.testing.assert_close(got[name], parameter.grad, rtol=1e-5, atol=2e-6 * largest)
 
 
-def weighted(slope: Callable[[Row], Tensor]) -> Value:
+def weighted(slope: Callable[[WrittenRow], Tensor]) -> Value:
     """Returns the loss whose gradient by a token's log-prob is `slope`."""
     return lambda rows: torch.stack([(slope(row).detach() * row.lp).sum() for row in rows]).sum()

@@ -20,7 +20,7 @@ from app.domain.methods.stop import ReinforcementStopOptions
 from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
-from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
+from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
 from app.gateways.inference.http import HttpInference
 from app.gateways.objects import build_objects, put_bytes
 from tests.support.engine_server import running_engine
@@ -87,7 +87,7 @@ class Script:
     """Reply of every tool."""
     asked: dict[str, int] = field(default_factory=lambda: {"train": 0, "valid": 0})
 
-    def __call__(self, request: SentRequest) -> EgressReply:
+    def __call__(self, request: EgressRequest) -> EgressReply:
         body = json.loads(request.body)
         if body.get("type") == "function_call":
             output = {

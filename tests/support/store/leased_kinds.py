@@ -42,7 +42,7 @@ class ExportTable(QueuedRow, _TestTables):
     __table_args__ = (PrimaryKeyConstraint("project_id", "id"),)
 
 
-class ClaimableExports(QueuedRows):
+class ClaimableTestExports(QueuedRows):
     table: ClassVar[type[ExportTable]] = ExportTable
     limit_column = "max_running_eval_runs"
     open_states = ("waiting",)
@@ -54,8 +54,8 @@ class ClaimableExports(QueuedRows):
         )
 
 
-def export_claims(database: Database) -> ClaimUnitOfWork[ClaimableExports]:
-    return ClaimUnitOfWork(database, ClaimableExports)
+def export_claims(database: Database) -> ClaimUnitOfWork[ClaimableTestExports]:
+    return ClaimUnitOfWork(database, ClaimableTestExports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,9 @@ KINDS = {
     "eval runs": Kind("eval_runs", ClaimableEvalRuns, eval_claims, _insert_run),
     "exports of models": Kind(
         "model_exports",
-        export_leases.ClaimableExports,
+        export_leases.ClaimableTestExports,
         export_leases.export_claims,
         _insert_model_export,
     ),
-    "a table with the mixin": Kind("exports", ClaimableExports, export_claims, _insert_export),
+    "a table with the mixin": Kind("exports", ClaimableTestExports, export_claims, _insert_export),
 }

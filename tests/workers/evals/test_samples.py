@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.evals.data_sources import DATA_SOURCE, SampledSource, SamplingParams
+from app.domain.evals.data_sources import DATA_SOURCE, SampledSource, SentSampling
 from workers.evals.eval_prompts import UnusableItem, given_sample, prompt_of, sample_of, settings_of
 
 FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object"}}
@@ -54,7 +54,7 @@ def test_a_reference_to_what_is_no_talk_is_the_items_fault(value: object) -> Non
 
 
 def test_settings_of_the_responses_api_are_put_into_chat_words() -> None:
-    params = SamplingParams(
+    params = SentSampling(
         tools=[{"type": "function", **FUNCTION}, {"type": "function", "function": FUNCTION}],
         text={"format": {"type": "json_schema", **FORM}},
         max_completion_tokens=9,
@@ -67,7 +67,7 @@ def test_settings_of_the_responses_api_are_put_into_chat_words() -> None:
         "tools": [{"type": "function", "function": FUNCTION}] * 2,
         "response_format": {"type": "json_schema", "json_schema": FORM},
     }
-    assert settings_of(SamplingParams(temperature=0), seed=5)["temperature"] == 0
+    assert settings_of(SentSampling(temperature=0), seed=5)["temperature"] == 0
 
 
 def test_graders_see_text_json_and_tool_calls_of_an_answer() -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from app.domain.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
-from tests.support.learning.written_out import Row, Value, compare, made, near, rows_of
+from tests.support.learning.written_out import Value, WrittenRow, compare, made, near, rows_of
 from workers.learning.training_samples import TrainingSample
 
 TEXT: list[tuple[str, dict[str, Any], Value]] = [
@@ -39,7 +39,7 @@ def test_losses_of_supervised_data(
     compare(trainer, near(trainer), value)
 
 
-def pairs(rows: Sequence[Row], score: Callable[[Row], Tensor]) -> Tensor:
+def pairs(rows: Sequence[WrittenRow], score: Callable[[WrittenRow], Tensor]) -> Tensor:
     """Returns the chosen minus the rejected value of each pair."""
     return torch.stack([score(rows[n]) - score(rows[n + 1]) for n in range(0, len(rows), 2)])
 

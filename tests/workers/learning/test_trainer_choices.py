@@ -12,12 +12,12 @@ from torch import Tensor
 
 from app.domain.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
-from tests.support.learning.written_out import Row, compare, made, near, rows_of, weighted
+from tests.support.learning.written_out import WrittenRow, compare, made, near, rows_of, weighted
 from workers.learning.mismatch_config import MismatchConfig
 from workers.learning.training_samples import TrainingSample
 
 
-def ppo_slope(row: Row, *, high: float, dual: float) -> Tensor:
+def ppo_slope(row: WrittenRow, *, high: float, dual: float) -> Tensor:
     off = ((row.a > 0) & (row.r > 1 + high)) | ((row.a < 0) & ((row.r < 0.8) | (row.r > dual)))
     return torch.where(off, 0.0, -row.r * row.a)
 
@@ -37,7 +37,10 @@ def ppo_slope(row: Row, *, high: float, dual: float) -> Tensor:
     ],
 )
 def test_policy_losses(
-    make_trainer: MakeTrainer, loss: str, options: dict[str, Any], slope: Callable[[Row], Tensor]
+    make_trainer: MakeTrainer,
+    loss: str,
+    options: dict[str, Any],
+    slope: Callable[[WrittenRow], Tensor],
 ) -> None:
     """For dro the sample with advantage 0 has a gradient too."""
     trainer = made(make_trainer, loss, loss_options=options)
@@ -53,7 +56,7 @@ def test_advantages_per_token(make_trainer: MakeTrainer) -> None:
     compare(trainer, samples, weighted(lambda row: -row.r * row.a))
 
 
-def product(row: Row) -> Tensor:
+def product(row: WrittenRow) -> Tensor:
     return row.d.sum().exp()
 
 
@@ -76,7 +79,7 @@ def test_truncation_replaces_the_losss_own_ratio(
     make_trainer: MakeTrainer,
     loss: str,
     config: MismatchConfig,
-    weight: Callable[[Row], Tensor],
+    weight: Callable[[WrittenRow], Tensor],
 ) -> None:
     trainer = made(make_trainer, loss, mismatch=config)
     samples = near(trainer)
@@ -97,7 +100,7 @@ def test_truncation_replaces_the_losss_own_ratio(
     ],
 )
 def test_sequence_masks_keep_the_denominator(
-    make_trainer: MakeTrainer, config: MismatchConfig, keeps: Callable[[Row], bool]
+    make_trainer: MakeTrainer, config: MismatchConfig, keeps: Callable[[WrittenRow], bool]
 ) -> None:
     trainer = made(make_trainer, "importance_sampling", mismatch=config)
     samples = near(trainer)
@@ -136,7 +139,7 @@ def test_the_kl_penalty_towards_the_base(make_trainer: MakeTrainer) -> None:
         for place, own in enumerate(distances)
     ]
 
-    def value(rows: Sequence[Row]) -> Tensor:
+    def value(rows: Sequence[WrittenRow]) -> Tensor:
         return torch.stack(
             [
                 -(row.r * (row.a + 0.3 * pull) * row.lp).sum()

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator
@@ -18,7 +19,8 @@ from tests.support.runs.world import World
 from tests.support.stack import Database
 from workers.events.consumers import WEBHOOKS
 from workers.events.follower import Follower
-from workers.maintenance.expiry import expire
+from workers.maintenance.expiry import expire, expire_once
+from workers.processes.ticks import Ticks
 
 
 async def blocks(content: bytes) -> AsyncIterator[bytes]:
@@ -78,6 +80,27 @@ async def test_an_expired_file_loses_its_row_and_its_bytes(expiring: ExpiringRow
     await expiring.sweep()
     assert expiring.rows("files") == [kept.id]
     assert expiring.bytes_of() == {kept.id}
+
+
+async def test_the_clock_runs_it_with_its_own_connection(expiring: ExpiringRows) -> None:
+    expired = await expiring.file(lifetime_s=3600)
+    expiring.pass_time("files", "expires_at", expired.id, "1 second")
+
+    def two_rounds() -> set[object]:
+        ticks = Ticks(lambda: expiring.world.settings)
+        try:
+            ticks.run(expire_once)
+            first = ticks._clients
+            ticks.run(expire_once)
+            return {first, ticks._clients}
+        finally:
+            ticks.close()
+
+    clients = await asyncio.to_thread(two_rounds)
+    assert len(clients) == 1
+    assert None not in clients
+    assert expiring.rows("files") == []
+    assert expiring.bytes_of() == set()
 
 
 async def test_a_file_that_an_unfinished_job_reads_stays_until_the_job_ends(

@@ -14,7 +14,7 @@ import pytest
 from tests.support.child_processes import FORKS, ended, killed
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.world import World
-from workers.processes.children import Child, Children
+from workers.processes.children import Children, TaskChild
 from workers.processes.dispatcher import child_to_end, dispatch
 from workers.processes.forks import ChildProcess
 from workers.runs.leased_jobs import JOBS
@@ -78,11 +78,11 @@ async def test_two_tasks_do_not_share_their_children(world: World, children: Chi
     assert Children(2, FORKS).running == []
 
 
-def _running(*projects: str) -> list[Child]:
+def _running(*projects: str) -> list[TaskChild]:
     """Children that never started a process, oldest first, each a minute older than the next."""
     now = time.monotonic()
     return [
-        Child(ChildProcess(), line, project, started_at=now - 60 * (len(projects) - number))
+        TaskChild(ChildProcess(), line, project, started_at=now - 60 * (len(projects) - number))
         for number, project in enumerate(projects)
         for line in [cast("socket.socket", None)]
     ]

@@ -14,7 +14,14 @@ from app.gateways.inference.http import HttpInference
 from app.settings.models import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
-from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, engine_of, tiny_engine
+from tests.support.runs.real_run import (
+    ROWS,
+    RealRuns,
+    Script,
+    TinyEngine,
+    engine_of,
+    tiny_engine,
+)
 from tests.support.runs.world import World
 from tests.support.tiny_model import DROPS_THINKING
 

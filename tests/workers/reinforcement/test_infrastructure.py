@@ -15,7 +15,7 @@ from app.domain.ids import Split
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.rollouts.rollouts import RolloutFilter
 from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
-from app.gateways.egress.egress import EgressReply, SentRequest
+from app.gateways.egress.egress import EgressReply, EgressRequest
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.rollouts import RolloutService
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
@@ -34,7 +34,7 @@ class Lossy(Script):
     """Trace ids; a loss is asked for again a few times."""
 
     @override
-    def __call__(self, request: SentRequest) -> EgressReply:
+    def __call__(self, request: EgressRequest) -> EgressReply:
         body = json.loads(request.body)
         place = divmod(self.asked["valid"], ROWS)
         if body["trace_id"] not in self.lost:
@@ -167,7 +167,7 @@ class Down(Script):
     graded: int = 0
 
     @override
-    def __call__(self, request: SentRequest) -> EgressReply:
+    def __call__(self, request: EgressRequest) -> EgressReply:
         split = "valid" if self.held_out else "train"
         if (
             json.loads(request.body)["item"]["held_out"] is self.held_out

@@ -9,7 +9,7 @@ from typing_extensions import override
 from app.domain.errors import NotFound
 from app.domain.jobs.jobs import FILES_VALIDATED, JobStatus
 from app.domain.models.tuned_models import TunedModel
-from app.gateways.egress.egress import EgressReply, SentRequest
+from app.gateways.egress.egress import EgressReply, EgressRequest
 from app.services.models.models import ModelService
 from app.services.models.permissions import PermissionService
 from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script
@@ -90,7 +90,7 @@ async def test_a_killed_comparison_is_continued_and_not_sampled_again(runs: Real
         """
 
         @override
-        def __call__(self, request: SentRequest) -> EgressReply:
+        def __call__(self, request: EgressRequest) -> EgressReply:
             reply = super().__call__(request)
             if self.asked["valid"] > validations + ROWS + graded:
                 work[0].cancel()

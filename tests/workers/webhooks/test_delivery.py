@@ -16,7 +16,7 @@ from app.domain.events.webhooks import (
     EndpointCredentials,
     SigningSecret,
 )
-from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
+from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
 from app.gateways.endpoints.webhooks import EndpointSecrets
 from app.store.webhooks.claims import Bounds
 from tests.support.endpoints import Received, Reply, endpoint
@@ -172,7 +172,7 @@ async def test_a_2xx_is_a_delivery_whatever_its_body(scene: Scene, reply: Reply)
 
 
 async def test_a_fault_in_one_delivery_ends_no_other(scene: Scene) -> None:
-    def faulty(request: SentRequest) -> EgressReply:
+    def faulty(request: EgressRequest) -> EgressReply:
         if request.url.endswith("/faulty"):
             raise ZeroDivisionError
         return EgressReply(200, {}, b"", 0.0)

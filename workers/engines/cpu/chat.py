@@ -12,7 +12,7 @@ from uuid import uuid4
 from app.domain.errors import InvalidRequest
 from app.rendering.prompts import fitting_prompt_ids
 from app.rendering.renderer import Renderer
-from app.rendering.sampled_turn import Delta, ParsedAnswer
+from app.rendering.turn_reading import Delta, ParsedAnswer
 from workers.engines.cpu.bodies import ChatBody
 from workers.engines.cpu.chat_turn import ChatTurn
 from workers.engines.cpu.engine import Engine, random_seed

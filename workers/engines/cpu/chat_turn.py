@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.rendering.renderer import Renderer
-from app.rendering.sampled_turn import ParsedAnswer, SampledTurn, TurnOptions
+from app.rendering.turn_reading import ParsedAnswer, TurnOptions, TurnReading
 from workers.engines.cpu.bodies import ChatBody
 from workers.engines.cpu.sequence import Sequence
 
@@ -20,11 +20,11 @@ class ChatTurn:
     envelope: dict[str, Any] = field(default_factory=dict)
     count: int = 0
     """Number of sampled tokens that belong to the turn. The sequence may contain more."""
-    reading: SampledTurn = field(init=False)
+    reading: TurnReading = field(init=False)
 
     def __post_init__(self) -> None:
         prompt = self.sequence.tokens[: self.sequence.prompt_length]
-        self.reading = SampledTurn(self.renderer.parser, _options(self.body), prompt=prompt)
+        self.reading = TurnReading(self.renderer.parser, _options(self.body), prompt=prompt)
 
     def advance_to(self, count: int) -> None:
         """Extends the turn to `count` tokens. Must not be called after `cut` is set."""

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from workers.learning.memory.batch_tokens import ADAPTER_COPIES
 from workers.learning.memory.counting import Counts
-from workers.learning.memory.plan import GIB, MemoryPlan, Part
+from workers.learning.memory.plan import GIB, MemoryPart, MemoryPlan
 from workers.learning.trainer_options import CPU_BATCH_TOKENS
 
 MIB: Final = 2**20
@@ -71,11 +71,11 @@ def plan_cpu_memory(needs: CpuNeeds) -> CpuMemoryPlan:
     kv = max(kv, least_kv)
     parts = fixed
     if needs.engine is not None:
-        parts = (*parts, Part("engine", "KV cache", kv))
+        parts = (*parts, MemoryPart("engine", "KV cache", kv))
     if needs.trains:
         parts = (
             *parts,
-            Part("trainer", f"micro-batch of {tokens:,} tokens", _batch(needs, tokens)),
+            MemoryPart("trainer", f"micro-batch of {tokens:,} tokens", _batch(needs, tokens)),
         )
     plan = MemoryPlan(
         parts,
@@ -87,36 +87,38 @@ def plan_cpu_memory(needs: CpuNeeds) -> CpuMemoryPlan:
     return CpuMemoryPlan(plan, kv)
 
 
-def _fixed(needs: CpuNeeds) -> tuple[Part, ...]:
+def _fixed(needs: CpuNeeds) -> tuple[MemoryPart, ...]:
     counts = needs.counts
-    parts = [Part("service", "database, broker, API, workers", SERVICES_BYTES)]
+    parts = [MemoryPart("service", "database, broker, API, workers", SERVICES_BYTES)]
     match needs.engine:
         case "cpu":
             parts += [
-                Part("engine", "process", PROCESS_BYTES),
-                Part("engine", "weights, plain and packed", 2 * counts.weights),
+                MemoryPart("engine", "process", PROCESS_BYTES),
+                MemoryPart("engine", "weights, plain and packed", 2 * counts.weights),
                 # The version in use, and the next one while it is merged.
-                Part("engine", "two merged adapters", 2 * counts.weights),
-                Part("engine", "prefix cache", PREFIX_BYTES),
+                MemoryPart("engine", "two merged adapters", 2 * counts.weights),
+                MemoryPart("engine", "prefix cache", PREFIX_BYTES),
             ]
         case "vllm_cpu":
             parts += [
-                Part("engine", "processes", VLLM_BYTES),
-                Part("engine", "weights", counts.weights),
+                MemoryPart("engine", "processes", VLLM_BYTES),
+                MemoryPart("engine", "weights", counts.weights),
             ]
         case None:
             pass
     if needs.trains:
         parts += [
-            Part("trainer", "process", PROCESS_BYTES),
-            Part("trainer", "weights", counts.weights),
-            Part("trainer", "adapter, gradients, moments", (1 + ADAPTER_COPIES) * counts.adapter),
-            Part("trainer", "chunk of logits", counts.head),
+            MemoryPart("trainer", "process", PROCESS_BYTES),
+            MemoryPart("trainer", "weights", counts.weights),
+            MemoryPart(
+                "trainer", "adapter, gradients, moments", (1 + ADAPTER_COPIES) * counts.adapter
+            ),
+            MemoryPart("trainer", "chunk of logits", counts.head),
         ]
     return tuple(parts)
 
 
-def _problem(needs: CpuNeeds, fixed: tuple[Part, ...], missing: int) -> str:
+def _problem(needs: CpuNeeds, fixed: tuple[MemoryPart, ...], missing: int) -> str:
     room = needs.free_bytes - _total(fixed)
     said = (
         f"{missing / GIB:.1f} GiB of memory are missing, of {needs.free_bytes / GIB:.1f} GiB that "
@@ -157,5 +159,5 @@ def _largest_batch(needs: CpuNeeds, room: int) -> int:
     return max(needs.context_length, min(CPU_BATCH_TOKENS, tokens))
 
 
-def _total(parts: tuple[Part, ...]) -> int:
+def _total(parts: tuple[MemoryPart, ...]) -> int:
     return sum(part.bytes for part in parts)

@@ -48,10 +48,10 @@ _offer(_APP)
 
 from app.rendering.formats.build import build_tool_format  # noqa: E402 - importable by now
 from app.rendering.model_files import ModelFiles  # noqa: E402 - as above
-from app.rendering.sampled_turn import Delta, ParsedAnswer, SampledTurn, TurnOptions  # noqa: E402 - as above
 from app.rendering.tokens import ModelTokens  # noqa: E402 - as above
 from app.rendering.turn_formats import TURN_FORMATS, TurnFormats  # noqa: E402 - as above
 from app.rendering.turn_parser import TurnParser  # noqa: E402 - as above
+from app.rendering.turn_reading import Delta, ParsedAnswer, TurnOptions, TurnReading  # noqa: E402 - as above
 
 
 @lru_cache(maxsize=4)
@@ -74,7 +74,7 @@ class TurnReader(DelegatingParser):  # type: ignore[misc]  # vLLM is not in the 
         self._model = None if model_config is None else str(model_config.tokenizer)
         self._prompt: Sequence[int] = ()
         self._ids: list[int] = []
-        self._turn: SampledTurn | None = None
+        self._turn: TurnReading | None = None
         self._decoding: Callable[[int], str] = lambda _: ""
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
@@ -132,9 +132,9 @@ class TurnReader(DelegatingParser):  # type: ignore[misc]  # vLLM is not in the 
         parser = self._parser()
         return parser.parse(token_ids, with_tools=False, after=self._prompt).reasoning_tokens
 
-    def _begun(self, request: Any) -> tuple[SampledTurn, TurnParser]:
+    def _begun(self, request: Any) -> tuple[TurnReading, TurnParser]:
         parser = self._parser()
-        return SampledTurn(parser, _options(request), prompt=self._prompt), parser
+        return TurnReading(parser, _options(request), prompt=self._prompt), parser
 
     def _parser(self) -> TurnParser:
         if self._model is None:

@@ -29,7 +29,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MemoryPart:
     owner: str
     name: str
     bytes: int
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    parts: tuple[Part, ...]
+    parts: tuple[MemoryPart, ...]
     micro_batch_tokens: int
     """Tokens of a micro-batch; 0 if none fits."""
     kv_tokens: int | None
@@ -57,16 +57,16 @@ def plan_memory(given: Given, counts: Counts, *, checkpointed: Counts | None = N
     engine = _engine(given, counts) if given.engine_share else ()
     kv_tokens = engine[-1].bytes // counts.kv_a_token if engine else None
     fixed = (
-        Part("trainer", "process", PROCESS_BYTES),
-        Part("trainer", "weights", counts.weights),
-        Part("trainer", "adapter, gradients, moments", (1 + ADAPTER_COPIES) * counts.adapter),
-        Part("trainer", "chunk of logits", counts.head),
+        MemoryPart("trainer", "process", PROCESS_BYTES),
+        MemoryPart("trainer", "weights", counts.weights),
+        MemoryPart("trainer", "adapter, gradients, moments", (1 + ADAPTER_COPIES) * counts.adapter),
+        MemoryPart("trainer", "chunk of logits", counts.head),
     )
     room = given.gpu_bytes - _total((*engine, *fixed))
     longest = given.context_length
     tokens = given.micro_batch_tokens or counts.batch_tokens(room, longest=longest)
     batch_bytes = counts.batch_bytes(tokens, longest=longest)
-    batch = Part("trainer", f"micro-batch of {tokens:,} tokens", batch_bytes)
+    batch = MemoryPart("trainer", f"micro-batch of {tokens:,} tokens", batch_bytes)
     parts = (*engine, *fixed, batch)
     problems = [
         *_engine_problems(given, engine, kv_tokens),
@@ -77,22 +77,22 @@ def plan_memory(given: Given, counts: Counts, *, checkpointed: Counts | None = N
     )
 
 
-def _engine(given: Given, counts: Counts) -> tuple[Part, ...]:
+def _engine(given: Given, counts: Counts) -> tuple[MemoryPart, ...]:
     share = int(given.engine_share * given.gpu_bytes)
     work = PROCESS_BYTES + ENGINE_WORK_BYTES
     return (
-        Part("engine", "process, activations, graphs", work),
-        Part("engine", "weights, 16 bits", counts.engine_weights),
-        Part("engine", "KV cache", max(0, share - work - counts.engine_weights)),
+        MemoryPart("engine", "process, activations, graphs", work),
+        MemoryPart("engine", "weights, 16 bits", counts.engine_weights),
+        MemoryPart("engine", "KV cache", max(0, share - work - counts.engine_weights)),
     )
 
 
-def _total(parts: tuple[Part, ...]) -> int:
+def _total(parts: tuple[MemoryPart, ...]) -> int:
     return sum(part.bytes for part in parts)
 
 
 def _engine_problems(
-    given: Given, engine: tuple[Part, ...], kv_tokens: int | None
+    given: Given, engine: tuple[MemoryPart, ...], kv_tokens: int | None
 ) -> Iterator[str]:
     if kv_tokens is not None and kv_tokens < given.context_length:
         needed = _total(engine[:-1]) / given.gpu_bytes

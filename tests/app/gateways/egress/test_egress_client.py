@@ -15,9 +15,9 @@ from app.gateways.egress.client import EgressClient
 from app.gateways.egress.egress import (
     EgressFailure,
     EgressReply,
+    EgressRequest,
     FailureKind,
     InMemoryEgress,
-    SentRequest,
 )
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.egress.headers import check_headers
@@ -186,7 +186,7 @@ async def test_512_posts_at_once() -> None:
 
 
 async def test_the_twin_keeps_what_was_sent() -> None:
-    def script(request: SentRequest) -> EgressReply:
+    def script(request: EgressRequest) -> EgressReply:
         return EgressReply(200, {}, request.body, 0.0)
 
     twin = InMemoryEgress(script, refused=["https://bad.example/"])

@@ -15,13 +15,13 @@ from app.gateways.inference.inference import (
     EngineAway,
     InMemoryInference,
 )
-from tests.support.engines.scripted_engine import Engine
+from tests.support.engines.scripted_engine import ScriptedEngine
 from tests.support.patience import PATIENCE_S
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[Engine]:
-    engine = Engine()
+async def engine() -> AsyncIterator[ScriptedEngine]:
+    engine = ScriptedEngine()
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", engine.handle)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
@@ -34,7 +34,7 @@ async def engine() -> AsyncIterator[Engine]:
 
 
 @pytest.fixture
-async def inference(engine: Engine) -> AsyncIterator[HttpInference]:
+async def inference(engine: ScriptedEngine) -> AsyncIterator[HttpInference]:
     client = HttpInference(engine.url + "/", api_key="sk-engine", timeout_s=PATIENCE_S)
     yield client
     await client.aclose()
@@ -46,7 +46,7 @@ async def _complete(inference: HttpInference, **changes: Any) -> Completion:
 
 
 async def test_completion_speaks_the_protocol_of_vllm(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     completion = await _complete(inference, prompt_logprobs=True)
     assert completion == Completion((7, 2), (-0.5, -0.25), "stop", (None, -1.5))
@@ -75,7 +75,7 @@ async def test_completion_speaks_the_protocol_of_vllm(
 
 
 async def test_prompt_logprobs_are_left_out_unless_asked_for(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     assert (await _complete(inference)).prompt_logprobs is None
     assert "prompt_logprobs" not in engine.requests[0][1]
@@ -86,7 +86,7 @@ async def test_prompt_logprobs_are_left_out_unless_asked_for(
     [(404, AdapterMissing), (400, InvalidRequest), (500, EngineAway), (503, EngineAway)],
 )
 async def test_statuses_become_errors(
-    engine: Engine, inference: HttpInference, status: int, error: type[Exception]
+    engine: ScriptedEngine, inference: HttpInference, status: int, error: type[Exception]
 ) -> None:
     engine.status = status
     engine.body = {"error": {"message": "The model `x` does not exist.", "param": "model"}}
@@ -96,7 +96,7 @@ async def test_statuses_become_errors(
 
 
 async def test_the_engines_message_reaches_the_caller(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     engine.status, engine.body = (
         400,
@@ -108,7 +108,7 @@ async def test_the_engines_message_reaches_the_caller(
 
 
 async def test_a_refused_key_is_not_worth_waiting_for(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     engine.status, engine.body = 401, {"error": "Unauthorized"}
     with pytest.raises(Unavailable) as caught:
@@ -126,7 +126,7 @@ async def test_a_refused_key_is_not_worth_waiting_for(
     ],
 )
 async def test_a_reply_of_unknown_shape_is_the_engines_fault(
-    engine: Engine, inference: HttpInference, body: Any
+    engine: ScriptedEngine, inference: HttpInference, body: Any
 ) -> None:
     engine.body = body
     with pytest.raises(EngineAway):
@@ -134,14 +134,14 @@ async def test_a_reply_of_unknown_shape_is_the_engines_fault(
 
 
 async def test_a_404_that_is_not_about_a_model_is_no_missing_adapter(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     engine.status, engine.body = 404, {"detail": "Not Found"}
     with pytest.raises(EngineAway):
         await _complete(inference)
 
 
-async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: Engine) -> None:
+async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: ScriptedEngine) -> None:
     client = HttpInference(engine.url, still_s=0.2)
     engine.cut_off = True
     with pytest.raises(EngineAway):
@@ -153,7 +153,7 @@ async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: Engine)
 
 
 async def test_an_engine_tells_of_its_machine_or_does_not(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     told = {"processor": "P", "batch_invariant": True}
     engine.body = {"data": [{"id": "a", "machine": told}, {"id": "b"}, {"id": "c", "machine": {}}]}
@@ -173,7 +173,7 @@ async def test_a_port_without_a_listener_is_unavailable(unused_tcp_port: int) ->
     await client.aclose()
 
 
-async def test_adapters_and_models(engine: Engine, inference: HttpInference) -> None:
+async def test_adapters_and_models(engine: ScriptedEngine, inference: HttpInference) -> None:
     engine.body = {"object": "list", "data": [{"id": "base"}, {"id": "job@v1"}]}
     assert await inference.model_names() == ["base", "job@v1"]
     assert await inference.healthy() is True
@@ -187,7 +187,7 @@ async def test_adapters_and_models(engine: Engine, inference: HttpInference) -> 
 
 
 async def test_a_missing_models_message_names_no_other_model(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     text = "The model `x` does not exist. Valid aliases: base, adapter-of-somebody."
     engine.status, engine.body = 404, {"error": {"message": text, "param": "model"}}
@@ -198,7 +198,7 @@ async def test_a_missing_models_message_names_no_other_model(
 
 @pytest.mark.parametrize("status", [404, 500])
 async def test_an_adapter_that_a_sound_engine_cannot_load_is_an_invalid_request(
-    engine: Engine, inference: HttpInference, status: int
+    engine: ScriptedEngine, inference: HttpInference, status: int
 ) -> None:
     engine.status, engine.body = status, {"error": {"message": "No adapter found."}}
     engine.sound = True
@@ -207,14 +207,14 @@ async def test_an_adapter_that_a_sound_engine_cannot_load_is_an_invalid_request(
 
 
 async def test_an_engine_that_fails_altogether_is_away(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     engine.status = 500
     with pytest.raises(EngineAway):
         await inference.load_adapter("job@v2", Path("/adapters/2"))
 
 
-async def test_chat_passes_through(engine: Engine, inference: HttpInference) -> None:
+async def test_chat_passes_through(engine: ScriptedEngine, inference: HttpInference) -> None:
     engine.body = {"id": "chatcmpl-1"}
     assert await inference.chat({"model": "base", "messages": []}) == {"id": "chatcmpl-1"}
     engine.body = b"data: 1\n\ndata: [DONE]\n\n"
@@ -224,7 +224,7 @@ async def test_chat_passes_through(engine: Engine, inference: HttpInference) -> 
 
 
 async def test_a_salt_goes_with_every_prompt_over_the_same_connections(
-    engine: Engine, inference: HttpInference
+    engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     await inference.complete("base", [5], max_tokens=1, temperature=1, seed=1, stop_token_ids=())
     namespaced = inference.with_cache_namespace("of a project")
@@ -237,7 +237,7 @@ async def test_a_salt_goes_with_every_prompt_over_the_same_connections(
     assert salts == [None, *["of a project"] * 3]
 
 
-async def test_256_requests_are_under_way_at_once(engine: Engine) -> None:
+async def test_256_requests_are_under_way_at_once(engine: ScriptedEngine) -> None:
     engine.hang = True
     client = HttpInference(engine.url)
     tasks = [asyncio.create_task(_complete(client)) for _ in range(256)]
@@ -282,7 +282,10 @@ async def test_the_twin_keeps_the_contract() -> None:
     ],
 )
 async def test_an_engine_gets_an_effort_as_the_templates_variables(
-    engine: Engine, inference: HttpInference, effort: str | None, variables: dict[str, Any] | None
+    engine: ScriptedEngine,
+    inference: HttpInference,
+    effort: str | None,
+    variables: dict[str, Any] | None,
 ) -> None:
     sent: dict[str, Any] = {"model": "base", "messages": [], "reasoning_effort": effort}
     await inference.chat(sent)

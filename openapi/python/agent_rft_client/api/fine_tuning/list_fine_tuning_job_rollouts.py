@@ -238,8 +238,8 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageRollout]:
     """ List Rollouts
 
-     Training and validation rollouts that meet every condition sent. An unknown parameter answers
-    400.
+     Lists the training and validation rollouts that meet every condition sent. An unknown
+    parameter answers 400.
 
     Args:
         job_id (str):
@@ -312,8 +312,8 @@ def sync(
 ) -> ErrorEnvelope | PageRollout | None:
     """ List Rollouts
 
-     Training and validation rollouts that meet every condition sent. An unknown parameter answers
-    400.
+     Lists the training and validation rollouts that meet every condition sent. An unknown
+    parameter answers 400.
 
     Args:
         job_id (str):
@@ -381,8 +381,8 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageRollout]:
     """ List Rollouts
 
-     Training and validation rollouts that meet every condition sent. An unknown parameter answers
-    400.
+     Lists the training and validation rollouts that meet every condition sent. An unknown
+    parameter answers 400.
 
     Args:
         job_id (str):
@@ -455,8 +455,8 @@ async def asyncio(
 ) -> ErrorEnvelope | PageRollout | None:
     """ List Rollouts
 
-     Training and validation rollouts that meet every condition sent. An unknown parameter answers
-    400.
+     Lists the training and validation rollouts that meet every condition sent. An unknown
+    parameter answers 400.
 
     Args:
         job_id (str):

@@ -114,7 +114,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | Report]:
     """ Get Report
 
-     The model that training started from against the tuned one, on the held-out rows.
+     Compares the model that training started from with the tuned one, on the held-out rows.
 
     Args:
         job_id (str):
@@ -147,7 +147,7 @@ def sync(
 ) -> ErrorEnvelope | Report | None:
     """ Get Report
 
-     The model that training started from against the tuned one, on the held-out rows.
+     Compares the model that training started from with the tuned one, on the held-out rows.
 
     Args:
         job_id (str):
@@ -175,7 +175,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | Report]:
     """ Get Report
 
-     The model that training started from against the tuned one, on the held-out rows.
+     Compares the model that training started from with the tuned one, on the held-out rows.
 
     Args:
         job_id (str):
@@ -208,7 +208,7 @@ async def asyncio(
 ) -> ErrorEnvelope | Report | None:
     """ Get Report
 
-     The model that training started from against the tuned one, on the held-out rows.
+     Compares the model that training started from with the tuned one, on the held-out rows.
 
     Args:
         job_id (str):

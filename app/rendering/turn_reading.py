@@ -47,7 +47,7 @@ class Delta:
     reasoning: str = ""
 
 
-class SampledTurn:
+class TurnReading:
     def __init__(
         self, parser: TurnParser, options: TurnOptions, *, prompt: Sequence[int] = ()
     ) -> None:

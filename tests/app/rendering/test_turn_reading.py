@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from app.rendering.formats.reasoning import THINK
-from app.rendering.sampled_turn import TurnOptions
 from app.rendering.turn_formats import TURN_FORMATS, TurnFormats
+from app.rendering.turn_reading import TurnOptions
 from tests.support.format_cases import TOOLS
 from tests.support.sampled_turns import read_streamed, read_whole
 from tests.support.vllm_parsers import THOUGHT_TURNS, ThoughtTurn

@@ -1,0 +1,83 @@
+"""Every page keeps the rules of axe-core and fits its window, in both themes and two widths."""
+
+import os
+import re
+from pathlib import Path
+from typing import Final, get_args
+
+from fastapi.routing import APIRoute
+
+from app.dashboard.routes import router
+from tests.support.api.application import Api
+from tests.support.dashboard.browser import Tab, Theme
+from tests.support.dashboard.scenes import create_job, put_lost, put_points, train
+from tests.support.stack import Database
+
+PICTURES: Final = os.environ.get("DASHBOARD_PICTURES")
+"""A folder for a picture of each page in each form."""
+WIDTHS: Final = (1440, 360)
+NO_PAGES: Final = {
+    "/assets/{name}",
+    "/jobs/{job_id}/stream",
+    "/jobs/{job_id}/rollouts/{rollout_id}/raw.json",
+}
+OPEN_ALL: Final = (
+    "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+)
+
+
+async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) -> None:
+    job, waiting = await create_job(api, suffix="rivers"), await create_job(api)
+    train(database, job)
+    put_lost(database, job)
+    put_points(database, waiting, {("reward/mean", "valid"): [0.25, 0.5]})
+    of_job = [
+        *("", "/events", "/report", "/rollouts", "/rows?split=report", "/rows/report/1"),
+        *("/rollouts/ro_0_1_0", "/rollouts/lost1", "/rollouts?step=99"),
+    ]
+    paths = [
+        *("/", "/?status=running", f"/jobs/{waiting}", "/jobs/never"),
+        *(f"/jobs/compare?ids={job}&ids={waiting}", *(f"/jobs/{job}{part}" for part in of_job)),
+    ]
+    await tab.open("/sign-in")
+    found = await forms_of(tab, "/sign-in")
+    await tab.sign_in(api.key)
+    for path in paths:
+        await tab.open(path)
+        found |= await forms_of(tab, path)
+    assert found == {}
+    assert unvisited(["/sign-in", *paths]) == set()
+    # A browser writes the status of a missing page to its console.
+    tab.problems = [one for one in tab.problems if "404" not in one]
+
+
+async def forms_of(tab: Tab, path: str) -> dict[str, list[str]]:
+    """Returns the violations of a page by its form."""
+    found = {}
+    await tab.page.evaluate(OPEN_ALL)
+    for theme in get_args(Theme):
+        for width in WIDTHS:
+            await tab.show(theme, width)
+            violations = await tab.violations()
+            if violations:
+                found[f"{path} {theme} {width}"] = violations
+            if PICTURES:
+                name = re.sub(r"\W+", "_", path) + f"-{theme}-{width}.png"
+                await tab.page.screenshot(path=Path(PICTURES) / name, full_page=True)
+    return found
+
+
+def unvisited(paths: list[str]) -> set[str]:
+    """Returns the routes of pages that none of the paths leads to."""
+    pages = {
+        route.path: route.path_regex
+        for room in router.routes
+        for route in getattr(room, "original_router", router).routes
+        if isinstance(route, APIRoute) and "GET" in route.methods and route.path not in NO_PAGES
+    }
+    assert len(pages) > 8
+    return {
+        name
+        for name, pattern in pages.items()
+        if not any(pattern.match(path.partition("?")[0]) for path in paths)
+    }
