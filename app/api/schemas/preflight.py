@@ -125,7 +125,8 @@ def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pre
         if refusal is not None and refusal.param not in reported:
             yield fault_of(refusal)
     for key in unread(unknown, "", elsewhere):
-        yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
+        if key.param not in reported:
+            yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
 
 
 def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]]:
@@ -134,12 +135,19 @@ def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]
     except ValidationError as error:
         return None, list(_faults(error, root=""))
     except InvalidRequest as error:
-        cause = error.__cause__
-        if not isinstance(cause, ValidationError) or error.param is None:
-            return None, [fault_of(error)]
-        first = dotted("", cause.errors(include_url=False, include_context=False)[0]["loc"])
-        root = error.param.removesuffix(first).removesuffix(".")
-        return None, list(_faults(cause, root=root))
+        return None, _faults_behind(error)
+
+
+def _faults_behind(error: InvalidRequest) -> list[PreflightIssue]:
+    """Returns all faults of the part of the call that an error is the first of."""
+    cause = error.__cause__
+    if isinstance(cause, InvalidRequest):  # what is missing because of the error is no fault of its own
+        return [fault_of(error), *_faults_behind(cause)[1:]]
+    if not isinstance(cause, ValidationError) or error.param is None:
+        return [fault_of(error)]
+    first = dotted("", cause.errors(include_url=False, include_context=False)[0]["loc"])
+    root = error.param.removesuffix(first).removesuffix(".")
+    return list(_faults(cause, root=root))
 
 
 def fault_of(error: InvalidRequest) -> PreflightIssue:

@@ -3,9 +3,12 @@
 Unknown keys are refused: a misspelt one would silently change the tasks.
 """
 
-from pydantic import ConfigDict, Field
+from typing import Any
+
+from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.described import Described
+from app.domain.unknown_keys import unknown_key
 
 
 class EnvironmentOptions(Described):
@@ -17,6 +20,15 @@ class EnvironmentOptions(Described):
     """Number of tasks to train on."""
     validation_tasks: int = Field(default=32, ge=10, le=1000, strict=True)
     """Number of held-out tasks; none of them is a training task."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_every_key(cls, sent: Any) -> Any:
+        """Names the nearest option, and comes before what a misspelt key leaves missing."""
+        for key in sent if isinstance(sent, dict) else ():
+            if key not in cls.model_fields:
+                raise unknown_key(key, cls.model_fields)
+        return sent
 
     @property
     def problem_file(self) -> str | None:
