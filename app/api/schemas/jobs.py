@@ -138,9 +138,7 @@ def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
     return tuple(unread(walked, "", elsewhere))
 
 
-def _sent_elsewhere(
-    body: CreateFineTuningJob, fault: InvalidRequest
-) -> InvalidRequest | None:
+def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> InvalidRequest | None:
     """Returns the error for the unknown key that was meant for what a fault calls missing."""
     if fault.code != "missing_required_parameter":
         return None

@@ -1,9 +1,10 @@
 """`llm_judge`: open questions whose answers a judge scores by a rubric."""
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from app.domain.documents.fields import JudgeName, SecretHeaders
 from app.domain.environments.options import EnvironmentOptions
@@ -23,9 +24,14 @@ def _absent(value: Any) -> bool:
 class LlmJudgeEnvironment(EnvironmentOptions):
     """Open questions; a judge scores each answer by a rubric, 0 to 1."""
 
+    grader_options: ClassVar[frozenset[str]] = frozenset(
+        {"model", "base_url", "headers", "sampling_params", "rubric"}
+    )
+
     type: Literal["llm_judge"]
-    model: JudgeName
-    """Name of the judge: a model of this service, or of the server at `base_url`."""
+    model: JudgeName | None = Field(default=None, exclude_if=_absent)
+    """Name of the judge: a model of this service, or of the server at `base_url`. Required where
+    the job has no other `grader`."""
     base_url: JudgeBaseUrl | None = Field(default=None, exclude_if=_absent)
     """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1`."""
     headers: SecretHeaders | None = Field(default=None, exclude_if=_absent)
@@ -55,6 +61,11 @@ class LlmJudgeEnvironment(EnvironmentOptions):
     def _headers_have_an_address(self) -> Self:
         check_headers(self.headers, self.base_url)
         return self
+
+    @property
+    @override
+    def missing_option(self) -> str | None:
+        return "model" if self.model is None else None
 
     @property
     def problems(self) -> int:

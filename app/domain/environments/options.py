@@ -3,7 +3,7 @@
 Unknown keys are refused: a misspelt one would silently change the tasks.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -13,6 +13,9 @@ from app.domain.unknown_keys import unknown_key
 
 class EnvironmentOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    grader_options: ClassVar[frozenset[str]] = frozenset()
+    """Options of the environment's grader, which change no task."""
 
     seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
     """Seed of the tasks: equal options and an equal seed give equal tasks."""
@@ -33,4 +36,9 @@ class EnvironmentOptions(Described):
     @property
     def problem_file(self) -> str | None:
         """The file that the problems come from, if the options name one."""
+        return None
+
+    @property
+    def missing_option(self) -> str | None:
+        """The option that the environment's grader needs and that was not sent."""
         return None
