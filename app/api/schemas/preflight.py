@@ -141,9 +141,7 @@ def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]
 def _faults_behind(error: InvalidRequest) -> list[PreflightIssue]:
     """Returns all faults of the part of the call that an error is the first of."""
     cause = error.__cause__
-    if isinstance(
-        cause, InvalidRequest
-    ):  # what is missing because of the error is no fault of its own
+    if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
         return [fault_of(error), *_faults_behind(cause)[1:]]
     if not isinstance(cause, ValidationError) or error.param is None:
         return [fault_of(error)]

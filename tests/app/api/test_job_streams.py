@@ -176,7 +176,7 @@ async def test_another_projects_job_and_event_are_not_found(api: Api) -> None:
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, "after")
     assert (await api.call("GET", path_of(job), params={"afer": "x"})).status_code == 400
     assert (await api.http.get(path_of(job))).status_code == 401
-    assert (await api.http.get(f"/jobs/{job}/stream")).status_code == 303  # to the sign-in page
+    assert (await api.http.get(f"/jobs/{job}/stream")).status_code == 401
 
 
 async def test_a_page_gets_a_sign_of_news(api: Api) -> None:

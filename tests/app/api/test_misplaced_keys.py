@@ -1,5 +1,5 @@
-"""Keys under a wrong name or in a wrong object: the refusal names the key and its place, not what is
-missing because of it.
+"""Keys under a wrong name or in a wrong object: the refusal names the key and its place, not what
+is missing because of it.
 """
 
 from typing import Any
