@@ -11,7 +11,7 @@ from app.api.schemas.streams import STREAM_SCHEMA, StreamedJob, StreamedJobEvent
 from app.api.support.dependencies import StillValid, Streaming
 from app.api.support.errors import responses
 from app.domain.jobs.jobs import Job
-from app.domain.jobs.streams import END_STREAM, Quiet, StreamedEvent, StreamItem
+from app.domain.jobs.streams import END_STREAM, LAST_EVENT_ID, Quiet, StreamedEvent, StreamItem
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/stream", tags=["Fine-tuning"])
 _RETRY_MS: Final = 2000
@@ -31,7 +31,7 @@ AfterEvent = Annotated[
 LastEventId = Annotated[
     str | None,
     Header(
-        alias="Last-Event-ID",
+        alias=LAST_EVENT_ID,
         max_length=128,
         description="As `after`, which it replaces: browsers send it when they connect again",
     ),
@@ -53,7 +53,7 @@ async def stream_job(
     `metrics`), and the job's state whenever it has changed (`job`). Begins with the first event, or
     after the one that `after` names. Ends with the job.
     """
-    stream = await services.streams().open(job_id, after=last_event_id or after or None)
+    stream = await services.streams().open(job_id, after=after, last_event_id=last_event_id)
     if stream is None:
         return Response(status_code=204)
     request.scope["state"][END_STREAM] = stream.end

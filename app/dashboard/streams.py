@@ -14,12 +14,12 @@ from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import PageRoute
 from app.dashboard.visitors import Streaming, signed_in
 from app.domain.jobs.jobs import Job
-from app.domain.jobs.streams import END_STREAM, Quiet, StreamedEvent, StreamItem
+from app.domain.jobs.streams import END_STREAM, LAST_EVENT_ID, Quiet, StreamedEvent, StreamItem
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _RETRY_MS: Final = 2000
 _Id = Annotated[str | None, Query(max_length=128)]
-_LastId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=128)]
+_LastId = Annotated[str | None, Header(alias=LAST_EVENT_ID, max_length=128)]
 
 
 @router.get("/jobs/{job_id}/stream")
@@ -33,8 +33,9 @@ async def stream(
     """Sends `news` for each event behind `after` and each change of the job's state. Answers 204,
     after which a browser does not connect again, for a job that has ended.
     """
-    after = last_event_id or after or None
-    opened = await guest.services.streams().open(job_id, after=after, with_points=False)
+    opened = await guest.services.streams().open(
+        job_id, after=after, last_event_id=last_event_id, with_points=False
+    )
     if opened is None:
         return Response(status_code=204, headers=dict(HEADERS))
     request.scope["state"][END_STREAM] = opened.end

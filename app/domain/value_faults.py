@@ -158,9 +158,9 @@ def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
     )
 
 
-def unknown_cursor(after: str) -> InvalidRequest:
-    message = f"Invalid value for 'after': there is no object with id '{after}' in this list."
-    return InvalidRequest(message, param="after", code="invalid_value")
+def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
+    message = f"Invalid value for '{sent_as}': there is no object with id '{after}' in this list."
+    return InvalidRequest(message, param=sent_as, code="invalid_value")
 
 
 def worded(faults: Sequence[ErrorDetails]) -> str:

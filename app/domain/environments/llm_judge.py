@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
@@ -11,10 +11,20 @@ from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.writing_tasks import TASKS, writing_task
 from app.domain.graders.judge_prompts import JudgeSampling
 from app.domain.graders.judged import JudgeBaseUrl, check_headers
-from app.domain.graders.kinds.llm_judge import DEFAULT_RUBRIC, MAX_CRITERIA, Criterion
+from app.domain.graders.kinds.llm_judge import DEFAULT_RUBRIC, Rubric
 
 MAX_PROMPTS: Final = 1_000
-Prompt = Annotated[str, Field(min_length=1, max_length=4_000)]
+
+
+def _not_blank(prompt: str) -> str:
+    if not prompt.strip():
+        raise PydanticCustomError(
+            "environment_error", "the prompt is blank: send a question, or leave it out"
+        )
+    return prompt
+
+
+Prompt = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_not_blank)]
 
 
 def _absent(value: Any) -> bool:
@@ -38,9 +48,7 @@ class LlmJudgeEnvironment(EnvironmentOptions):
     """Headers for `base_url` alone."""
     sampling_params: JudgeSampling | None = Field(default=None, exclude_if=_absent)
     """Sampling of the judge."""
-    rubric: tuple[Criterion, ...] = Field(
-        default=DEFAULT_RUBRIC, min_length=1, max_length=MAX_CRITERIA
-    )
+    rubric: Rubric = DEFAULT_RUBRIC
     """The criteria of the judge and their weights."""
     prompts: tuple[Prompt, ...] | None = Field(
         default=None, min_length=20, max_length=MAX_PROMPTS, exclude_if=_absent
