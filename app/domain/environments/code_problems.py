@@ -203,8 +203,7 @@ _LOOPS: Final = (
     ),
     CodeProblem(
         "digits(value)",
-        "a list of the digits of the absolute value of `value` plus {m}, in base {k} + 1, the "
-        "highest first",
+        "a list of the digits of the number `abs(value) + {m}` in base {k} + 1, the highest first",
         _digits,
         _numbers,
     ),
