@@ -38,8 +38,8 @@ def short_pairs() -> list[tuple[str, str]]:
         reference = WORDS[:size]
         for length in range(6):
             text = WORDS[:length]
-            for changed in (text, text[::-1], [*text[1:], "and"], ["and", *text[1:]], text[:1] * 5):
-                found.append((" ".join(changed), " ".join(reference)))
+            changed = (text, text[::-1], [*text[1:], "and"], ["and", *text[1:]], text[:1] * 5)
+            found += [(" ".join(one), " ".join(reference)) for one in changed]
     return found
 
 
