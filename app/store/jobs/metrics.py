@@ -153,9 +153,8 @@ def _extremes(ranked: Subquery, count: int) -> Select[tuple[str, str, int, float
     stretches = max((count - 2) // 2, 0)
     rank, last = ranked.c.rank, ranked.c.last
     is_end = or_(rank == last, rank == 0) if count > 1 else rank == last
-    stretch = case(
-        (is_end, -1), else_=(rank - 1) * stretches // func.nullif(last - 1, 0, type_=Integer)
-    )
+    between = func.nullif(last - 1, 0, type_=Integer)
+    stretch = case((is_end, -1), else_=(rank - 1) * stretches // between)
     placed = select(ranked, is_end.label("is_end"), stretch.label("stretch")).subquery()
     own = (placed.c.name, placed.c.split, placed.c.stretch)
     orders = [(column, placed.c.step) for column in (placed.c.value, placed.c.value.desc())]
