@@ -96,7 +96,7 @@ def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
     and a validation of one rollout a row has groups of one.
     """
     alone = method.hyperparameters.eval_samples in ("auto", 1)
-    for path in _group_judges(method.grader, ("grader",)):
+    for path in group_judges(method.grader, ("grader",)):
         param = parameter(root, path)
         if alone:
             yield NoEffect(
@@ -115,13 +115,14 @@ def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
         )
 
 
-def _group_judges(grader: Any, path: Path) -> Iterator[Path]:
+def group_judges(grader: Any, path: Path) -> Iterator[Path]:
+    """Yields the places of the graders that score the rollouts of a group against each other."""
     match grader:
         case AiJudgeGrader():
             yield path
         case MultiGrader():
             for name, child in grader.graders.items():
-                yield from _group_judges(child, (*path, "graders", name))
+                yield from group_judges(child, (*path, "graders", name))
         case _:
             return
 
