@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.methods import other_bodies
-from app.api.schemas.parameters import dotted, refusals
+from app.api.schemas.parameters import refusals
 from app.domain.data.prompts import Overlap
 from app.domain.described import Described
 from app.domain.documents.walk import Kind
@@ -26,6 +26,8 @@ from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.preflight_issues import PreflightIssue
 from app.domain.unknown_keys import UNKNOWN_PARAMETER, refused, unread
 
+_ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
+"""The parts of a call that are read by themselves."""
 MAX_FAULTS: Final = 200
 """Limit of issues with the call itself; issues of rows have a separate limit."""
 
@@ -143,11 +145,13 @@ def _faults_behind(error: InvalidRequest) -> list[PreflightIssue]:
     cause = error.__cause__
     if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
         return [fault_of(error), *_faults_behind(cause)[1:]]
-    if not isinstance(cause, ValidationError) or error.param is None:
+    if not isinstance(cause, ValidationError):
         return [fault_of(error)]
-    first = dotted("", cause.errors(include_url=False, include_context=False)[0]["loc"])
-    root = error.param.removesuffix(first).removesuffix(".")
-    return list(_faults(cause, root=root))
+    for root in _ROOTS:
+        found = list(_faults(cause, root=root))
+        if found[0].param == error.param:
+            return found
+    return [fault_of(error)]
 
 
 def fault_of(error: InvalidRequest) -> PreflightIssue:
