@@ -22,7 +22,12 @@ def refusals(root: str, faults: Iterable[ErrorDetails]) -> list[InvalidRequest]:
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):
         by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
-    return [refusal(param, found) for param, found in by_param.items()]
+    told: dict[str | None, InvalidRequest] = {}
+    for param, found in by_param.items():
+        fault = refusal(param, found)
+        # A misspelt key is the fault of the missing name and of its own; the first has the cure.
+        told.setdefault(fault.param, fault)
+    return list(told.values())
 
 
 def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:

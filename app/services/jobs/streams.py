@@ -188,7 +188,7 @@ class StreamService:
         job_id: str,
         *,
         after: str | None,
-        last_event_id: str | None,
+        last_event_id: str | None = None,
         with_points: bool = True,
     ) -> JobStream | None:
         """Returns the stream of the events after the one with the id `last_event_id`, which a
