@@ -24,9 +24,9 @@ def refusals(root: str, faults: Iterable[ErrorDetails]) -> list[InvalidRequest]:
         by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
     told: dict[str | None, InvalidRequest] = {}
     for param, found in by_param.items():
-        fault = refusal(param, found)
+        refused = refusal(param, found)
         # A misspelt key is the fault of the missing name and of its own; the first has the cure.
-        told.setdefault(fault.param, fault)
+        told.setdefault(refused.param, refused)
     return list(told.values())
 
 
