@@ -22,12 +22,12 @@ def refusals(root: str, faults: Iterable[ErrorDetails]) -> list[InvalidRequest]:
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):
         by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
-    told: dict[str | None, InvalidRequest] = {}
+    by_place: dict[str | None, InvalidRequest] = {}
     for param, found in by_param.items():
         refused = refusal(param, found)
         # A misspelt key is the fault of the missing name and of its own; the first has the cure.
-        told.setdefault(refused.param, refused)
-    return list(told.values())
+        by_place.setdefault(refused.param, refused)
+    return list(by_place.values())
 
 
 def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:

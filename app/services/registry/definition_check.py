@@ -59,7 +59,7 @@ async def check_definition(
     unasked: Collection[str] = (),
 ) -> tuple[UnreadKey, ...]:
     """Returns the keys that nothing reads. Raises `InvalidRequest` with the parameter at fault,
-    however deep, below `path`. Nobody asks the addresses and judges below the fields in `unasked`.
+    however deep, below `path`. No address or judge below the fields in `unasked` is called.
     """
     return await check_definitions(
         [(path, definition)], egress=egress, models=models, unasked=unasked

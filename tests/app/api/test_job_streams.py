@@ -172,6 +172,7 @@ async def test_another_projects_job_and_event_are_not_found(api: Api) -> None:
     assert (foreign.status_code, never.status_code) == (404, 404)
     assert foreign.json()["error"]["message"] == f"Could not find fine tune: {job}"
     [of_other, *_] = await events_of(api, other)
+    sent: dict[str, Any]
     for sent_as, sent in (
         ("Last-Event-ID", {"headers": {"Last-Event-ID": of_other}}),
         ("Last-Event-ID", {"headers": {"Last-Event-ID": of_other}, "params": {"after": "x"}}),

@@ -19,7 +19,7 @@ _PLACEHOLDER: Final = re.compile(
 
 
 def _plain(text: str) -> str:
-    """Raises `PydanticCustomError` for a text that says nothing, and for one with a placeholder."""
+    """Raises `PydanticCustomError` for a blank text, and for one with a placeholder."""
     fault = None if text.strip() else "it is blank: say what the judge is to look at"
     found = _PLACEHOLDER.search(text)
     if found is not None:
