@@ -6,6 +6,7 @@ Uses real sockets: a stream is read while other connections write.
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from typing import Any
 
 import httpx
 import psycopg
