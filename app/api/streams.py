@@ -10,7 +10,7 @@ from app.api.schemas.streams import STREAM_SCHEMA, StreamedJob, StreamedJobEvent
 from app.api.support.dependencies import StillValid, Streaming
 from app.api.support.errors import responses
 from app.domain.jobs.jobs import Job
-from app.domain.jobs.streams import StreamedEvent
+from app.domain.jobs.streams import LAST_EVENT_ID, StreamedEvent
 from app.event_stream import event_stream
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/stream", tags=["Fine-tuning"])
@@ -30,7 +30,7 @@ AfterEvent = Annotated[
 LastEventId = Annotated[
     str | None,
     Header(
-        alias="Last-Event-ID",
+        alias=LAST_EVENT_ID,
         max_length=128,
         description="As `after`, which it replaces: browsers send it when they connect again",
     ),
@@ -52,7 +52,7 @@ async def stream_job(
     `metrics`), and the job's state whenever it has changed (`job`). Begins with the first event, or
     after the one that `after` names. Ends with the job.
     """
-    stream = await services.streams().open(job_id, after=last_event_id or after or None)
+    stream = await services.streams().open(job_id, after=after, last_event_id=last_event_id)
     if stream is None:
         return Response(status_code=204)
     return event_stream(request, stream.items(check), end=stream.end, of_event=_event, of_job=_job)

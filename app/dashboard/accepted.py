@@ -1,24 +1,23 @@
-"""Reads what a client wants in reply: a page, or JSON. Pure."""
+"""Reads whether a client wants a page in reply, or JSON. Pure."""
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
-Wanted = Literal["page", "json", "either"]
+PART: Final = "hx-request"
+"""The header of a request by which a page renews a part of itself."""
 _HTML: Final = "text/html"
 _JSON: Final = "application/json"
 
 
-def wanted(headers: Mapping[str, str]) -> Wanted:
-    """Returns `page` for a client that prefers HTML over JSON, `json` for one that prefers JSON or
-    sends an API key, `either` for one that says neither.
+def wants_page(headers: Mapping[str, str]) -> bool:
+    """Returns true for a client that asks for HTML by name, as browsers do, and for a part of a
+    page. One that sends an API key, prefers JSON or takes anything is a program.
     """
     if "authorization" in headers:
-        return "json"
+        return False
     accepted = _qualities(headers.get("accept", ""))
-    html, json = (_preference(accepted, kind) for kind in (_HTML, _JSON))
-    if html == json:
-        return "either"
-    return "page" if html > json else "json"
+    html = accepted.get(_HTML, 0.0)
+    return headers.get(PART) == "true" or (html > 0 and html >= accepted.get(_JSON, 0.0))
 
 
 def _qualities(header: str) -> dict[str, float]:
@@ -32,11 +31,3 @@ def _qualities(header: str) -> dict[str, float]:
         except ValueError:
             found[kind] = 0.0
     return found
-
-
-def _preference(accepted: Mapping[str, float], kind: str) -> tuple[float, int]:
-    """Returns the quality of a type, and how exactly it is named, which decides between equals."""
-    for exactness, name in ((2, kind), (1, f"{kind.partition('/')[0]}/*"), (0, "*/*")):
-        if name in accepted:
-            return accepted[name], exactness
-    return 0.0, 0

@@ -12,13 +12,19 @@ from app.domain.ids import Split
 from app.domain.jobs.curves import Curve, Curves
 from app.domain.jobs.detectors import Watched
 from app.domain.rollouts import metrics as names
-from app.domain.thinning import thin
+from app.domain.thinning import extremes, thin
 
 Mark = Literal["line", "points", "rule"]
 SHOWN_STEPS: Final = 150
-"""Steps of a chart, and validations beside them. More would not show on a screen, and would make
-the page large.
+"""Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and
+would make the page large.
 """
+_SPIKES: Final = 150
+"""Steps beside them, shared by the lines of a chart: the lowest and highest values, so that one
+step far off does not fall between two that are shown.
+"""
+_ENDS_AND_EXTREMES: Final = 4
+"""A line's two ends, its lowest and its highest value."""
 _NOTHING: Final[Curve] = {}
 _COMPONENT: Final = "reward/component/"
 _ROLLOUT: Final = "mean a rollout"
@@ -42,10 +48,16 @@ class Chart:
 
     @property
     def steps(self) -> list[int]:
-        """The steps of the table's rows: evenly spaced ones, and as many of the validations."""
+        """The steps of the table's rows: evenly spaced ones, as many of the validations, and those
+        at which a line is lowest or highest.
+        """
         points = {step for line in self.lines if line.mark == "points" for step in line.values}
         steps = {step for line in self.lines for step in line.values}
-        return sorted({*thin(sorted(steps), SHOWN_STEPS), *thin(sorted(points), SHOWN_STEPS)})
+        shown = {*thin(sorted(steps), SHOWN_STEPS), *thin(sorted(points), SHOWN_STEPS)}
+        if len(shown) < len(steps):
+            for line in self.lines:
+                shown |= _spikes(line.values, _SPIKES // len(self.lines))
+        return sorted(shown)
 
     @property
     def summary(self) -> str:
@@ -53,6 +65,15 @@ class Chart:
         steps = {step for line in self.lines for step in line.values}
         lines = "; ".join(map(_in_words, self.lines))
         return f"{lines}; steps {min(steps)} to {max(steps)}."
+
+
+def _spikes(curve: Curve, count: int) -> set[int]:
+    """Returns the steps of the lowest and highest values of a line, of each stretch of it if there
+    may be many.
+    """
+    steps = sorted(curve)
+    values = [curve[step] for step in steps]
+    return {steps[place] for place in extremes(values, max(count, _ENDS_AND_EXTREMES))}
 
 
 def _in_words(line: Line) -> str:

@@ -1,8 +1,8 @@
 """Answers as pages to requests outside of the API.
 
 Promises: every reply outside of the API has the headers of pages; an error there is a page, also
-one of a path that does not exist or of a body that no route has read, for a client that prefers a
-page over JSON, as browsers do. All others get the error as JSON: the API, probes, and clients whose
+one of a path that does not exist or of a body that no route has read, for a client that asks for a
+page, as browsers do. All others get the error as JSON: the API, probes, and clients whose
 address is wrong.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.dashboard.accepted import wanted
+from app.dashboard.accepted import wants_page
 from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import refusal_page
 
@@ -71,4 +71,4 @@ def _message(envelope: bytes) -> str:
 
 
 def _asks_for_page(scope: Scope) -> bool:
-    return wanted(Headers(scope=scope)) == "page"
+    return wants_page(Headers(scope=scope))

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.dashboard import formats
+from app.dashboard.accepted import PART
 from app.dashboard.curl import curl
 
 _ROOM: Final = Path(__file__).parent
@@ -24,7 +25,6 @@ HEADERS: Final[Mapping[str, str]] = {
     "cross-origin-opener-policy": "same-origin",
 }
 _PRIVATE: Final = {"cache-control": "no-store"}
-_HTMX: Final = "hx-request"
 TEMPLATES: Final = Environment(
     autoescape=True,
     loader=FileSystemLoader(_ROOM / "templates"),
@@ -55,4 +55,4 @@ def page(name: str, status_code: int = 200, **values: Any) -> HTMLResponse:
 
 def wants_part(request: Request) -> bool:
     """Returns True for a request by which a page renews a part of itself."""
-    return request.headers.get(_HTMX) == "true"
+    return request.headers.get(PART) == "true"

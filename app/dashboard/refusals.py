@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from fastapi import Request, Response
@@ -13,19 +13,24 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from typing_extensions import override
 
-from app.dashboard.accepted import wanted
+from app.dashboard.accepted import wants_page
 from app.dashboard.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
 from app.domain.errors import RateLimited, RequestError
 from app.domain.value_faults import worded
 from app.query_check import check_query
 
+FOR_BROWSERS: Final = (
+    "This is a page for browsers, which sign in at /sign-in. The API, which takes an API key, is "
+    "below /v1."
+)
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class PageRoute(APIRoute):
-    """A route whose refusals are pages, but for a client that wants JSON. Without a session it
-    leads to the sign-in page, and from there back to the page that was asked for.
+    """A route whose refusals are pages, and JSON for a client that asks for no page. Without a
+    session it leads a browser to the sign-in page, and from there back to the page that was asked
+    for.
     """
 
     @override
@@ -33,8 +38,8 @@ class PageRoute(APIRoute):
         answer = super().get_route_handler()
 
         async def answer_or_refuse(request: Request) -> Response:
-            if wanted(request.headers) == "json":
-                return await answer(request)  # an error of it is answered as JSON
+            if not wants_page(request.headers):
+                return await _answer_to_program(answer, request)
             try:
                 check_query(request)
                 return await answer(request)
@@ -48,6 +53,15 @@ class PageRoute(APIRoute):
                 return refusal_page(error.status_code, str(error.detail))
 
         return answer_or_refuse
+
+
+async def _answer_to_program(answer: Handler, request: Request) -> Response:
+    """Returns the answer; an error is raised, and becomes JSON."""
+    check_query(request)
+    try:
+        return await answer(request)
+    except SignInRequired as error:
+        raise SignInRequired(FOR_BROWSERS) from error
 
 
 def refusal_page(status: int, message: str) -> Response:

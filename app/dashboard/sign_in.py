@@ -7,12 +7,14 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from app.dashboard.accepted import wants_page
 from app.dashboard.pages import HEADERS, page
-from app.dashboard.refusals import PageRoute
+from app.dashboard.refusals import FOR_BROWSERS, PageRoute
 from app.dashboard.visitors import (
     COOKIE,
     OwnForm,
     SignedIn,
+    SignInRequired,
     check_site,
     clear_cookie,
     sent_form,
@@ -31,7 +33,9 @@ _CLIENT_NETWORK: Final = 64
 
 
 @router.get("/sign-in")
-async def form(to: Annotated[str, Query(alias="next")] = _HOME) -> Response:
+async def form(request: Request, to: Annotated[str, Query(alias="next")] = _HOME) -> Response:
+    if not wants_page(request.headers):
+        raise SignInRequired(FOR_BROWSERS)
     return page("sign_in.html", to=_own_path(to), message=None)
 
 
@@ -48,6 +52,8 @@ async def sign_in(request: Request) -> Response:
     try:
         session = await (sessions.redeem(link) if link else sessions.begin(key))
     except (AuthenticationFailed, PermissionDenied) as refused:
+        if not wants_page(request.headers):
+            raise
         return page("sign_in.html", refused.status_code, to=to, message=refused.message)
     if former := request.cookies.get(COOKIE):
         await sessions.end(former)

@@ -11,11 +11,12 @@ from fastapi.sse import format_sse_event
 from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import PageRoute
 from app.dashboard.visitors import Streaming, signed_in
+from app.domain.jobs.streams import LAST_EVENT_ID
 from app.event_stream import event_stream
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _Id = Annotated[str | None, Query(max_length=128)]
-_LastId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=128)]
+_LastId = Annotated[str | None, Header(alias=LAST_EVENT_ID, max_length=128)]
 
 
 @router.get("/jobs/{job_id}/stream")
@@ -29,8 +30,9 @@ async def stream(
     """Sends `news` for each event behind `after` and each change of the job's state. Answers 204,
     after which a browser does not connect again, for a job that has ended.
     """
-    after = last_event_id or after or None
-    opened = await guest.services.streams().open(job_id, after=after, with_points=False)
+    opened = await guest.services.streams().open(
+        job_id, after=after, last_event_id=last_event_id, with_points=False
+    )
     if opened is None:
         return Response(status_code=204, headers=dict(HEADERS))
     return event_stream(

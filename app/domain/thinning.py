@@ -1,6 +1,7 @@
 """Thins a list to as many items as a reader can use."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TypeVar
 
 _Item = TypeVar("_Item")
@@ -16,3 +17,23 @@ def thin(items: Sequence[_Item], count: int) -> list[_Item]:
         return [items[-1]]
     last = len(items) - 1
     return [items[round(index * last / (count - 1))] for index in range(count)]
+
+
+def extremes(values: Sequence[float], count: int) -> list[int]:
+    """Returns the places of at most `count` values, in order, so that no spike is lost: the first
+    and the last, and between them the lowest and the highest of stretches of equal length. One
+    alone is the last.
+    """
+    last = len(values) - 1
+    if len(values) <= count:
+        return list(range(len(values)))
+    if count == 1:
+        return [last]
+    stretches = (count - 2) // 2
+    between = range(1, last)
+    chosen = {0, last}
+    for _, places in groupby(between, lambda place: (place - 1) * stretches // (last - 1)):
+        if stretches:
+            each = list(places)
+            chosen |= {min(each, key=values.__getitem__), max(each, key=values.__getitem__)}
+    return sorted(chosen)

@@ -5,11 +5,14 @@ so is an object or a list under any unknown key, because it is a feature that wo
 Another text, number or boolean is accepted and named. Every message has the nearest known name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final
+
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
@@ -100,6 +103,24 @@ def refused_wholly(
     return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
 
 
+def meant_for(
+    walked: Iterable[WalkedField], root: str, elsewhere: Elsewhere, missing: Collection[str]
+) -> InvalidRequest | None:
+    """Returns the error for the first unknown key that was meant for one of the missing
+    parameters: the value is there, under another name or in another object.
+    """
+    for field in walked:
+        if field.kind is not Kind.UNKNOWN or (near := nearest(field, elsewhere)) is None:
+            continue
+        beside = parameter(root, (*field.path[:-1], near)) if near in field.known else near
+        if beside not in missing:
+            continue
+        param = parameter(root, field.path)
+        message = f"Unknown parameter: '{param}'. Did you mean '{near}'?"
+        return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+    return None
+
+
 def is_refused(field: WalkedField) -> bool:
     if field.kind is not Kind.UNKNOWN or field.value is None:
         return False
@@ -145,3 +166,17 @@ def nearest(field: WalkedField, elsewhere: Elsewhere) -> str | None:
 def _hint(field: WalkedField, elsewhere: Elsewhere) -> str:
     near = nearest(field, elsewhere)
     return "" if near is None else f" Did you mean '{near}'?"
+
+
+def unknown_key(
+    key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
+) -> ValidationError:
+    """Returns the fault of a key that nothing reads, with the nearest name; for validators.
+    `holder` is the path of the object that has it.
+    """
+    near = get_close_matches(key[:_MAX_COMPARED].casefold(), known, n=1)
+    hint = f"Did you mean '{near[0]}'?" if near else "Remove it."
+    fault = PydanticCustomError(UNKNOWN_PARAMETER, "{hint}", {"hint": hint})
+    return ValidationError.from_exception_data(
+        "Body", [{"type": fault, "loc": (*holder, key), "input": None}]
+    )

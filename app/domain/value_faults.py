@@ -3,13 +3,14 @@
 pydantic's own sentences name classes, tags and regular expressions. Clients never see them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from types import MappingProxyType
 from typing import Final, get_args
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
 from app.domain.documents.pointers import parameter
@@ -20,6 +21,10 @@ from app.domain.tools.tools import TOOL_NAME
 from app.domain.unknown_keys import UNKNOWN_PARAMETER
 
 _COMPARED: Final = 80
+_KEYS_COMPARED: Final = 200
+"""Keys of an object that are compared with the name of a missing one."""
+_MISSPELT: Final = 0.8
+"""Least similarity of a key to the missing name that it was meant for."""
 _MUST: Final = "it must be "
 _OBJECT: Final = "an object"
 _LIST: Final = "a list"
@@ -104,7 +109,7 @@ def refusal(param: str, faults: Sequence[ErrorDetails]) -> InvalidRequest:
     """Returns the error about the value of one parameter."""
     kind = faults[0]["type"]
     if kind in _ABSENT:
-        return InvalidRequest(
+        return _misspelt(param, faults[0]) or InvalidRequest(
             f"Missing required parameter: '{param}'.",
             param=param,
             code="missing_required_parameter",
@@ -118,18 +123,25 @@ def refusal(param: str, faults: Sequence[ErrorDetails]) -> InvalidRequest:
     return InvalidRequest(message, param=param, code=code)
 
 
-def unknown_key(
-    key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
-) -> ValidationError:
-    """Returns the fault of a key that nothing reads, with the nearest name; for validators.
-    `holder` is the path of the object that has it.
+def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
+    """Returns the error about the key that was meant for a missing one: the missing name would
+    send its reader away from the mistake.
     """
-    near = get_close_matches(key[:_COMPARED].casefold(), known, n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else "Remove it."
-    fault = PydanticCustomError(UNKNOWN_PARAMETER, "{hint}", {"hint": hint})
-    return ValidationError.from_exception_data(
-        "Body", [{"type": fault, "loc": (*holder, key), "input": None}]
-    )
+    sent = fault["input"]
+    if not fault["loc"] or not isinstance(sent, dict):
+        return None
+    name = str(fault["loc"][-1])
+    keys = {
+        key[:_COMPARED].casefold(): key
+        for key in islice(sent, _KEYS_COMPARED)
+        if isinstance(key, str) and key != name and sent[key] is not None
+    }
+    near = get_close_matches(name, keys, n=1, cutoff=_MISSPELT)
+    if not near or not param.endswith(name):
+        return None
+    found = param.removesuffix(name) + keys[near[0]]
+    message = f"Unknown parameter: '{found}'. Did you mean '{name}'?"
+    return InvalidRequest(message, param=found, code=UNKNOWN_PARAMETER)
 
 
 def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
@@ -146,9 +158,9 @@ def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
     )
 
 
-def unknown_cursor(after: str) -> InvalidRequest:
-    message = f"Invalid value for 'after': there is no object with id '{after}' in this list."
-    return InvalidRequest(message, param="after", code="invalid_value")
+def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
+    message = f"Invalid value for '{sent_as}': there is no object with id '{after}' in this list."
+    return InvalidRequest(message, param=sent_as, code="invalid_value")
 
 
 def worded(faults: Sequence[ErrorDetails]) -> str:

@@ -3,7 +3,8 @@
 `cosine`, which calls a server, is in `app.grading.cosine`. Owns the choices that the hosted guide
 leaves open:
 - `fuzzy_match`: rapidfuzz `ratio` (normalised indel similarity of characters, case-sensitive).
-- `bleu`: NLTK sentence BLEU-4, words split at white space, smoothing method 1.
+- `bleu`: sentence BLEU as sacrebleu computes it by default (exponential smoothing, effective order:
+  a text of three words has no 4-grams to miss), words split at white space.
 - `gleu`: NLTK sentence GLEU, 1- to 4-grams, words split at white space.
 - `meteor`: NLTK METEOR with its exact and stem stages; the synonym stage has no synonyms, because
   the WordNet corpus is not shipped. Texts that match by synonyms only score lower than hosted.
@@ -23,6 +24,8 @@ from app.grading.templating import Unrenderable
 from app.grading.text_pair import TextPair
 from app.grading.words import words
 
+_BLEU_ORDER: Final = 4
+"""The longest n-grams that are counted."""
 _THREAD_FROM: Final = 4_096
 """Characters from which a score is computed in a thread."""
 
@@ -77,7 +80,9 @@ def _bleu(text: str, reference: str) -> float:
     words, expected = text.split(), reference.split()
     if not words or not expected:
         return 0.0
-    return float(sentence_bleu([expected], words, smoothing_function=SmoothingFunction().method1))
+    order = min(_BLEU_ORDER, len(words))
+    weights = (1 / order,) * order
+    return float(sentence_bleu([expected], words, weights, SmoothingFunction().method3))
 
 
 def _gleu(text: str, reference: str) -> float:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
+from app.domain.environments.environments import is_graded_by, read_environment
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.row_needs import NO_NEEDS, row_needs
@@ -216,15 +217,26 @@ def judge_models(method: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
-    """Yields the fields of a method, but for those that its grader has from its environment: the
-    client sent them there.
+    """Yields the fields of a method, but for those of a grader from its environment, which the
+    client sent there, and for those of an environment whose grader the job does not use.
     """
     inner = _reinforcement(method)
+    doubled = "environment" if _has_own_grader(inner) else "grader"
     environment = inner.get("environment")
     sent = environment if isinstance(environment, dict) else {}
     for field in walk_fields(ReinforcementMethod, inner):
-        if field.path[0] != "grader" or sent.get(str(field.path[-1])) != field.value:
+        is_sent = field.path[0] == "environment" or sent.get(str(field.path[-1])) == field.value
+        if field.path[0] != doubled or not is_sent:
             yield field
+
+
+def _has_own_grader(inner: dict[str, Any]) -> bool:
+    """Says if a call names a grader beside its environment's."""
+    try:
+        environment = read_environment(inner.get("environment"))
+    except ValueError:  # pydantic raises its two kinds
+        return False
+    return inner.get("grader") is not None and not is_graded_by(environment, inner["grader"])
 
 
 def _name(field: WalkedField) -> str:

@@ -62,7 +62,8 @@ def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Inva
 def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
     kind = method_type(body)
     for models, root, value in _parts(body):
-        keys = list(unread(_walked(models, root, value, reported), root, method_parameters(kind)))
+        walked = unread(_walked(models, root, value, reported), root, method_parameters(kind))
+        keys = [key for key in walked if key.param not in reported]
         for key in keys[:MAX_UNKNOWN_KEYS]:
             yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
         if len(keys) > MAX_UNKNOWN_KEYS:

@@ -44,7 +44,7 @@ def environment_of(body: _Row) -> BuiltIn | None:
 def with_environment_grader(body: _Row, environment: BuiltIn) -> _Row:
     """Returns the JSON of a call with the environment's grader, unless it has one of its own."""
     inner = reinforcement_of(body)
-    if inner.get("grader") is not None:
+    if inner.get("grader") is not None or environment.missing_option is not None:
         return body
     inner = {**inner, "grader": environment.grader()}
     return {**body, "method": {**body["method"], "reinforcement": inner}}

@@ -3662,7 +3662,7 @@ export interface components {
         Criterion: {
             /**
              * Name
-             * @description Name of the criterion.
+             * @description Name of the criterion, which no other one has.
              */
             name: string;
             /**
@@ -5992,9 +5992,9 @@ export interface components {
             type: "llm_judge";
             /**
              * Model
-             * @description Name of the judge: a model of this service, or of the server at `base_url`.
+             * @description Name of the judge: a model of this service, or of the server at `base_url`. Required where the job has no other `grader`.
              */
-            model: string;
+            model?: string | null;
             /**
              * Base Url
              * @description The customer's own OpenAI-compatible server, e.g. `https://api.example/v1`.
@@ -6096,7 +6096,7 @@ export interface components {
             input: string;
             /**
              * Rubric
-             * @description The criteria and their weights.
+             * @description The criteria and their weights; their texts are no templates.
              * @default [
              *       {
              *         "name": "correctness",
@@ -8360,6 +8360,11 @@ export interface components {
              * @description The rows that became worse, worst first. For pairs: log-prob of the preferred answer less that of the rejected one.
              */
             regressions: components["schemas"]["Regression"][];
+            /**
+             * Judged Apart
+             * @description Graders that score the rollouts of a group against each other (`ai_judge`), as parameters. They judged the two models in groups of their own, so that their scores are on no common scale: a reward with a part of theirs does not tell the gain (reinforcement). `null` in reports of earlier versions.
+             */
+            judged_apart?: string[] | null;
             /**
              * Eval Temperature
              * @description Temperature of the held-out rollouts (reinforcement).
@@ -12732,7 +12737,7 @@ export interface operations {
                 split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base" | "report") | null;
                 /** @description Only points of later steps. */
                 after_step?: number | null;
-                /** @description Most points of a curve; more are thinned evenly. */
+                /** @description Most points of a curve. Of a longer one: its ends, and between them the lowest and highest of even stretches. */
                 max_points?: number;
             };
             header?: never;

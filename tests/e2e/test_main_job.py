@@ -8,6 +8,7 @@ from openai import NotFoundError
 from openai.types.fine_tuning import FineTuningJob
 
 from app.domain.rollouts.metric_meanings import SPLITS, meaning
+from app.domain.thinning import extremes
 from examples.first_job import talk
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
@@ -196,8 +197,12 @@ def test_curves_are_complete(live: Installation, finished: FinishedJob) -> None:
 
 def test_curves_are_thinned_and_filtered(live: Installation, finished: FinishedJob) -> None:
     path = f"/fine_tuning/jobs/{finished.job.id}/metrics"
-    page = live.get(path, names="reward/mean", split="train", after_step=1, max_points=4)
-    assert [p["step"] for p in page["data"][0]["points"]] == [2, 4, 6, STEPS]
+    asked = {"names": "reward/mean", "split": "train", "after_step": 1}
+    whole = live.get(path, **asked)["data"][0]["points"]
+    assert [point["step"] for point in whole] == list(range(2, STEPS + 1))
+    chosen = extremes([point["value"] for point in whole], 4)
+    page = live.get(path, **asked, max_points=4)
+    assert page["data"][0]["points"] == [whole[place] for place in chosen]
 
 
 def test_checkpoints_are_models(live: Installation, finished: FinishedJob) -> None:

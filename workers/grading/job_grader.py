@@ -38,8 +38,8 @@ from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 
 _CODEC: Final = TypeAdapter(Grade)
-_KEPT: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR)
-"""Flags of a lost rollout that say what to mend."""
+CAUSE_FLAGS: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR)
+"""Flags of a lost rollout that say what to mend. A job that ends for one tells its cure."""
 _OWN_CLASSES: Final = {
     ITEM_MISSING: FailureClass.GRADER_ITEM_MISSING,
     ITEM_UNREADABLE: FailureClass.GRADER_ITEM_UNREADABLE,
@@ -103,7 +103,7 @@ def _measures_of(fault: ScoreFault) -> dict[str, dict[str, float]]:
     which belong to the grader that failed.
     """
     measures = _spent(fault.spent)
-    flags = {f"errors/{flag}": 1.0 for flag in fault.errors.raised if flag in _KEPT}
+    flags = {f"errors/{flag}": 1.0 for flag in fault.errors.raised if flag in CAUSE_FLAGS}
     if flags:
         name = fault.child or ""
         measures[name] = {**measures.get(name, {}), **flags}

@@ -5,12 +5,15 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, assert_never
 
 from app.domain.data.dataset import DatasetRow
+from app.domain.documents.pointers import parameter
 from app.domain.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.domain.jobs.stop_rules import RuleTrigger
-from app.domain.methods.reinforcement import Evaluation
+from app.domain.methods.no_effect import group_judges
+from app.domain.methods.reinforcement import Evaluation, ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
@@ -158,8 +161,23 @@ async def build_report(
         "eval_temperature": evaluation.temperature,
         "eval_samples": evaluation.samples,
         **report,
+        "judged_apart": _judged_apart(context),
         "greedy": await _greedy(context, chosen, limit=limit) if evaluation.greedy else None,
     }
+
+
+def _judged_apart(context: RunContext) -> list[str]:
+    """Returns the graders whose scores of the two models are on no common scale: each model played
+    its rollouts as groups of its own.
+    """
+    match context.method:
+        case ReinforcementMethod(grader=grader):
+            root = f"method.{ReinforcementMethod.kind}"
+            return [parameter(root, path) for path in group_judges(grader, ("grader",))]
+        case SupervisedMethod() | DpoMethod():
+            return []
+        case _:
+            assert_never(context.method)
 
 
 async def _greedy(

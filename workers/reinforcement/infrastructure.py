@@ -22,7 +22,7 @@ from app.domain.errors import (
 from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from workers.reinforcement.summary import valid_share
 
-_OF_FLAGS: Final = {
+CURES: Final = {
     PYTHON_ERROR: (
         PYTHON_ERROR,
         "Correct the grader's source, try it with POST /v1/fine_tuning/alpha/graders/run,",
@@ -70,7 +70,7 @@ class Losses:
     @property
     def _code_and_cure(self) -> tuple[str, str]:
         if self.flag is not None:
-            return _OF_FLAGS[self.flag]
+            return CURES[self.flag]
         return _of_class(self.cause)
 
 
@@ -130,4 +130,4 @@ def _answer_flag(failure: Failure) -> str | None:
     any other failure.
     """
     measured = failure.measures.get(failure.child or "", {})
-    return next((flag for flag in _OF_FLAGS if measured.get(f"errors/{flag}")), None)
+    return next((flag for flag in CURES if measured.get(f"errors/{flag}")), None)

@@ -8,7 +8,7 @@ from pydantic_core import CoreSchema
 from typing_extensions import override
 
 from app.domain.described import Described
-from app.domain.value_faults import unknown_key
+from app.domain.unknown_keys import unknown_key
 
 Row = TypeVar("Row")
 Order = Literal["asc", "desc"]

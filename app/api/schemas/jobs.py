@@ -1,7 +1,7 @@
 """Bodies of calls about jobs. Source: the hosted API's `CreateFineTuningJobRequest`."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
@@ -10,13 +10,19 @@ from app.api.schemas.integrations import WandbIntegration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault, missing
 from app.domain.documents.walk import WalkedField, walk_fields
+from app.domain.environments.environments import PARAM as ENVIRONMENT
+from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, read_curriculum
-from app.domain.unknown_keys import UnreadKey, refused, unread
+from app.domain.unknown_keys import UnreadKey, meant_for, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+_TASKS: Final = ("curriculum", ENVIRONMENT)
+"""Parameters in place of files."""
+_NEEDED: Final = ("training_file", "validation_file", "method.reinforcement.grader")
+"""Parameters that a call with an environment needs not send."""
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]
 MetadataValue = Annotated[str, StringConstraints(max_length=512)]
 
@@ -70,7 +76,18 @@ class CreateFineTuningJob(CapsBody):
     effect on other projects."""
 
     def to_spec(self) -> JobRequest:
-        """Raises `InvalidRequest` with the parameter at fault."""
+        """Raises `InvalidRequest` with the parameter at fault. A key that was meant for a missing
+        parameter is the fault, and that the parameter is missing is its cause.
+        """
+        try:
+            return self._request()
+        except InvalidRequest as fault:
+            instead = _sent_elsewhere(self, fault)
+            if instead is None:
+                raise
+            raise instead from fault
+
+    def _request(self) -> JobRequest:
         if self.training_file is self.curriculum is None and not _names_environment(self.method):
             raise missing("training_file")
         request = JobRequest(
@@ -119,6 +136,26 @@ def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
         if (fault := refused(field, "", elsewhere)) is not None:
             raise fault
     return tuple(unread(walked, "", elsewhere))
+
+
+def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> InvalidRequest | None:
+    """Returns the error for the unknown key that was meant for what a fault calls missing."""
+    if fault.code != "missing_required_parameter":
+        return None
+    missing_ones = {str(fault.param), *_TASKS} if fault.param in _NEEDED else {str(fault.param)}
+    walked, elsewhere = call_fields(body)
+    kind = _method_type(body)
+    sent = None if kind is None else getattr(body.method, kind, None)
+    if kind is not None and sent is not None:
+        found = meant_for(
+            walk_fields(METHOD_MODELS[kind], sent),
+            f"method.{kind}",
+            method_parameters(kind),
+            missing_ones,
+        )
+        if found is not None:
+            return found
+    return meant_for(walked, "", elsewhere, missing_ones)
 
 
 def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:

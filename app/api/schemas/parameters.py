@@ -20,9 +20,24 @@ def first_fault(root: str, error: ValidationError) -> InvalidRequest:
 def refusals(root: str, faults: Iterable[ErrorDetails]) -> list[InvalidRequest]:
     """Returns one error for each parameter; a union reports a fault of every member it tried."""
     by_param: dict[str, list[ErrorDetails]] = {}
-    for fault in faults:
+    for fault in _without_echoes(list(faults)):
         by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
-    return [refusal(param, found) for param, found in by_param.items()]
+    by_place: dict[str | None, InvalidRequest] = {}
+    for param, found in by_param.items():
+        refused = refusal(param, found)
+        # A misspelt key is the fault of the missing name and of its own; the first has the cure.
+        by_place.setdefault(refused.param, refused)
+    return list(by_place.values())
+
+
+def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Leaves out that a list is too short where its entries are faulty: pydantic counts none of
+    those, so the list may well be long enough.
+    """
+    holders = {fault["loc"][:depth] for fault in faults for depth in range(len(fault["loc"]))}
+    return [
+        fault for fault in faults if fault["type"] != "too_short" or fault["loc"] not in holders
+    ]
 
 
 def missing(param: str) -> InvalidRequest:

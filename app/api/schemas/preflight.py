@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.methods import other_bodies
-from app.api.schemas.parameters import dotted, refusals
+from app.api.schemas.parameters import refusals
 from app.domain.data.prompts import Overlap
 from app.domain.described import Described
 from app.domain.documents.walk import Kind
@@ -26,6 +26,8 @@ from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.preflight_issues import PreflightIssue
 from app.domain.unknown_keys import UNKNOWN_PARAMETER, refused, unread
 
+_ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
+"""The parts of a call that are read by themselves."""
 MAX_FAULTS: Final = 200
 """Limit of issues with the call itself; issues of rows have a separate limit."""
 
@@ -125,7 +127,8 @@ def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pre
         if refusal is not None and refusal.param not in reported:
             yield fault_of(refusal)
     for key in unread(unknown, "", elsewhere):
-        yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
+        if key.param not in reported:
+            yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
 
 
 def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]]:
@@ -134,12 +137,21 @@ def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]
     except ValidationError as error:
         return None, list(_faults(error, root=""))
     except InvalidRequest as error:
-        cause = error.__cause__
-        if not isinstance(cause, ValidationError) or error.param is None:
-            return None, [fault_of(error)]
-        first = dotted("", cause.errors(include_url=False, include_context=False)[0]["loc"])
-        root = error.param.removesuffix(first).removesuffix(".")
-        return None, list(_faults(cause, root=root))
+        return None, _faults_behind(error)
+
+
+def _faults_behind(error: InvalidRequest) -> list[PreflightIssue]:
+    """Returns all faults of the part of the call that an error is the first of."""
+    cause = error.__cause__
+    if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
+        return [fault_of(error), *_faults_behind(cause)[1:]]
+    if not isinstance(cause, ValidationError):
+        return [fault_of(error)]
+    for root in _ROOTS:
+        found = list(_faults(cause, root=root))
+        if found[0].param == error.param:
+            return found
+    return [fault_of(error)]
 
 
 def fault_of(error: InvalidRequest) -> PreflightIssue:

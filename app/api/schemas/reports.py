@@ -141,6 +141,12 @@ class Report(_Part):
     """The rows that became worse, worst first. For pairs: log-prob of the preferred answer less
     that of the rejected one.
     """
+    judged_apart: list[str] | None = None
+    """Graders that score the rollouts of a group against each other (`ai_judge`), as parameters.
+    They judged the two models in groups of their own, so that their scores are on no common scale:
+    a reward with a part of theirs does not tell the gain (reinforcement). `null` in reports of
+    earlier versions.
+    """
     eval_temperature: float | None = None
     """Temperature of the held-out rollouts (reinforcement)."""
     eval_samples: int | None = None

@@ -17,7 +17,7 @@ from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
 from app.domain.registry.references import TriedGrader
 from app.domain.tools.tools import TOOL_NAME, ToolSpec
 from app.domain.tools.trials import ToolTrial
-from app.domain.value_faults import unknown_key
+from app.domain.unknown_keys import unknown_key
 
 HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
 """A value that is also sent in a header."""

@@ -22,7 +22,8 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "job_id": "Id of the job.",
         "key_id": "Id of the key.",
         "limit": "Objects of a page.",
-        "max_points": "Most points of a curve; more are thinned evenly.",
+        "max_points": "Most points of a curve. Of a longer one: its ends, and between them the "
+        "lowest and highest of even stretches.",
         "model": "Name of the model.",
         "order": "Order by time of creation.",
         "output_item_id": "Id of the output item.",

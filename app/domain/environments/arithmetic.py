@@ -3,7 +3,7 @@
 Problems are numbered, so that the number of different ones is known and none occurs twice.
 """
 
-from typing import Any, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -23,6 +23,8 @@ _PROMPT: Final = (
 
 class ArithmeticEnvironment(EnvironmentOptions):
     """Random arithmetic; an answer earns 1 if its last number is the result, else 0."""
+
+    grader_options: ClassVar[frozenset[str]] = frozenset({"format_penalty"})
 
     type: Literal["arithmetic"]
     operands: int = Field(default=2, ge=2, le=8, strict=True)

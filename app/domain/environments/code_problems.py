@@ -203,8 +203,8 @@ _LOOPS: Final = (
     ),
     CodeProblem(
         "digits(value)",
-        "a list of the digits of the absolute value of `value` plus {m}, in base {k} + 1, the "
-        "highest first",
+        "a list of the digits, in base {k} + 1 and the highest first, of the sum of {m} and the "
+        "absolute value of `value`",
         _digits,
         _numbers,
     ),

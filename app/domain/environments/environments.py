@@ -14,6 +14,7 @@ from app.domain.environments.llm_judge import LlmJudgeEnvironment
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.task_numbers import task_number
 from app.domain.errors import InvalidRequest
+from app.domain.graders.graders import read_grader
 
 PARAM: Final = "method.reinforcement.environment"
 FILE_PARAM: Final = f"{PARAM}.file"
@@ -54,6 +55,14 @@ def _by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: 
 
 
 Environment = Annotated[BuiltIn, Field(discriminator="type"), WrapValidator(_by_hand)]
+
+
+def is_graded_by(environment: BuiltIn, grader: Any) -> bool:
+    """Says if a grader, or the JSON of one, is the environment's own."""
+    if environment.missing_option is not None:
+        return False
+    own = environment.grader()
+    return bool(grader == own or grader == read_grader(own))
 
 
 def check_count(environment: BuiltIn, problems: int) -> None:

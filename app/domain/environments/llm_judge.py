@@ -1,19 +1,30 @@
 """`llm_judge`: open questions whose answers a judge scores by a rubric."""
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from app.domain.documents.fields import JudgeName, SecretHeaders
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.writing_tasks import TASKS, writing_task
 from app.domain.graders.judge_prompts import JudgeSampling
 from app.domain.graders.judged import JudgeBaseUrl, check_headers
-from app.domain.graders.kinds.llm_judge import DEFAULT_RUBRIC, MAX_CRITERIA, Criterion
+from app.domain.graders.kinds.llm_judge import DEFAULT_RUBRIC, Rubric
 
 MAX_PROMPTS: Final = 1_000
-Prompt = Annotated[str, Field(min_length=1, max_length=4_000)]
+
+
+def _not_blank(prompt: str) -> str:
+    if not prompt.strip():
+        raise PydanticCustomError(
+            "environment_error", "the prompt is blank: send a question, or leave it out"
+        )
+    return prompt
+
+
+Prompt = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_not_blank)]
 
 
 def _absent(value: Any) -> bool:
@@ -23,18 +34,21 @@ def _absent(value: Any) -> bool:
 class LlmJudgeEnvironment(EnvironmentOptions):
     """Open questions; a judge scores each answer by a rubric, 0 to 1."""
 
+    grader_options: ClassVar[frozenset[str]] = frozenset(
+        {"model", "base_url", "headers", "sampling_params", "rubric"}
+    )
+
     type: Literal["llm_judge"]
-    model: JudgeName
-    """Name of the judge: a model of this service, or of the server at `base_url`."""
+    model: JudgeName | None = Field(default=None, exclude_if=_absent)
+    """Name of the judge: a model of this service, or of the server at `base_url`. Required where
+    the job has no other `grader`."""
     base_url: JudgeBaseUrl | None = Field(default=None, exclude_if=_absent)
     """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1`."""
     headers: SecretHeaders | None = Field(default=None, exclude_if=_absent)
     """Headers for `base_url` alone."""
     sampling_params: JudgeSampling | None = Field(default=None, exclude_if=_absent)
     """Sampling of the judge."""
-    rubric: tuple[Criterion, ...] = Field(
-        default=DEFAULT_RUBRIC, min_length=1, max_length=MAX_CRITERIA
-    )
+    rubric: Rubric = DEFAULT_RUBRIC
     """The criteria of the judge and their weights."""
     prompts: tuple[Prompt, ...] | None = Field(
         default=None, min_length=20, max_length=MAX_PROMPTS, exclude_if=_absent
@@ -55,6 +69,11 @@ class LlmJudgeEnvironment(EnvironmentOptions):
     def _headers_have_an_address(self) -> Self:
         check_headers(self.headers, self.base_url)
         return self
+
+    @property
+    @override
+    def missing_option(self) -> str | None:
+        return "model" if self.model is None else None
 
     @property
     def problems(self) -> int:

@@ -3,13 +3,19 @@
 Unknown keys are refused: a misspelt one would silently change the tasks.
 """
 
-from pydantic import ConfigDict, Field
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.described import Described
+from app.domain.unknown_keys import unknown_key
 
 
 class EnvironmentOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    grader_options: ClassVar[frozenset[str]] = frozenset()
+    """Options of the environment's grader, which change no task."""
 
     seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
     """Seed of the tasks: equal options and an equal seed give equal tasks."""
@@ -18,7 +24,21 @@ class EnvironmentOptions(Described):
     validation_tasks: int = Field(default=32, ge=10, le=1000, strict=True)
     """Number of held-out tasks; none of them is a training task."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_every_key(cls, sent: Any) -> Any:
+        """Names the nearest option, and comes before what a misspelt key leaves missing."""
+        for key in sent if isinstance(sent, dict) else ():
+            if key not in cls.model_fields:
+                raise unknown_key(key, cls.model_fields)
+        return sent
+
     @property
     def problem_file(self) -> str | None:
         """The file that the problems come from, if the options name one."""
+        return None
+
+    @property
+    def missing_option(self) -> str | None:
+        """The option that the environment's grader needs and that was not sent."""
         return None

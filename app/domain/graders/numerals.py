@@ -9,6 +9,9 @@ for users:
 - LaTeX's `{,}` and its thin spaces, and the spaces U+00A0, U+202F and U+2009, separate groups as
   commas do, before three digits. A plain blank separates numbers.
 - An underscore is a mark of Markdown (`_5_`), except behind a letter or digit (`x_5`, `5_000`).
+- Letters that touch the number from behind are its unit or ending (`12kg`, `5th`, `12USD`), unless
+  a digit follows them (`3f2a`, `0x1F`). Letters in front make a name (`x5`, `H2O`, `USD12`), which
+  has no number: a currency is written as its mark, or as a word of its own (`USD 12`).
 - A hyphen, minus sign or en dash is a sign where it touches the number or its currency mark, and
   stands behind no letter, digit or point: `-5`, `-$5`; not in `3-4`, nor in `- 5`, which is an item
   of a list or a subtraction. Parentheses are no sign: `($5)` is 5.
@@ -27,7 +30,7 @@ NUMERAL_LINES: Final = (
     r"(?:(?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)([+-]))?(?:(?:[€£¥]|\\\$|(?<!\$[+-])\$) ?)?",
     r"((?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)(?<!\d,)",
     r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![.,]?\d)",
-    r"(?:[eE][+-]?\d{1,4}\b)?)",
+    r"(?:[eE][+-]?\d{1,4}\b)?(?![A-Za-z]{1,16}\d))",
 )
 """The pattern, with the groups sign and digits, in lines of a source. A hyphen behind a letter or a
 digit is no sign, neither is one between formulas (`$10$-$4$`), and digits inside of a word are no

@@ -70,6 +70,13 @@ def report_finding(report: Mapping[str, Any]) -> Finding:
     if not report.get(name):
         name = next((one for one in _WORDS if report.get(one)), "")
     compared = report.get(name) or {}
+    if name == "reward" and report.get("judged_apart"):
+        text = (
+            f"The report does not tell the gain: {', '.join(report['judged_apart'])} judged base "
+            "and tuned model in groups of their own, whose scores are not comparable. Run an eval "
+            "with a grader of single answers."
+        )
+        return Finding("unclear", text, "")
     if compared.get("difference") is None:
         return Finding("unclear", "The report has no row to compare.", "")
     # A report has tuned less start; of a loss, less is better.

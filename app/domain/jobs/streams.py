@@ -7,6 +7,8 @@ from typing import Final
 from app.domain.jobs.jobs import Job, JobEvent, JobStatus
 from app.domain.rollouts.metrics import MetricPoint
 
+LAST_EVENT_ID: Final = "Last-Event-ID"
+"""The header in which a browser that connects again names the last event it has."""
 END_STREAM: Final = "end_stream"
 """Key of a request's state: the function that ends its stream. A server that stops calls it,
 because it waits for open replies.

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, walk_fields
+from app.domain.environments.environments import is_graded_by
 from app.domain.graders.formula import parse_formula
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
@@ -62,6 +63,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
             param,
             f"'{param}' changes nothing: 'calculate_output' does not use it",
         )
+    yield from _options_of_no_grader(method, root)
     yield from _judges_apart(method, root)
     yield from _unrun_calls(method, root)
     if not method.tools and method.max_episode_steps is not None:
@@ -73,12 +75,28 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
         )
 
 
+def _options_of_no_grader(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    """Yields the options of an environment's grader where the job has another one."""
+    environment = method.environment
+    if environment is None or is_graded_by(environment, method.grader):
+        return
+    for name, field in type(environment).model_fields.items():
+        if name in environment.grader_options and getattr(environment, name) != field.default:
+            param = f"{root}.environment.{name}"
+            yield NoEffect(
+                "unused_option",
+                param,
+                f"'{param}' changes nothing: it is about the environment's own grader, and the job "
+                f"has another one in '{root}.grader'",
+            )
+
+
 def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
     """Yields what the judges of groups of a job cannot tell: they compare the rollouts of a group,
     and a validation of one rollout a row has groups of one.
     """
     alone = method.hyperparameters.eval_samples in ("auto", 1)
-    for path in _group_judges(method.grader, ("grader",)):
+    for path in group_judges(method.grader, ("grader",)):
         param = parameter(root, path)
         if alone:
             yield NoEffect(
@@ -97,13 +115,14 @@ def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
         )
 
 
-def _group_judges(grader: Any, path: Path) -> Iterator[Path]:
+def group_judges(grader: Any, path: Path) -> Iterator[Path]:
+    """Yields the places of the graders that score the rollouts of a group against each other."""
     match grader:
         case AiJudgeGrader():
             yield path
         case MultiGrader():
             for name, child in grader.graders.items():
-                yield from _group_judges(child, (*path, "graders", name))
+                yield from group_judges(child, (*path, "graders", name))
         case _:
             return
 

@@ -170,9 +170,15 @@ class ReinforcementBody(ReinforcementMethod):
 
     @model_validator(mode="after")
     def _has_a_grader(self) -> Self:
+        place: tuple[str, ...] | None = None
         if self.grader is None and self.environment is None:
+            place = ("grader",)
+        elif self.grader is None and self.environment is not None:
+            needed = self.environment.missing_option
+            place = None if needed is None else ("environment", needed)
+        if place is not None:
             raise ValidationError.from_exception_data(
-                "Reinforcement", [{"type": "missing", "loc": ("grader",), "input": None}]
+                "Reinforcement", [{"type": "missing", "loc": place, "input": None}]
             )
         return self
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.environments.environments import is_graded_by
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
@@ -147,9 +148,11 @@ class JobCreationService:
 
     async def _check_method(self, method: TuningMethod, path: str) -> None:
         """Raises `InvalidRequest` for a method that this installation cannot accept or call."""
+        unasked: tuple[str, ...] = ()
         match method:
             case ReinforcementMethod():
                 _check_tools(method)
+                unasked = _unasked(method)
                 for fault in reinforcement_faults(method, path):
                     raise fault
             case SupervisedMethod() | DpoMethod():
@@ -157,7 +160,11 @@ class JobCreationService:
             case _:
                 assert_never(method)
         await check_definition(
-            method, path, egress=self._ports.egress, models=self._ports.judge_models
+            method,
+            path,
+            egress=self._ports.egress,
+            models=self._ports.judge_models,
+            unasked=unasked,
         )
 
     async def _check_model(self, model: str, method: TuningMethod) -> None:
@@ -225,3 +232,11 @@ def _check_tools(method: ReinforcementMethod) -> None:
             param="method.reinforcement.tools",
             code="invalid_value",
         )
+
+
+def _unasked(method: ReinforcementMethod) -> tuple[str, ...]:
+    """Returns the fields whose judges the job never asks."""
+    environment = method.environment
+    if environment is None or is_graded_by(environment, method.grader):
+        return ()
+    return ("environment",)

@@ -15,7 +15,14 @@ import structlog
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import AuthenticationFailed, NotFound, Unavailable
 from app.domain.jobs.jobs import TERMINAL, Job
-from app.domain.jobs.streams import JobHead, Quiet, StreamedEvent, StreamItem, step_of
+from app.domain.jobs.streams import (
+    LAST_EVENT_ID,
+    JobHead,
+    Quiet,
+    StreamedEvent,
+    StreamItem,
+    step_of,
+)
 from app.domain.rollouts.metrics import MetricPoint
 from app.store.database import Database
 
@@ -177,15 +184,24 @@ class StreamService:
         self._tenant = tenant
 
     async def open(
-        self, job_id: str, *, after: str | None, with_points: bool = True
+        self,
+        job_id: str,
+        *,
+        after: str | None,
+        last_event_id: str | None = None,
+        with_points: bool = True,
     ) -> JobStream | None:
-        """Returns the stream of the events after the one with the id `after`; of all, if it is
-        `None`. Returns `None` if the job has ended and no event is left. Raises `NotFound` for
-        another project's job, `InvalidRequest` for an event that the job does not have.
+        """Returns the stream of the events after the one with the id `last_event_id`, which a
+        header named, else after the one with the id `after`; of all, if neither is sent. Returns
+        `None` if the job has ended and no event is left. Raises `NotFound` for another project's
+        job, `InvalidRequest` for an event that the job does not have.
         """
         async with self._watch.database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(job_id)
-            behind = 0 if after is None else await unit.streams.position(job_id, after)
+            behind = 0
+            if event_id := last_event_id or after:
+                sent_as = LAST_EVENT_ID if last_event_id else "after"
+                behind = await unit.streams.position(job_id, event_id, sent_as=sent_as)
             following = await unit.streams.events(job_id, behind=behind, limit=1)
         if job.status in TERMINAL and not following:
             return None

@@ -68,34 +68,37 @@ class CalibrationService:
     ) -> Calibration:
         """Scores `samples`, those of a file, or a job's baseline.
 
-        Raises `InvalidRequest` where no sample can be scored, or not all of them in time.
+        Raises `InvalidRequest` at the source that was sent where no sample can be scored, or not
+        all of them in time.
         """
+        sent_as, cure = "samples", "send fewer"
         if file_id is not None:
-            samples = await self._read_file(file_id)
+            sent_as, samples = "file_id", await self._read_file(file_id)
         elif job_id is not None:
-            samples = await self._baselines.read(job_id)
-        check_number(len(samples), "samples")
+            sent_as, samples = "job_id", await self._baselines.read(job_id)
+            cure = "send some of the job's answers as 'samples'"
+        check_number(len(samples), sent_as)
         scorer = await self._trials.scorer(grader, "grader")
         second = None if other is None else await self._trials.scorer(other, "compare_with")
         try:
             async with asyncio.timeout(CALIBRATION_LIMIT_S):
-                return await self._calibrate(scorer, second, samples)
+                return await self._calibrate(scorer, second, samples, sent_as=sent_as)
         except TimeoutError:
             raise InvalidRequest(
-                f"The samples could not be scored within {CALIBRATION_LIMIT_S:g} s: send fewer.",
-                param="samples",
+                f"The samples could not be scored within {CALIBRATION_LIMIT_S:g} s: {cure}.",
+                param=sent_as,
                 code="calibration_timeout",
             ) from None
 
     async def _calibrate(
-        self, scorer: Scorer, other: Scorer | None, samples: Sequence[Sample]
+        self, scorer: Scorer, other: Scorer | None, samples: Sequence[Sample], *, sent_as: str
     ) -> Calibration:
         answers = await _score_all(scorer, samples)
         faults = [answer for answer in answers if isinstance(answer, str)]
         graded = [(s, a) for s, a in zip(samples, answers, strict=True) if isinstance(a, float)]
         if not graded:
             message = f"No sample could be scored: {faults[0]}."
-            raise InvalidRequest(message, param="samples", code="grader_failed")
+            raise InvalidRequest(message, param=sent_as, code="grader_failed")
         real = await asyncio.to_thread(
             spread, [s for s, _ in graded], [score for _, score in graded]
         )

@@ -9,7 +9,7 @@ definition may be as large as a body, so that it is walked on a thread.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeVar, assert_never
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -51,16 +51,27 @@ def read_definition(models: TypeAdapter[_Read], definition: dict[str, Any], root
 
 
 async def check_definition(
-    definition: BaseModel, path: str, *, egress: Egress, models: JudgeModels
+    definition: BaseModel,
+    path: str,
+    *,
+    egress: Egress,
+    models: JudgeModels,
+    unasked: Collection[str] = (),
 ) -> tuple[UnreadKey, ...]:
     """Returns the keys that nothing reads. Raises `InvalidRequest` with the parameter at fault,
-    however deep, below `path`.
+    however deep, below `path`. No address or judge below the fields in `unasked` is called.
     """
-    return await check_definitions([(path, definition)], egress=egress, models=models)
+    return await check_definitions(
+        [(path, definition)], egress=egress, models=models, unasked=unasked
+    )
 
 
 async def check_definitions(
-    definitions: Sequence[tuple[str, BaseModel]], *, egress: Egress, models: JudgeModels
+    definitions: Sequence[tuple[str, BaseModel]],
+    *,
+    egress: Egress,
+    models: JudgeModels,
+    unasked: Collection[str] = (),
 ) -> tuple[UnreadKey, ...]:
     """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may hold a
     transaction meanwhile, and a customer's name server may take its time for each of many names.
@@ -69,6 +80,8 @@ async def check_definitions(
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
             for path, field in walked:
+                if field.path[0] in unasked:
+                    continue
                 await _check_field(field, path, egress=egress, models=models)
     except TimeoutError:
         raise InvalidRequest(

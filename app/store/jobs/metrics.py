@@ -1,13 +1,12 @@
 """Stores the points of curves as rows. A replayed step overwrites its own points."""
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
-from sqlalchemy import Double, Text, and_, func, or_, select
+from sqlalchemy import Integer, Select, Subquery, Text, and_, case, false, func, or_, select
 from sqlalchemy import cast as cast_to
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.ids import Split
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
@@ -71,8 +70,9 @@ class MetricStore:
         after_step: int | None,
         max_points: int,
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step, of each curve those that `thin` would choose. A
-        long job has a hundred thousand, which would take half a second of the event loop.
+        """Returns points by name, split and step, of each curve those that `extremes` chooses. For
+        20 curves with 5,000 points each, 500 points a curve cost the event loop 0.07 s, and all of
+        them 0.4 to 0.5 s.
         """
         curve = (Table.name, Table.split)
         rank = func.row_number().over(partition_by=curve, order_by=Table.step) - 1
@@ -85,10 +85,8 @@ class MetricStore:
             query = query.where(Table.split == split)
         if after_step is not None:
             query = query.where(Table.step > after_step)
-        ranked = query.subquery()
-        point = (ranked.c.name, ranked.c.split, ranked.c.step, ranked.c.value)
-        chosen = select(*point).where(_is_chosen(ranked.c.rank, ranked.c.last, max_points))
-        rows = await self._session.execute(chosen.order_by(*point[:3]))
+        chosen = _extremes(query.subquery(), max_points)
+        rows = await self._session.execute(chosen)
         return [
             MetricPoint(name, cast("Split", own), step, value) for name, own, step, value in rows
         ]
@@ -148,17 +146,28 @@ class MetricStore:
         return found
 
 
-def _is_chosen(
-    rank: ColumnElement[int], last: ColumnElement[int], count: int
-) -> ColumnElement[bool]:
-    """Returns the condition by which `thin` chooses `count` of the items 0 to `last`: those that
-    are the nearest to a place `index * last / (count - 1)`. Both round a half to the even number.
+def _extremes(ranked: Subquery, count: int) -> Select[Any]:
+    """Returns the query of the points that `extremes` chooses, from those with their `rank` in the
+    curve and that of its `last` one.
     """
-    if count == 1:
-        return rank == last
-    gaps = count - 1
-    index = func.round(cast_to(rank * gaps, Double) / func.nullif(last, 0))
-    return or_(last < count, rank == func.round(index * last / gaps))
+    stretches = max((count - 2) // 2, 0)
+    rank, last = ranked.c.rank, ranked.c.last
+    is_end = or_(rank == last, rank == 0) if count > 1 else rank == last
+    between = func.nullif(last - 1, 0, type_=Integer)
+    stretch = case((is_end, -1), else_=(rank - 1) * stretches // between)
+    placed = select(ranked, is_end.label("is_end"), stretch.label("stretch")).subquery()
+    own = (placed.c.name, placed.c.split, placed.c.stretch)
+    orders = [(column, placed.c.step) for column in (placed.c.value, placed.c.value.desc())]
+    places = [func.row_number().over(partition_by=own, order_by=order) for order in orders]
+    sorted_points = select(
+        placed, places[0].label("from_low"), places[1].label("from_high")
+    ).subquery()
+    found = sorted_points.c
+    is_extreme = or_(found.from_low == 1, found.from_high == 1) if stretches else false()
+    point = (found.name, found.split, found.step, found.value)
+    return (
+        select(*point).where(or_(found.last < count, found.is_end, is_extreme)).order_by(*point[:3])
+    )
 
 
 def _to_point(row: Table) -> MetricPoint:

@@ -33,12 +33,14 @@ class StreamStore:
             for job_id, status, step, finish, newest in await self._session.execute(query)
         }
 
-    async def position(self, job_id: str, event_id: str) -> int:
-        """Returns the position of an event. Raises `InvalidRequest` if the job has no such one."""
+    async def position(self, job_id: str, event_id: str, *, sent_as: str) -> int:
+        """Returns the position of an event. Raises `InvalidRequest` at the parameter `sent_as` if
+        the job has no such one.
+        """
         query = select(Events.seq).where(Events.job_id == job_id, Events.id == event_id)
         found = await self._session.scalar(query)
         if found is None:
-            raise unknown_cursor(event_id)
+            raise unknown_cursor(event_id, sent_as)
         return found
 
     async def events(self, job_id: str, *, behind: int, limit: int) -> list[tuple[int, JobEvent]]:

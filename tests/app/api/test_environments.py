@@ -242,3 +242,38 @@ async def test_headers_for_a_judge_are_sealed(api: Api, database: Database) -> N
     rows = await rows_of(api, job["training_file"])
     assert all(row["question"] == row["messages"][0]["content"] for row in rows)
     assert inner["grader"]["question"] == "{{item.question}}"
+
+
+LONG = {"description": "b"}
+
+
+def judged(*rubric: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "llm_judge", "model": "tiny-agent", "rubric": rubric}
+
+
+@pytest.mark.parametrize(
+    ("environment", "place", "part"),
+    [
+        ({"type": "arithmetic", "operations": ["divide"]}, "operations[0]", "it must be 'add'"),
+        ({"type": "arithmetic", "operations": []}, "operations", "at least 1 entry"),
+        (judged({"name": "a", "description": "is {item.x} in it?"}), "rubric[0].description",
+         "'{item.x}' would stay as it stands"),
+        (judged({"name": "a {{ sample.output_text }}", **LONG}), "rubric[0].name",
+         "criteria are no templates"),
+        (judged({"name": "a", "description": " \n"}), "rubric[0].description", "it is blank"),
+        (judged({"name": "a", **LONG}, {"name": "b", **LONG}, {"name": "A ", **LONG}),
+         "rubric[2].name", "join the two, or name them apart"),
+        (judged({"nme": "a", **LONG}), "rubric[0].nme", "Did you mean 'name'?"),
+        ({"type": "llm_judge", "model": "tiny-agent", "prompts": [" ", *map(str, range(20))]},
+         "prompts[0]", "send a question, or leave it out"),
+        ({"type": "llm_judge", "model": "tiny-agent", "prompts": ["a", "b"]}, "prompts",
+         "at least 20 entries"),
+    ],
+)  # fmt: skip
+async def test_one_mistake_is_one_error(
+    api: Api, *, environment: dict[str, Any], place: str, part: str
+) -> None:
+    report = (await api.call("POST", f"{JOBS}/validate", json=call(environment))).json()
+    (fault,) = report["errors"]
+    assert (fault["param"], part in fault["message"]) == (f"{PARAM}.{place}", True), fault
+    assert (await refused(api, call(environment)))[0] == fault["param"]

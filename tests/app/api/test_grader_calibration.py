@@ -104,6 +104,7 @@ async def test_samples_may_stand_in_a_file(api: Api) -> None:
 async def test_what_cannot_be_calibrated_is_refused(api: Api) -> None:
     path = await path_of(api, EXACT)
     wrong = (await api.upload(b'{"item": {}, "model_sample": 7}\n' * 2)).json()["id"]
+    unscored = (await api.upload(b'{"item": {}, "model_sample": "x"}\n')).json()["id"]
     bodies: list[tuple[dict[str, Any], int, str | None]] = [
         ({}, 400, None),
         ({"samples": []}, 400, "samples"),
@@ -111,6 +112,7 @@ async def test_what_cannot_be_calibrated_is_refused(api: Api) -> None:
         ({"samples": [{"item": {}, "model_sample": "x"}]}, 400, "samples"),
         ({"samples": [{"model_sample": 7}]}, 400, "samples[0].model_sample"),
         ({"file_id": wrong}, 400, "file_id"),
+        ({"file_id": unscored}, 400, "file_id"),
         ({"file_id": "file-none"}, 404, "file_id"),
         ({"samples": SAMPLES, "compare_with": {"type": "python"}}, 400, "compare_with.source"),
     ]
@@ -167,5 +169,8 @@ async def test_a_job_s_baseline_is_scored_with_its_rows_and_calls(
     calls = {"type": "contains", "input": "{{sample.tool_calls[0].output}}", "needles": ["page 3"]}
     found = await calibrated(api, calls, job_id=job_id)
     assert (found["scored"], found["scores"]["mean"]) == (10, 0.1)
+    lacking = await path_of(api, {"type": "regex", "pattern": "a", "input": "{{item.absent}}"})
+    failed = (await api.call("POST", lacking, json={"job_id": job_id})).json()["error"]
+    assert (failed["code"], failed["param"]) == ("grader_failed", "job_id")
     stranger = await api.call("POST", exact, json={"job_id": "ftjob-none"})
     assert (stranger.status_code, stranger.json()["error"]["param"]) == (404, "job_id")

@@ -6,6 +6,7 @@ Uses real sockets: a stream is read while other connections write.
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from typing import Any
 
 import httpx
 import psycopg
@@ -172,11 +173,23 @@ async def test_another_projects_job_and_event_are_not_found(api: Api) -> None:
     assert (foreign.status_code, never.status_code) == (404, 404)
     assert foreign.json()["error"]["message"] == f"Could not find fine tune: {job}"
     [of_other, *_] = await events_of(api, other)
-    refused = await api.call("GET", path_of(job), headers={"Last-Event-ID": of_other})
-    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "after")
+    sent: dict[str, Any]
+    for sent_as, sent in (
+        ("Last-Event-ID", {"headers": {"Last-Event-ID": of_other}}),
+        ("Last-Event-ID", {"headers": {"Last-Event-ID": of_other}, "params": {"after": "x"}}),
+        ("Last-Event-ID", {"headers": {"Last-Event-ID": "x" * 129}}),
+        ("after", {"headers": {"Last-Event-ID": ""}, "params": {"after": of_other}}),
+    ):
+        refused = await api.call("GET", path_of(job), **sent)
+        error = refused.json()["error"]
+        assert (refused.status_code, error["param"], sent_as in error["message"]) == (
+            400,
+            sent_as,
+            True,
+        )
     assert (await api.call("GET", path_of(job), params={"afer": "x"})).status_code == 400
     assert (await api.http.get(path_of(job))).status_code == 401
-    assert (await api.http.get(f"/jobs/{job}/stream")).status_code == 303  # to the sign-in page
+    assert (await api.http.get(f"/jobs/{job}/stream")).status_code == 401
 
 
 async def test_a_page_gets_a_sign_of_news(api: Api) -> None:

@@ -13,10 +13,19 @@ def test_a_validation_is_never_thinned_away() -> None:
     curves: Curves = {("reward/mean", "train"): train, ("reward/mean", "valid"): valid}
     [chart] = charts(curves, REWARD)
     assert set(valid) <= set(chart.steps)
-    assert len(chart.steps) <= SHOWN_STEPS + len(valid)
+    assert len(chart.steps) <= 2 * SHOWN_STEPS + len(valid)
     assert [(line.label, line.mark) for line in chart.lines] == [
         ("training", "line"), ("validation", "points"), ("before training", "rule"),
     ]  # fmt: skip
+
+
+def test_a_spike_of_one_step_is_shown_in_a_long_chart() -> None:
+    train = {step: step % 7 / 10 for step in range(1, 5001)} | {1234: 9.0, 1235: -9.0}
+    greedy = dict.fromkeys(range(0, 5001, 2), 0.5) | {3456: 0.0}
+    curves: Curves = {("reward/mean", "train"): train, ("reward/mean", "valid_greedy"): greedy}
+    [chart] = charts(curves, REWARD)
+    assert {1, 1234, 1235, 3456, 5000} <= set(chart.steps)
+    assert len(chart.steps) <= 3 * SHOWN_STEPS
 
 
 def test_lost_shares_are_of_all_rollouts_of_the_step() -> None:

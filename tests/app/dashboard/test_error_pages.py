@@ -21,6 +21,11 @@ def is_page(reply: httpx.Response) -> bool:
     )
 
 
+def error_of(reply: httpx.Response) -> str:
+    """Returns the message of an error in the envelope of the API."""
+    return str(reply.json()["error"]["message"])
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status", "said"),
     [
@@ -66,16 +71,32 @@ async def test_clients_that_ask_for_json_get_json(api: Api, guest: Visit) -> Non
         assert (reply.status_code, "error" in reply.json()) == (404, True), path
 
 
-async def test_a_page_answers_an_api_key_with_json_and_without_a_redirect(
-    api: Api, guest: Visit
+async def test_a_page_answers_a_program_with_json_and_without_a_redirect(
+    api: Api, guest: Visit, visit: Visit
 ) -> None:
-    for headers in ({"authorization": f"Bearer {api.key}"}, {"accept": "application/json"}):
-        for path in ("/jobs/ftjob-1", "/jobs/ftjob-1/report", "/"):
+    for headers in (
+        {**BROWSER, "authorization": f"Bearer {api.key}"},
+        {"accept": "application/json"},
+        {"accept": "*/*"},
+        {"accept": "text/html;q=0, */*"},
+        {"accept": ""},
+    ):
+        for path in ("/jobs/ftjob-1", "/jobs/ftjob-1/report", "/", "/sign-in", "/jobs/a/stream"):
             reply = await guest.http.get(path, headers=headers)
             assert reply.status_code == 401, path
-            assert reply.json()["error"]["message"] == "Sign in to see this page."
-    led = await guest.http.get("/jobs/ftjob-1", headers={"accept": "*/*"})
-    assert (led.status_code, led.headers["location"]) == (303, "/sign-in?next=%2Fjobs%2Fftjob-1")
+            assert "The API, which takes an API key, is below /v1" in error_of(reply)
+        wrong = await guest.http.post(
+            "/sign-in", content="api_key=art_wrong", headers={**FORM, **headers}
+        )
+        assert (wrong.status_code, "API key" in error_of(wrong)) == (401, True)
+        typo = await visit.http.get("/?statsu=failed", headers=headers)
+        assert (typo.status_code, "statsu" in error_of(typo)) == (400, True)
+    for accept in (BROWSER["accept"], "text/html", "text/html, application/json"):
+        led = await guest.http.get("/jobs/ftjob-1", headers={"accept": accept})
+        to = "/sign-in?next=%2Fjobs%2Fftjob-1"
+        assert (led.status_code, led.headers["location"]) == (303, to)
+    part = await guest.http.get("/jobs/x", headers={"accept": "*/*", "hx-request": "true"})
+    assert (part.status_code, part.headers["hx-refresh"]) == (401, "true")
 
 
 async def test_a_page_refuses_a_query_that_it_does_not_read(visit: Visit) -> None:

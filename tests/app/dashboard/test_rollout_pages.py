@@ -54,6 +54,19 @@ async def test_the_report_says_that_its_rows_were_trained_on(
     assert said in (await visit.get(f"/jobs/{job}/report")).text
 
 
+async def test_the_report_says_that_its_judge_saw_each_model_apart(
+    visit: Visit, job: str, database: Database
+) -> None:
+    said = "do not tell the gain"
+    assert said not in (await visit.get(f"/jobs/{job}/report")).text
+    part = '{"judged_apart": ["method.reinforcement.grader.graders.j"]}'
+    execute(database, f"UPDATE reports SET report = report || '{part}'::jsonb")
+    page = (await visit.get(f"/jobs/{job}/report")).text
+    assert said in page
+    assert "<code>method.reinforcement.grader.graders.j</code>" in page
+    assert "judged base and tuned model" in (await visit.get(f"/jobs/{job}")).text
+
+
 async def test_a_job_without_a_report_says_why(api: Api, visit: Visit) -> None:
     reply = await visit.get(f"/jobs/{await create_job(api)}/report")
     assert reply.status_code == 404

@@ -43,9 +43,12 @@ def score(metric: str, text: str, **item: Any) -> ScoreResult:
         ("fuzzy_match", "abc", "ABC", 0.0),
         ("fuzzy_match", "", "", 1.0),
         ("fuzzy_match", "", "x", 0.0),
-        # p1 = 3/3, p2 = 2/2, p3 = 1/1, p4 = 0.1/1 by smoothing; brevity exp(1 - 4/3).
-        ("bleu", "the cat sat", "the cat sat on", 0.7165313 * 0.1**0.25),
+        # p1 = 3/3, p2 = 2/2, p3 = 1/1, and no 4-gram; brevity exp(1 - 4/3).
+        ("bleu", "the cat sat", "the cat sat on", 0.7165313),
+        # p1 = 3/4, p2 = 1/3, then 1/2 of 1/2 and 1/4 of 1/1 by smoothing.
+        ("bleu", "a b c d", "a b x d", (3 / 4 * 1 / 3 * 1 / 4 * 1 / 4) ** 0.25),
         ("bleu", "a b c d", "a b c d", 1.0),
+        ("bleu", "Ulm", "Ulm", 1.0),
         ("bleu", "", "a", 0.0),
         # 6 of the reference's 10 n-grams (n = 1 … 4), 6 of the text's 6.
         ("gleu", "the cat sat", "the cat sat on", 0.6),

@@ -67,7 +67,7 @@ def test_the_announced_link_signs_in_to_the_dashboard_once(live: Installation) -
     announced = json.loads((live.data_dir / "services.json").read_text())
     page, _, link = announced["sign_in_url"].partition("#link=")
     assert page == f"{announced['dashboard_url']}sign-in"
-    headers = {"origin": live.base_url.removesuffix("/v1")}
+    headers = {"origin": live.base_url.removesuffix("/v1"), "accept": "text/html"}
     with httpx.Client(headers=headers, timeout=PATIENCE_S) as browser:
         assert browser.get(announced["dashboard_url"]).status_code == 303
         assert browser.post(page, data={"link": link}).status_code == 303

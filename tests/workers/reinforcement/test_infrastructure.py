@@ -20,7 +20,8 @@ from app.services.jobs.metrics import MetricService
 from app.services.jobs.rollouts import RolloutService
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
 from tests.support.scored import scored
-from workers.reinforcement.infrastructure import too_many_lost
+from workers.grading.job_grader import CAUSE_FLAGS
+from workers.reinforcement.infrastructure import CURES, too_many_lost
 
 
 @dataclass
@@ -54,6 +55,11 @@ def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
         "75% of the step's rollouts were lost to failures of tools or graders"
     )
     assert too_many_lost([], limit=0.75) is None
+
+
+def test_every_flag_that_a_lost_rollout_keeps_has_its_cure_and_no_other_flag_has_one() -> None:
+    """What a grade keeps is written in one room, and read in another."""
+    assert set(CURES) == set(CAUSE_FLAGS)
 
 
 def test_failures_of_one_cause_count_together_whatever_values_their_messages_have() -> None:

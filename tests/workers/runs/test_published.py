@@ -1,6 +1,8 @@
 """Which checkpoint a real run publishes, and which are left for callers and on disk."""
 
 import asyncio
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,7 @@ async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
     report = await runs.report(job)
     assert (report["step"], report["ended_early"]) == (2, None)
     assert report["rows_in_training"] == ROWS
+    assert report["judged_apart"] == []
     validated = [event.message for event in await runs.events(job)][1:3]
     assert validated[0] == FILES_VALIDATED
     assert validated[1].startswith(f"{ROWS} rows of the validation file stand in the training file")
@@ -76,6 +79,34 @@ async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
         ]
     async with runs.world.app.tenant(runs.world.tenant) as unit:
         assert len(await unit.checkpoints.all(job.id)) == 6, "every validation stays on record"
+
+
+async def test_a_report_names_judges_that_saw_each_model_apart(runs: RealRuns) -> None:
+    class Judging(Script):
+        """Gives every rollout of a group the same score."""
+
+        @override
+        def __call__(self, request: SentRequest) -> EgressReply:
+            body = json.loads(request.body)
+            if "messages" not in body:
+                return super().__call__(request)
+            ids = re.findall(r'<rollout id="(\d+)">', body["messages"][-1]["content"])
+            scores = [{"id": each, "explanation": "fair", "score": 0.5} for each in ids]
+            message = {"role": "assistant", "content": json.dumps({"scores": scores})}
+            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+            reply = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+            return EgressReply(200, {}, json.dumps(reply).encode(), 0.0)
+
+    alone = {"type": "endpoint", "name": "g", "url": "http://grader.test/"}
+    judge = {"type": "ai_judge", "model": "m", "base_url": "http://judge.test/v1"}
+    parts = {"alone": alone, "judge": judge}
+    grader = {"type": "multi", "graders": parts, "calculate_output": "(alone + judge) / 2"}
+    job = await runs.job(grader=grader)
+    ended = await runs.run(job, Judging(valid=(0.2, 0.4, 0.6, 0.2, 0.8)))
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    report = await runs.report(job)
+    assert report["judged_apart"] == ["method.reinforcement.grader.graders.judge"]
+    assert report["reward"]["difference"] == pytest.approx(0.3), "half of the endpoint's"
 
 
 async def test_a_killed_comparison_is_continued_and_not_sampled_again(runs: RealRuns) -> None:

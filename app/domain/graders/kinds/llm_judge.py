@@ -1,8 +1,10 @@
 """`llm_judge`: a judge that scores one answer by a rubric, in any of four forms of a score."""
 
+import re
 from typing import Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.domain.described import Described
@@ -11,6 +13,24 @@ from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.judged import JudgedGrader
 
 MAX_CRITERIA: Final = 32
+_PLACEHOLDER: Final = re.compile(
+    r"\{{1,2}\s{0,9}(?:sample|item)\s{0,9}(?:[.\[][^{}\n]{0,200})?\}{1,2}"
+)
+
+
+def _plain(text: str) -> str:
+    """Raises `PydanticCustomError` for a blank text, and for one with a placeholder."""
+    fault = None if text.strip() else "it is blank: say what the judge is to look at"
+    found = _PLACEHOLDER.search(text)
+    if found is not None:
+        fault = (
+            f"'{found[0]}' would stay as it stands, because criteria are no templates: the judge "
+            "reads the row by the template 'question' and the answer by 'input' of a grader of "
+            "type 'llm_judge'"
+        )
+    if fault is not None:
+        raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
+    return text
 
 
 class Criterion(Described):
@@ -18,14 +38,36 @@ class Criterion(Described):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    name: str = Field(min_length=1, max_length=128)
-    """Name of the criterion."""
-    description: str = Field(min_length=1, max_length=4000)
+    name: Annotated[str, AfterValidator(_plain)] = Field(min_length=1, max_length=128)
+    """Name of the criterion, which no other one has."""
+    description: Annotated[str, AfterValidator(_plain)] = Field(min_length=1, max_length=4000)
     """The question that it asks of an answer. Not a template."""
     weight: Annotated[float, Field(gt=0, le=1000, strict=True)] = 1.0
     """Its part in the score, relative to the other criteria."""
 
 
+def _named_apart(rubric: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
+    """Raises `ValidationError` at the second criterion of a name: a judge that reads both would
+    weigh it twice, or once.
+    """
+    seen = set[str]()
+    for index, criterion in enumerate(rubric):
+        name = criterion.name.strip().casefold()
+        if name in seen:
+            message = "another criterion has this name: join the two, or name them apart"
+            fault = PydanticCustomError("grader_error", "{fault}", {"fault": message})
+            raise ValidationError.from_exception_data(
+                "Rubric", [{"type": fault, "loc": (index, "name"), "input": criterion.name}]
+            )
+        seen.add(name)
+    return rubric
+
+
+Rubric = Annotated[
+    tuple[Criterion, ...],
+    Field(min_length=1, max_length=MAX_CRITERIA),
+    AfterValidator(_named_apart),
+]
 DEFAULT_RUBRIC: Final = (
     Criterion(name="correctness", description="Is everything that the answer says true?"),
     Criterion(name="helpfulness", description="Does it serve the need behind the question?"),
@@ -43,10 +85,8 @@ class LlmJudgeGrader(JudgedGrader):
     """Template of the question that was answered."""
     input: TemplateText = ANSWER
     """Template of the answer."""
-    rubric: tuple[Criterion, ...] = Field(
-        default=DEFAULT_RUBRIC, min_length=1, max_length=MAX_CRITERIA
-    )
-    """The criteria and their weights."""
+    rubric: Rubric = DEFAULT_RUBRIC
+    """The criteria and their weights; their texts are no templates."""
     scale: int = Field(default=10, ge=1, le=100, strict=True)
     """The judge's highest score; the lowest is 0."""
 

@@ -24,7 +24,7 @@ class Criterion:
     """ One standard of a rubric.
 
         Attributes:
-            name (str): Name of the criterion.
+            name (str): Name of the criterion, which no other one has.
             description (str): The question that it asks of an answer. Not a template.
             weight (float | Unset): Its part in the score, relative to the other criteria. Default: 1.0.
      """

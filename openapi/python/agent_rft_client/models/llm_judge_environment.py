@@ -31,10 +31,11 @@ class LlmJudgeEnvironment:
 
         Attributes:
             type_ (Literal['llm_judge']): Selects the kind of the object.
-            model (str): Name of the judge: a model of this service, or of the server at `base_url`.
             seed (int | Unset): Seed of the tasks: equal options and an equal seed give equal tasks. Default: 0.
             training_tasks (int | Unset): Number of tasks to train on. Default: 256.
             validation_tasks (int | Unset): Number of held-out tasks; none of them is a training task. Default: 32.
+            model (None | str | Unset): Name of the judge: a model of this service, or of the server at `base_url`. Required
+                where the job has no other `grader`.
             base_url (None | str | Unset): The customer's own OpenAI-compatible server, e.g. `https://api.example/v1`.
             headers (LlmJudgeEnvironmentHeadersType0 | None | Unset): Headers for `base_url` alone.
             sampling_params (JudgeSampling | None | Unset): Sampling of the judge.
@@ -44,10 +45,10 @@ class LlmJudgeEnvironment:
      """
 
     type_: Literal['llm_judge']
-    model: str
     seed: int | Unset = 0
     training_tasks: int | Unset = 256
     validation_tasks: int | Unset = 32
+    model: None | str | Unset = UNSET
     base_url: None | str | Unset = UNSET
     headers: LlmJudgeEnvironmentHeadersType0 | None | Unset = UNSET
     sampling_params: JudgeSampling | None | Unset = UNSET
@@ -64,13 +65,17 @@ class LlmJudgeEnvironment:
         from ..models.llm_judge_environment_headers_type_0 import LlmJudgeEnvironmentHeadersType0 # noqa: PLC0415
         type_ = self.type_
 
-        model = self.model
-
         seed = self.seed
 
         training_tasks = self.training_tasks
 
         validation_tasks = self.validation_tasks
+
+        model: None | str | Unset
+        if isinstance(self.model, Unset):
+            model = UNSET
+        else:
+            model = self.model
 
         base_url: None | str | Unset
         if isinstance(self.base_url, Unset):
@@ -118,7 +123,6 @@ class LlmJudgeEnvironment:
 
         field_dict.update({
             "type": type_,
-            "model": model,
         })
         if seed is not UNSET:
             field_dict["seed"] = seed
@@ -126,6 +130,8 @@ class LlmJudgeEnvironment:
             field_dict["training_tasks"] = training_tasks
         if validation_tasks is not UNSET:
             field_dict["validation_tasks"] = validation_tasks
+        if model is not UNSET:
+            field_dict["model"] = model
         if base_url is not UNSET:
             field_dict["base_url"] = base_url
         if headers is not UNSET:
@@ -151,13 +157,21 @@ class LlmJudgeEnvironment:
         if type_ != 'llm_judge':
             raise ValueError(f"type must match const 'llm_judge', got '{type_}'")
 
-        model = d.pop("model")
-
         seed = d.pop("seed", UNSET)
 
         training_tasks = d.pop("training_tasks", UNSET)
 
         validation_tasks = d.pop("validation_tasks", UNSET)
+
+        def _parse_model(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        model = _parse_model(d.pop("model", UNSET))
+
 
         def _parse_base_url(data: object) -> None | str | Unset:
             if data is None:
@@ -241,10 +255,10 @@ class LlmJudgeEnvironment:
 
         llm_judge_environment = cls(
             type_=type_,
-            model=model,
             seed=seed,
             training_tasks=training_tasks,
             validation_tasks=validation_tasks,
+            model=model,
             base_url=base_url,
             headers=headers,
             sampling_params=sampling_params,

@@ -40,7 +40,7 @@ class LlmJudgeGrader:
             name (str | Unset): Name for readers; it need not be unique. Default: 'llm_judge'.
             question (str | Unset): Template of the question that was answered. Default: '{{item.messages}}'.
             input_ (str | Unset): Template of the answer. Default: '{{sample.output_text}}'.
-            rubric (list[Criterion] | Unset): The criteria and their weights.
+            rubric (list[Criterion] | Unset): The criteria and their weights; their texts are no templates.
             scale (int | Unset): The judge's highest score; the lowest is 0. Default: 10.
      """
 

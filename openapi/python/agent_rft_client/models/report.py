@@ -58,6 +58,10 @@ class Report:
                 what is measured on them is memory. `null` in reports of earlier versions.
             wins_by (None | ReportWinsByType0 | Unset): The measure by which a row is better: a higher reward, a smaller
                 loss, or the order of a pair's answers by log-prob.
+            judged_apart (list[str] | None | Unset): Graders that score the rollouts of a group against each other
+                (`ai_judge`), as parameters. They judged the two models in groups of their own, so that their scores are on no
+                common scale: a reward with a part of theirs does not tell the gain (reinforcement). `null` in reports of
+                earlier versions.
             eval_temperature (float | None | Unset): Temperature of the held-out rollouts (reinforcement).
             eval_samples (int | None | Unset): Rollouts of each held-out row (reinforcement).
             reward (Comparison | None | Unset): The grader's rewards (reinforcement).
@@ -95,6 +99,7 @@ class Report:
     rows_left_out: int | None | Unset = UNSET
     rows_in_training: int | None | Unset = UNSET
     wins_by: None | ReportWinsByType0 | Unset = UNSET
+    judged_apart: list[str] | None | Unset = UNSET
     eval_temperature: float | None | Unset = UNSET
     eval_samples: int | None | Unset = UNSET
     reward: Comparison | None | Unset = UNSET
@@ -189,6 +194,16 @@ class Report:
             wins_by = self.wins_by
         else:
             wins_by = self.wins_by
+
+        judged_apart: list[str] | None | Unset
+        if isinstance(self.judged_apart, Unset):
+            judged_apart = UNSET
+        elif isinstance(self.judged_apart, list):
+            judged_apart = self.judged_apart
+
+
+        else:
+            judged_apart = self.judged_apart
 
         eval_temperature: float | None | Unset
         if isinstance(self.eval_temperature, Unset):
@@ -339,6 +354,8 @@ class Report:
             field_dict["rows_in_training"] = rows_in_training
         if wins_by is not UNSET:
             field_dict["wins_by"] = wins_by
+        if judged_apart is not UNSET:
+            field_dict["judged_apart"] = judged_apart
         if eval_temperature is not UNSET:
             field_dict["eval_temperature"] = eval_temperature
         if eval_samples is not UNSET:
@@ -494,6 +511,24 @@ class Report:
             return cast(None | ReportWinsByType0 | Unset, data)
 
         wins_by = _parse_wins_by(d.pop("wins_by", UNSET))
+
+
+        def _parse_judged_apart(data: object) -> list[str] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                judged_apart_type_0 = cast(list[str], data)
+
+                return judged_apart_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[str] | None | Unset, data)
+
+        judged_apart = _parse_judged_apart(d.pop("judged_apart", UNSET))
 
 
         def _parse_eval_temperature(data: object) -> float | None | Unset:
@@ -803,6 +838,7 @@ class Report:
             rows_left_out=rows_left_out,
             rows_in_training=rows_in_training,
             wins_by=wins_by,
+            judged_apart=judged_apart,
             eval_temperature=eval_temperature,
             eval_samples=eval_samples,
             reward=reward,

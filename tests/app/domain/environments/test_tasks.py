@@ -187,7 +187,7 @@ def numbers_of(function: str, prompt: str) -> tuple[int, int]:
     """Returns k and m, in whichever order the task names them."""
     text = prompt.replace(" + 1", "")  # the base or divisor is k + 1
     first, second = (int(each) for each in re.findall(r"(?<!\w)\d+", text))
-    swapped = {"sum_inside", "long_words", "shifted", "digits"}
+    swapped = {"sum_inside", "long_words", "shifted"}
     return (second, first) if function in swapped else (first, second)
 
 
@@ -216,7 +216,7 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
         ({"type": "arithmetic", "training_tasks": True}, ("training_tasks",)),
         ({"type": "gsm8k", "file": "file-a", "max_steps": 2}, ("max_steps",)),
         ({"type": "code_execution", "level": 4}, ("level",)),
-        ({"type": "llm_judge"}, ("model",)),
+        ({**JUDGE, "modell": "a"}, ("modell",)),
         ({**JUDGE, "prompts": ["a"] * 20}, ("prompts",)),
         ({**JUDGE, "prompts": [*map(str, range(20)), "7 "]}, ("prompts",)),
         ({**JUDGE, "headers": {"A": "b"}}, ("headers",)),

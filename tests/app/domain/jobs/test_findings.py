@@ -222,6 +222,14 @@ def test_a_report_is_good_news_only_without_0_in_its_interval(
     assert (found.severity, words.replace("reward", name) in found.text) == (severity, True)
 
 
+def test_a_report_whose_judge_saw_each_model_apart_tells_no_gain() -> None:
+    measured = {"difference": 0.3, "difference_ci95": [0.1, 0.5]}
+    report = {"rows": 12, "wins_by": "reward", "reward": measured}
+    assert report_finding({**report, "judged_apart": []}).severity == "good"
+    found = report_finding({**report, "judged_apart": ["method.reinforcement.grader"]})
+    assert (found.severity, "method.reinforcement.grader judged" in found.text) == ("unclear", True)
+
+
 def test_a_report_of_pairs_counts_pairs() -> None:
     compared = {"difference": 0.2, "difference_ci95": [0.1, 0.3]}
     found = report_finding(
