@@ -4,8 +4,8 @@ rows, as their graders saw them, with tool calls and turns. A rollout that was l
 Must not know how samples are scored.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
@@ -15,8 +15,11 @@ from app.domain.errors import InvalidRequest, NotFound
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.stored_traces import trajectory_of
+from app.domain.strict_json import count_values
 from app.grading.calibration import MAX_SAMPLES, Sample
+from app.grading.computing import computed
 from app.services.files.files import FileService
+from app.services.registry.calibration_files import check_values
 from app.store.database import Database
 
 _PAGE: Final = 100
@@ -69,12 +72,14 @@ class BaselineSamples:
         except NotFound as error:
             message = f"The rows of the baseline are gone: file {file_id} does not exist any more."
             raise InvalidRequest(message, param=_PARAM, code="file_not_found") from error
-        items, index = dict[int, dict[str, Any]](), 0
+        items, index, values = dict[int, dict[str, Any]](), 0, 0
         async for number, line in _lines(chunks):
             if not line.strip():
                 continue
             if index in wanted:
-                items[index] = await asyncio.to_thread(_item, line, number)
+                items[index] = await computed(partial(_item, line, number))
+                values += count_values(items[index])
+                check_values(values, _PARAM)
             index += 1
         return items
 
