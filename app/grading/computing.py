@@ -39,6 +39,7 @@ class ComputingShares:
         holds.
         """
         locks = [self._owners.setdefault(owner, asyncio.Lock()) for owner in owners]
+        slots: list[asyncio.Lock | asyncio.Semaphore] = [*locks, self._all]
         held: list[asyncio.Lock | asyncio.Semaphore] = []
 
         def end(_: object = None) -> None:
@@ -46,7 +47,7 @@ class ComputingShares:
                 slot.release()
 
         try:
-            for slot in (*locks, self._all):
+            for slot in slots:
                 await slot.acquire()
                 held.append(slot)
         except BaseException:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 Next = Callable[[int], bool]
 Matcher = Callable[[int, Next], bool]
+MOST_STEPS: Final = 100_000
 _FEW: Final = 4
 _CATEGORIES: Final[dict[Any, Callable[[str], bool]]] = {
     ops.CATEGORY_SPACE: str.isspace,
@@ -25,6 +26,20 @@ _CATEGORIES: Final[dict[Any, Callable[[str], bool]]] = {
 }
 _SINGLE: Final = (ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN)
 _REPEATS: Final = (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT)
+
+
+class TooManySteps(Exception):
+    """A search is given up: its steps are out of all proportion to the text."""
+
+
+def _kept(ends: list[int]) -> Next:
+    """Returns what stores the end of a match and goes no further."""
+
+    def keep(end: int) -> bool:
+        ends.append(end)
+        return True
+
+    return keep
 
 
 @dataclass(slots=True)
@@ -42,7 +57,7 @@ class Search:
         at = 0
         while at <= len(self.text):
             ends: list[int] = []
-            if matcher(at, lambda end, ends=ends: ends.append(end) is None):  # type: ignore[misc]  # a default binds the list
+            if matcher(at, _kept(ends)):
                 self.spans.append((at, ends[0]))
             if anchored:
                 break
@@ -85,6 +100,8 @@ class Search:
 
         def fits(at: int) -> bool:
             self.steps += 1
+            if self.steps > MOST_STEPS:
+                raise TooManySteps(self.pattern.pattern)
             return at < len(self.text) and allowed(self.text[at])
 
         return fits
@@ -135,7 +152,7 @@ class Search:
     def _atomic(self, inner: Matcher) -> Matcher:
         def run(at: int, then: Next) -> bool:
             ends: list[int] = []
-            return inner(at, lambda end: ends.append(end) is None) and then(ends[0])
+            return inner(at, _kept(ends)) and then(ends[0])
 
         return run
 
@@ -185,9 +202,9 @@ def is_allowed(op: Any, value: Any, flags: int) -> Callable[[str], bool]:
         cases = {char, char.lower(), char.upper()} if flags & re.IGNORECASE else {char}
         if op is ops.IN:
             members = [item for item in value if item[0] is not ops.NEGATE]
-            found = any(_is_member(*item, case) for item in members for case in cases)
+            found = any(_is_member(kind, what, case) for kind, what in members for case in cases)
             return found is (len(members) == len(value))
-        return (value in map(_code, cases)) is (op is ops.LITERAL)
+        return bool((value in map(_code, cases)) is (op is ops.LITERAL))
 
     return allowed
 
@@ -198,7 +215,7 @@ def _code(char: str) -> int:
 
 def _is_member(op: Any, value: Any, char: str) -> bool:
     if op is ops.LITERAL:
-        return _code(char) == value
+        return bool(_code(char) == value)
     if op is ops.RANGE:
         return bool(value[0] <= _code(char) <= value[1])
     return len(char) == 1 and _CATEGORIES[value](char)
@@ -220,9 +237,9 @@ def _sample(op: Any, value: Any, flags: int) -> str:
             own = [chr(item[1]) for item in value if item[0] is ops.LITERAL]
             own += [chr(item[1][0]) for item in value if item[0] is ops.RANGE]
         return next(char for char in (*_CHARACTERS, *own) if allowed(char))
-    inner = [sample(nodes, flags) for nodes in _within(op, value)]
+    inner: list[str] = [sample(nodes, flags) for nodes in _within(op, value)]
     if op in _REPEATS:
-        return inner[0] * max(value[0], 1)
+        return inner[0] * max(int(value[0]), 1)
     return inner[0] if inner else ""
 
 

@@ -5,6 +5,7 @@ import socket
 import time
 
 import pytest
+from typing_extensions import override
 
 from workers.sandbox.execution import ExecutionFailed, FairClock, _in_fair_time
 from workers.sandbox.forks import Forked
@@ -39,6 +40,7 @@ def test_the_waits_of_a_process_that_is_gone_stay_known() -> None:
 class _Starved(Forked):
     """A process that has had no processor since it was started."""
 
+    @override
     def waited_s(self) -> float:
         return time.monotonic()
 
@@ -46,6 +48,7 @@ class _Starved(Forked):
 class _Idle(Forked):
     """A process that waits for nothing but itself."""
 
+    @override
     def waited_s(self) -> float:
         return 0.0
 
