@@ -39,10 +39,11 @@ _WAITS = """
     AND (job.lease_until IS NULL OR job.lease_until < now())
     AND (job.not_before IS NULL OR job.not_before <= now())
 """
-# What each waiting project and its organization hold, and their virtual times. A virtual time moves
-# by 1 / weight with every claim, and never lies before the last claim's, of all organizations or of
-# the organization's projects: who was idle saves nothing up. `organization_turns` has both times of
-# an organization's last claim. The recursion reads one index entry of each project with open rows.
+# The rows that each waiting project and its organization hold, and their virtual times. A virtual
+# time moves by 1 / weight with every claim, and never lies before the last claim's, of all
+# organizations or of the organization's projects: who was idle saves nothing up.
+# `organization_turns` has both times of an organization's last claim. The recursion reads one index
+# entry of each project with open rows.
 _SHARES = """
     tenants AS (
         (SELECT job.project_id FROM public.{table} AS job WHERE {open}

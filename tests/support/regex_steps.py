@@ -7,14 +7,16 @@ counts as one of a few: it costs a constant, however large.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
 from re import _constants as ops  # type: ignore[attr-defined]  # has no stub
 from re import _parser  # type: ignore[attr-defined]  # has no stub
 from typing import Any, Final
 
 Next = Callable[[int], bool]
 Matcher = Callable[[int, Next], bool]
-MOST_STEPS: Final = 100_000
+MOST_STEPS: Final = 20_000
 _FEW: Final = 4
 _CATEGORIES: Final[dict[Any, Callable[[str], bool]]] = {
     ops.CATEGORY_SPACE: str.isspace,
@@ -261,3 +263,16 @@ def parts(nodes: Any, flags: int) -> Iterator[str]:
             if op in (*_REPEATS, ops.BRANCH):
                 yield sample(inner, flags)
             yield from parts(inner, flags)
+
+
+def literals(pattern: re.Pattern[Any]) -> list[str]:
+    """Returns the different characters that a pattern names outside of ranges."""
+    named = re.findall(r"LITERAL (\d+)", _dumped(syntax(pattern)))
+    return list(dict.fromkeys(chr(int(code)) for code in named))
+
+
+def _dumped(nodes: Any) -> str:
+    """Returns the tree as `re` shows it with its flag for debugging."""
+    with redirect_stdout(StringIO()) as shown:
+        nodes.dump()
+    return shown.getvalue()

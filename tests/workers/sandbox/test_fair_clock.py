@@ -54,7 +54,7 @@ class _Idle(Forked):
 
 
 @pytest.mark.parametrize("kind", [_Starved, _Idle])
-async def test_a_starved_program_is_not_told_from_a_slow_one_by_the_clock(
+async def test_a_starved_program_ends_as_a_fault_of_the_machine_and_an_idle_one_by_its_limit(
     kind: type[Forked],
 ) -> None:
     ends = [*socket.socketpair(), *socket.socketpair()]
