@@ -238,7 +238,8 @@ def _sample(op: Any, value: Any, flags: int) -> str:
         if op is ops.IN:
             own = [chr(item[1]) for item in value if item[0] is ops.LITERAL]
             own += [chr(item[1][0]) for item in value if item[0] is ops.RANGE]
-        return next(char for char in (*_CHARACTERS, *own) if allowed(char))
+        candidates: tuple[str, ...] = (*_CHARACTERS, *own)
+        return next(char for char in candidates if allowed(char))
     inner: list[str] = [sample(nodes, flags) for nodes in _within(op, value)]
     if op in _REPEATS:
         return inner[0] * max(int(value[0]), 1)
