@@ -221,7 +221,9 @@ class Factory:
             engine=EngineModels(self._engine(), context.adapters, models.find),
             signer=CallSigner(*context.settings.secret_keys, project_id=self._tenant.project_id),
             sandbox=self._sandbox(),
-            computing=lambda: context.computing.of(self._tenant.project_id),
+            computing=lambda: context.computing.of(
+                self._tenant.organization_id, self._tenant.project_id
+            ),
         )
         settings = context.settings
         return TrialService(

@@ -14,6 +14,8 @@ from statistics import StatisticsError, correlation, fmean, pstdev
 from typing import Any, Final
 
 MAX_SAMPLES: Final = 500
+MAX_ITEM_VALUES: Final = 1_000_000
+"""Values within the items of all samples, as objects 60 to 100 MB."""
 BINS: Final = 10
 MAX_THRESHOLDS: Final = 50
 """Rows of the table of thresholds."""

@@ -1,8 +1,8 @@
-"""Threads for long computations of scores, and the shares that projects have in them.
+"""Threads for long computations of scores, and the shares that organizations have in them.
 
-In the API every project's trials compute in one process: there each project computes one score at a
-time, and a few are computed in all, so that requests of others find a thread and the interpreter. A
-worker computes for one job and shares nothing.
+In the API everybody's trials and calibrations compute in one process: there each organization
+computes one score at a time, its projects in turn, and a few are computed in all, so that requests
+of others find a thread and the interpreter. A worker computes for one job and shares nothing.
 """
 
 import asyncio
@@ -21,39 +21,46 @@ class ComputingShares:
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
         self._all = asyncio.Semaphore(at_once)
-        self._projects: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._owners: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @contextmanager
-    def of(self, project_id: str) -> Iterator[None]:
-        """Lets what is computed in this block have the share of a project."""
-        token = _share.set((self, project_id))
+    def of(self, organization_id: str, project_id: str) -> Iterator[None]:
+        """Lets what is computed in this block have the share of a project in its organization's."""
+        token = _share.set((self, (project_id, organization_id)))
         try:
             yield
         finally:
             _share.reset(token)
 
-    async def run(self, project_id: str, function: Callable[[], Value]) -> Value:
-        """Returns the function's result. A caller that goes leaves its thread, which nothing can
-        end, with the slots that it holds.
+    async def run(self, owners: tuple[str, ...], function: Callable[[], Value]) -> Value:
+        """Returns the function's result, computed in the share of `owners`, from the innermost. A
+        project waits with one score for its organization's turn, so its siblings' scores come
+        between. A caller that goes leaves its thread, which nothing can end, with the slots that it
+        holds.
         """
-        own = self._projects.setdefault(project_id, asyncio.Lock())
-        await own.acquire()
+        locks = [self._owners.setdefault(owner, asyncio.Lock()) for owner in owners]
+        slots: list[asyncio.Lock | asyncio.Semaphore] = [*locks, self._all]
+        held: list[asyncio.Lock | asyncio.Semaphore] = []
+
+        def end(_: object = None) -> None:
+            for slot in held:
+                slot.release()
+
         try:
-            await self._all.acquire()
+            for slot in slots:
+                await slot.acquire()
+                held.append(slot)
         except BaseException:
-            own.release()
+            end()
             raise
         thread = asyncio.ensure_future(asyncio.to_thread(function))
-
-        def end(_: object) -> None:
-            self._all.release()
-            own.release()
-
         thread.add_done_callback(end)
         return await asyncio.shield(thread)
 
 
-_share: ContextVar[tuple[ComputingShares, str] | None] = ContextVar("share", default=None)
+_share: ContextVar[tuple[ComputingShares, tuple[str, ...]] | None] = ContextVar(
+    "share", default=None
+)
 
 
 async def computed(function: Callable[[], Value]) -> Value:
@@ -61,5 +68,5 @@ async def computed(function: Callable[[], Value]) -> Value:
     share = _share.get()
     if share is None:
         return await asyncio.to_thread(function)
-    shares, project_id = share
-    return await shares.run(project_id, function)
+    shares, owners = share
+    return await shares.run(owners, function)

@@ -1,8 +1,6 @@
 """Scores the equality of two texts with 1 or 0."""
 
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
@@ -11,6 +9,7 @@ from typing_extensions import override
 
 from app.domain.graders.kinds.exact_match import ExactMatchGrader, Normalisation
 from app.domain.graders.marks import LONG_RUN, has_long_run_of_marks
+from app.grading.normal_forms import length_normalised, normalised
 from app.grading.scorer import GraderErrors, ScoreResult
 from app.grading.templating import blamed
 from app.grading.text_scorer import TextScorer
@@ -21,9 +20,7 @@ _NUMBER: Final = re.compile(
 _MAX_NUMBER: Final = 1_000
 """Characters of a text that is read as a number."""
 MAX_NORMALISED: Final = 4_000_000
-"""Characters that a text may have when it is normalised, as many as a body has bytes at most. The
-interpreter stands still until all are made.
-"""
+"""Characters that a text may have when it is normalised, as many as a body has bytes at most."""
 _TOO_LONG: Final = f"a text has more than {MAX_NORMALISED} characters when normalised"
 _LONGEST: Final = 18
 """Characters that one character becomes at most."""
@@ -59,8 +56,8 @@ class ExactMatchScorer(TextScorer):
             raise blamed(faulty, errors, source=self._source)
 
     def _normalised(self, text: str) -> str:
-        if self._spec.unicode != "none" and not text.isascii():
-            text = unicodedata.normalize(self._spec.unicode, text)
+        if self._spec.unicode != "none":
+            text = normalised(self._spec.unicode, text)
         if self._spec.ignore_case:
             text = text.casefold()
         return text.strip() if self._spec.strip else text
@@ -70,10 +67,7 @@ def is_too_long_normalised(form: Normalisation, text: str) -> bool:
     """Returns whether a text becomes too long in a form: one character may become eighteen."""
     if form == "none" or text.isascii() or len(text) * _LONGEST <= MAX_NORMALISED:
         return False
-    length = sum(
-        times * len(unicodedata.normalize(form, each)) for each, times in Counter(text).items()
-    )
-    return length > MAX_NORMALISED
+    return length_normalised(form, text) > MAX_NORMALISED
 
 
 def same_number(text: str, reference: str) -> bool:

@@ -7,7 +7,7 @@ from typing_extensions import override
 from app.domain.documents.pointers import pointer
 from app.domain.graders.json_schemas import TooMuchWork, compile_schema
 from app.domain.graders.kinds.json_valid import JsonValidGrader
-from app.domain.strict_json import strict_loads
+from app.domain.strict_json import TooManyValues, strict_loads
 from app.grading.fences import FENCE, fenced_blocks
 from app.grading.scorer import ScoreResult
 from app.grading.text_scorer import TextScorer, unreadable
@@ -28,6 +28,8 @@ class JsonValidScorer(TextScorer):
             value = _fenced_loads(text) if self._fenced else strict_loads(text)
         except RecursionError:
             return _result(parsed=False, valid=False, reason="the JSON is nested too deeply")
+        except TooManyValues as many:
+            return unreadable(str(many))
         except ValueError as error:
             return _result(parsed=False, valid=False, reason=f"it is not JSON: {error}")
         try:

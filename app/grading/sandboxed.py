@@ -64,7 +64,7 @@ def _read(ending: Ending) -> Result:
             ending.detail, elapsed_s=ending.elapsed_s, timed_out=ending.how == "time_limit"
         )
     try:
-        reply = strict_loads(ending.reply)
+        reply = strict_loads(ending.reply, most=None)
     except (ValueError, RecursionError):
         reply = None
     match reply:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
+from app.grading.normal_forms import normalised
+
 _ASCII_WORD: Final = re.compile("[a-z0-9]+")
 _UNSPACED: Final = (
     range(0x0E00, 0x0F00),  # Thai, Lao
@@ -32,7 +34,7 @@ def words(text: str) -> list[str]:
     """Returns the words in order, in lower case."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
-    return _any_word().findall(unicodedata.normalize("NFC", text.lower()))
+    return _any_word().findall(normalised("NFC", text.lower()))
 
 
 @cache

@@ -1,21 +1,22 @@
-"""Queues of leased rows: a worker claims the row of the project that is next.
+"""Queues of leased rows: a worker claims the row of the organization and project that is next.
 
 Owns the claim of the next row, the limits on what one project holds, the release of a row, and the
 rows that wait for a notification or have used up their attempts. The order is an SQL function,
-`queue_of_<table>` (migration 0017), which also numbers the positions that users see. Promises:
-claims of one table are made one after another, so each sees what all earlier ones hold; the cost
-grows with the number of projects that wait, not with the number of waiting rows. Must not know the
-meaning of the rows: a subclass names its table, the states in which a row may be worked on, and the
-end of a row that was claimed too often.
+`queue_of_<table>` (migration 0028), and `queue_places` numbers the positions that users see by the
+same order. Promises: claims of one table are made one after another, so each sees what all earlier
+ones hold; the cost grows with the number of projects that wait, not with the number of waiting
+rows. Must not know the meaning of the rows: a subclass names its table, the states in which a row
+may be worked on, and the end of a row that was claimed too often.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import (
     BigInteger,
     Float,
+    Row,
     Select,
     Text,
     and_,
@@ -26,11 +27,13 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.store.leases import Lease, LeasedRows, ended_lease, is_held, is_unleased, new_claim
 from app.store.schema.leased import QueuedRow
 from app.store.schema.projects import ProjectTable
+from app.store.schema.turns import OrganizationTurnTable
 
 _CANDIDATES: Final = 4
 """Rows of one project that a claim looks at: more than one, because another transaction may have
@@ -69,7 +72,18 @@ class QueuedRows(LeasedRows):
             )
             .returning(table.id, table.project_id, table.fence, table.attempts)
         )
+        await self._keep_turns(chosen)
         return Lease(*claimed.one())
+
+    async def _keep_turns(self, chosen: Row[Any]) -> None:
+        """Stores the virtual times of the organization that has the claim."""
+        turns = {"turn": chosen.organization_turn, "project_turn": chosen.turn}
+        row = {"queue": self._name, "organization_id": chosen.organization_id}
+        await self._session.execute(
+            insert(OrganizationTurnTable)
+            .values(**row, **turns)
+            .on_conflict_do_update(index_elements=list(row), set_=turns)
+        )
 
     def changes_of_claim(self) -> Mapping[str, Any]:
         """Returns the columns that a claim sets besides those of lease and queue."""
@@ -77,49 +91,77 @@ class QueuedRows(LeasedRows):
 
     async def other_projects_wait(self, project_id: str, *, max_attempts: int) -> bool:
         """Returns whether a project that holds no row waits for one, other than `project_id`."""
-        queue, table = self._queue(1), self.table
+        queue = self._queue(1)
+        without = and_(queue.c.project_id != project_id, queue.c.running == 0)
+        return await self._waits(queue, without, max_attempts)
+
+    async def other_organizations_wait(self, project_id: str, *, max_attempts: int) -> bool:
+        """Returns whether an organization that holds no row waits for one, other than the
+        project's.
+        """
+        queue = self._queue(1)
+        own = select(ProjectTable.organization_id).where(ProjectTable.id == project_id)
+        without = and_(
+            queue.c.organization_id != own.scalar_subquery(), queue.c.organization_running == 0
+        )
+        return await self._waits(queue, without, max_attempts)
+
+    async def _waits(self, queue: Any, where: ColumnElement[bool], max_attempts: int) -> bool:
+        table = self.table
         waiting = (
             select(literal(1))
             .select_from(queue)
             .join(table, and_(table.project_id == queue.c.project_id, table.id == queue.c.id))
-            .where(
-                queue.c.project_id != project_id,
-                queue.c.running == 0,
-                self._is_claimable(max_attempts),
-            )
+            .where(where, self._is_claimable(max_attempts))
             .limit(1)
         )
         return await self._session.scalar(waiting) is not None
 
+    async def organizations_of(self, project_ids: Collection[str]) -> dict[str, str]:
+        """Returns the organization of each project."""
+        query = select(ProjectTable.id, ProjectTable.organization_id)
+        rows = await self._session.execute(query.where(ProjectTable.id.in_(project_ids)))
+        return {row.id: row.organization_id for row in rows}
+
     def _next(self, max_attempts: int, most_held: int) -> Select[Any]:
-        """Selects and locks the first row of the order; skips rows that are locked."""
+        """Selects and locks the first row that can be claimed, of the organization that is first
+        among those with one; `place` counts rows that cannot be, too. Skips rows that are locked.
+        """
         queue, table = self._queue(_CANDIDATES), self.table
         own_limit = getattr(ProjectTable, self.limit_column)
         return (
-            select(table.id, queue.c.turn)
+            select(table.id, queue.c.turn, queue.c.organization_id, queue.c.organization_turn)
             .join(queue, and_(table.project_id == queue.c.project_id, table.id == queue.c.id))
             .join(ProjectTable, ProjectTable.id == table.project_id)
             .where(
                 self._is_claimable(max_attempts),
                 queue.c.running < func.coalesce(own_limit, most_held),
             )
-            .order_by(queue.c.place)
+            .order_by(queue.c.organization_share, queue.c.organization_turn, queue.c.place)
             .limit(1)
             .with_for_update(of=table, skip_locked=True)
         )
 
     def _queue(self, depth: int) -> Any:
-        function = getattr(func, f"queue_of_{self.table.__tablename__}")  # type: ignore[attr-defined]  # every mapped class has the name
+        function = getattr(func, f"queue_of_{self._name}")
         return function(depth).table_valued(
             column("project_id", Text),
             column("id", Text),
             column("running", BigInteger),
             column("turn", Float),
+            column("organization_id", Text),
+            column("organization_running", BigInteger),
+            column("organization_share", Float),
+            column("organization_turn", Float),
             column("place", BigInteger),
         )
 
     def _lock_number(self) -> ColumnElement[int]:
-        return func.hashtextextended(f"claims of {self.table.__tablename__}", 0)  # type: ignore[attr-defined]  # every mapped class has the name
+        return func.hashtextextended(f"claims of {self._name}", 0)
+
+    @property
+    def _name(self) -> str:
+        return self.table.__tablename__  # type: ignore[attr-defined,no-any-return]  # every mapped class has the name
 
     async def release(self, lease: Lease, *, orderly: bool, back_off: bool) -> int | None:
         """Ends the lease, so that the row can be claimed at once. An `orderly` stop counts as no

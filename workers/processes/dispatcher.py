@@ -1,12 +1,13 @@
 """Claims a row and starts its child, without blocking the Celery task that requests it.
 
-The control queue also carries sweeps, which must not wait for an eval of hours. Promises that a
-project without a slot gets one: while it waits, no other project keeps two slots of a full worker,
-nor one for longer than a call to an endpoint may take. A child that gives its slot back releases
-its lease, and another claim goes on after its last result.
+The control queue also carries sweeps, which must not wait for an eval of hours. Promises that an
+organization or project without a slot gets one: while it waits, no other organization (project)
+keeps two slots of a full worker, nor a project one for longer than a call to an endpoint may take.
+A child that gives its slot back releases its lease, and another claim goes on after its last
+result.
 """
 
-from collections import Counter
+from collections.abc import Mapping
 
 import structlog
 
@@ -39,27 +40,44 @@ async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) 
 async def _free_slot(
     work: LeasedWork, settings: Settings, database: Database, *, children: Children
 ) -> None:
-    """Ends a child whose slot another project should have; at most one at a time."""
-    child = child_to_end(children.running, longest_s=settings.egress.call_timeout_s)
-    if child is None or child.project_id is None:
+    """Ends a child whose slot another organization or project should have; at most one at a
+    time.
+    """
+    running, longest_s = children.running, settings.egress.call_timeout_s
+    if any(child.is_ending for child in running):
         return
+    most = settings.lease.max_attempts
     async with work.claims(database) as unit:
-        others_wait = await unit.leases.other_projects_wait(
-            child.project_id, max_attempts=settings.lease.max_attempts
+        organization_of = await unit.leases.organizations_of(
+            [child.project_id for child in running if child.project_id is not None]
         )
-    if others_wait:
-        log.info("a slot is given to another project", noun=work.noun)
-        child.terminate()
+        for child, others_wait in (
+            (newest_of_several(running, organization_of), unit.leases.other_organizations_wait),
+            (child_to_end(running, longest_s=longest_s), unit.leases.other_projects_wait),
+        ):
+            if child is None or child.project_id is None:
+                continue
+            if await others_wait(child.project_id, max_attempts=most):
+                log.info("a slot is given to others", noun=work.noun)
+                child.terminate()
+                return
+
+
+def newest_of_several(running: list[TaskChild], owner_of: Mapping[str, str]) -> TaskChild | None:
+    """Returns the newest child of an owner with several slots; `owner_of` maps its project."""
+    owners = [owner_of.get(child.project_id or "") for child in running]
+    spare = [
+        child
+        for child, owner in zip(running, owners, strict=True)
+        if owner is not None and owners.count(owner) > 1
+    ]
+    return spare[-1] if spare else None
 
 
 def child_to_end(running: list[TaskChild], *, longest_s: float) -> TaskChild | None:
     """Returns the newest child of a project with several slots, else the oldest child if it has
-    run for `longest_s`; `None` while a child is ending already.
+    run for `longest_s`.
     """
-    if any(child.is_ending for child in running):
-        return None
-    slots = Counter(child.project_id for child in running)
-    spare = [child for child in running if slots[child.project_id] > 1]
-    if spare:
-        return spare[-1]
-    return next((child for child in running if child.age_s > longest_s), None)
+    projects = {child.project_id: child.project_id for child in running if child.project_id}
+    spare = newest_of_several(running, projects)
+    return spare or next((child for child in running if child.age_s > longest_s), None)

@@ -103,23 +103,39 @@ async def _attended(forked: Forked, program: bytes, *, limit_s: float, prepared_
     return _without_reply(ended, limit_s=limit_s, left=left, elapsed_s=elapsed_s)
 
 
+@dataclass(slots=True)
+class FairClock:
+    """The time that a program has left, when its waits for a processor do not count."""
+
+    limit_s: float
+    _waited_s: float = 0.0
+
+    def left_s(self, *, elapsed_s: float, waited_s: float) -> float:
+        """Returns the seconds, 0 or fewer once the limit is reached. Raises `ExecutionFailed` where
+        the machine is too busy to give the program its seconds.
+        """
+        self._waited_s = max(self._waited_s, waited_s)  # none is known once the process is gone
+        left_s = self.limit_s - elapsed_s + self._waited_s
+        if left_s > 0 and elapsed_s >= _BUSY * self.limit_s:
+            raise ExecutionFailed(
+                f"is busy: within {elapsed_s:.0f} s a program had too little of a processor"
+            )
+        return left_s
+
+
 async def _in_fair_time(forked: Forked, program: bytes, *, limit_s: float) -> bytes | None:
     """Returns the reply, `None` after `limit_s` without one. Raises `ExecutionFailed` where the
     machine is too busy to give the program its seconds.
     """
-    started, before_s, waited_s = time.monotonic(), forked.waited_s(), 0.0
+    started, before_s, clock = time.monotonic(), forked.waited_s(), FairClock(limit_s)
     exchange = asyncio.create_task(_exchange(forked.channel, program))
     try:
         while True:
-            elapsed_s = time.monotonic() - started
-            waited_s = max(waited_s, forked.waited_s() - before_s)  # none is known once it is gone
-            left_s = limit_s - elapsed_s + waited_s
+            left_s = clock.left_s(
+                elapsed_s=time.monotonic() - started, waited_s=forked.waited_s() - before_s
+            )
             if left_s <= 0:
                 return None
-            if elapsed_s >= _BUSY * limit_s:
-                raise ExecutionFailed(
-                    f"is busy: within {elapsed_s:.0f} s a program had too little of a processor"
-                )
             if (await asyncio.wait({exchange}, timeout=max(left_s, _LOOK_S)))[0]:
                 return exchange.result()
     finally:

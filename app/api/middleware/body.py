@@ -17,6 +17,7 @@ from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
 from app.domain.storable_text import UNSTORABLE
+from app.domain.strict_json import MAX_VALUES, has_too_many_values
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 _FORM_BYTES: Final = 1024 * 1024
@@ -32,15 +33,9 @@ JSON_DEADLINE_S: Final = 120.0
 FORM_DEADLINE_S: Final = 20.0
 """Deadline of a whole form of a page. Nobody has signed in yet when a sign-in form arrives."""
 MAX_DEPTH: Final = 100
-MAX_VALUES: Final = 25_000
-"""Limit of values in a body. Each later reader takes time for each value: 90,000 block the event
-loop for 140 ms.
-"""
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
-_STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[,\[{]', re.DOTALL)
-"""A string that nothing closes matches too, as far as it goes: each byte is read once."""
 
 
 class BodyGuard:
@@ -139,7 +134,7 @@ async def _read_body(receive: Receive, limit: int) -> bytes | None:
 
 def json_problem(body: bytes) -> str | None:
     """Returns the reason why this JSON cannot be served, or `None`."""
-    if _has_too_many_values(body):
+    if has_too_many_values(body):
         return f"it contains more than {MAX_VALUES} values"
     try:
         value = json.loads(
@@ -159,19 +154,6 @@ def json_problem(body: bytes) -> str | None:
     except ValueError as error:
         return str(error)
     return None
-
-
-def _has_too_many_values(body: bytes) -> bool:
-    """Counts values before objects are built: 4 MB of empty lists become 100 MB of objects."""
-    if body.count(b",") + body.count(b"[") + body.count(b"{") <= MAX_VALUES:
-        return False
-    values = 0
-    for tokens, token in enumerate(_STRUCTURE.finditer(body)):
-        values += token[0][:1] != b'"'
-        # A comma separates two strings of JSON: a body with more strings than values is no JSON.
-        if values > 2 * MAX_VALUES or tokens > 4 * MAX_VALUES:
-            return True
-    return False
 
 
 def _refuse_constant(name: str) -> None:

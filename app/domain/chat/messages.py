@@ -18,7 +18,7 @@ from app.domain.chat.faults import (
     unsupported_parameter,
     unsupported_value,
 )
-from app.domain.strict_json import strict_loads
+from app.domain.strict_json import TooManyValues, strict_loads
 
 BROKEN_CALL: Final = "tool_call_error"
 """Field of an assistant message whose tool call could not be parsed (`docs/tool-loop.md`)."""
@@ -178,6 +178,8 @@ def _check_arguments(text: str, place: str) -> None:
     except json.JSONDecodeError as error:
         reason = f"it is not valid JSON ({error.msg} at character {error.pos})"
         raise invalid_value(place, reason) from None
+    except TooManyValues as error:
+        raise invalid_value(place, str(error)) from None
     except ValueError as error:
         raise invalid_value(place, "it holds a number that is out of range") from error
     if not isinstance(arguments, dict):

@@ -1,15 +1,24 @@
-"""Long runs of combining marks, which take quadratic time to normalise. Pure."""
+"""Combining marks: where a text may be cut before it is normalised, and long runs of them. Pure.
+
+Owns the set of characters that join those before them in a normal form. To normalise a run of them
+takes quadratic time, and one call holds the interpreter to its end.
+"""
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
 MAX_MARKS: Final = 30
 """Combining marks in a row. Source: Unicode Standard Annex 15, Stream-Safe Text Format."""
 LONG_RUN: Final = f"a text has more than {MAX_MARKS} combining marks in a row"
+PIECE: Final = 65_536
+"""Characters that are normalised at once: at most 10 ms."""
 _MARKS_END: Final = 0x20000
 """No character from here on is a combining mark."""
+_HANGUL: Final = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
+"""Vowels and final consonants, which join the syllable before them."""
 
 
 def has_long_run_of_marks(text: str) -> bool:
@@ -19,11 +28,43 @@ def has_long_run_of_marks(text: str) -> bool:
     return any(run.end() - run.start() > MAX_MARKS for run in _marks().finditer(text))
 
 
+def pieces(text: str, size: int = PIECE) -> Iterator[str]:
+    """Yields the text in pieces whose normal forms, one after another, are that of the text. A long
+    run of marks is cut, as Stream-Safe Text Format cuts it.
+    """
+    start = 0
+    while start < len(text):
+        end = start + size
+        end += next(
+            (at for at in range(MAX_MARKS) if not _marks().match(text, end + at)), MAX_MARKS
+        )
+        yield from _without_long_runs(text[start:end])
+        start = end
+
+
+def _without_long_runs(text: str) -> Iterator[str]:
+    start = 0
+    for run in _marks().finditer(text):
+        for cut in range(run.start() + MAX_MARKS, run.end(), MAX_MARKS):
+            yield text[start:cut]
+            start = cut
+    yield text[start:]
+
+
 @cache
 def _marks() -> re.Pattern[str]:
-    """Finds runs of marks: characters that are marks once they are decomposed."""
-    decomposed = (
-        (each, unicodedata.normalize("NFKD", each)) for each in map(chr, range(_MARKS_END))
-    )
-    marks = "".join(each for each, parts in decomposed if unicodedata.combining(parts[0]))
-    return re.compile(f"[{marks}]+")
+    """Finds runs of marks: characters that are, or begin when they are decomposed with, a combining
+    mark or the second part of a character that is composed.
+    """
+    composed = {chr(point) for syllables in _HANGUL for point in syllables}
+    for each in map(chr, range(_MARKS_END)):
+        parts = unicodedata.normalize("NFD", each)
+        if len(parts) > 1 and unicodedata.normalize("NFC", parts) == each:
+            composed.add(parts[-1])
+    joining = (each for each in map(chr, range(_MARKS_END)) if _joins(each, composed))
+    return re.compile(f"[{''.join(joining)}]+")
+
+
+def _joins(each: str, composed: set[str]) -> bool:
+    firsts = {each, *(unicodedata.normalize(form, each)[0] for form in ("NFD", "NFKD"))}
+    return not composed.isdisjoint(firsts) or any(map(unicodedata.combining, firsts))

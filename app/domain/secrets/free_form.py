@@ -20,6 +20,7 @@ from app.domain.documents.pointers import Path
 from app.domain.secrets.names import Announced, announced
 from app.domain.secrets.schema_references import LocalSchemas
 from app.domain.secrets.urls import REDACTED, shown_text
+from app.domain.strict_json import has_too_many_values
 
 Found = tuple[Path, Any, str]
 """Where a secret is, its value, and the text that is shown instead."""
@@ -168,9 +169,13 @@ def _in_scalar(value: Any, path: Path, credential: Announced) -> Iterator[Found]
 
 
 def _json_with_secrets(text: str, path: Path) -> bool:
-    """Returns whether a text is a JSON object or list that holds a secret."""
+    """Returns whether a text is a JSON object or list that holds a secret, or is too large or too
+    deep to tell.
+    """
     if text.lstrip()[:1] not in {"{", "["}:
         return False
+    if has_too_many_values(text):
+        return True
     try:
         inner = json.loads(text)
     except RecursionError:

@@ -23,15 +23,13 @@ from app.rendering.formats.tool_format import (
 from app.rendering.formats.typed_values import typed_value
 
 _START: Final = "<tool_call>"
-_MARKS: Final = ("</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")
-_CALL: Final = re.compile(
-    r"<tool_call>\s*(?P<name>[^\s<{]+)\s*"
-    r"(?P<body>(?:<arg_key>.*?</arg_key>\s*<arg_value>.*?</arg_value>\s*)*)</tool_call>",
-    re.DOTALL,
-)
-_ARGUMENT: Final = re.compile(
-    r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>", re.DOTALL
-)
+_END: Final = "</tool_call>"
+_KEY: Final = "<arg_key>"
+_MARKS: Final = (_END, _KEY, "</arg_key>", "<arg_value>", "</arg_value>")
+# Each is searched once, forward from the end of what was read before: a turn costs its length.
+_NAME: Final = re.compile(r"\s*+([^\s<{]++)\s*+")
+_KEY_END: Final = re.compile(r"</arg_key>\s*+<arg_value>")
+_VALUE_END: Final = re.compile(r"</arg_value>\s*+(?=<arg_key>|</tool_call>)")
 
 
 class Glm45(MarkedCalls):
@@ -40,23 +38,39 @@ class Glm45(MarkedCalls):
 
     @override
     def read(self, text: str, tools: Tools) -> list[ParsedToolCall]:
-        calls = [
-            ParsedToolCall(match["name"], _arguments(match["name"], match["body"], tools))
-            for match in _CALL.finditer(text)
-        ]
-        if _START in _CALL.sub("", text):
-            raise BrokenCall("it is not a name with <arg_key> and <arg_value> pairs")
+        calls, end = list[ParsedToolCall](), 0
+        while (start := text.find(_START, end)) >= 0:
+            name = _NAME.match(text, start + len(_START))
+            if name is None:
+                raise _broken()
+            arguments, end = _arguments(text, name.end())
+            if not text.startswith(_END, end):
+                raise _broken()
+            calls.append(ParsedToolCall(name[1], _typed(name[1], arguments, tools)))
         return calls
 
 
-def _arguments(function: str, body: str, tools: Tools) -> str:
+def _arguments(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
+    """Returns the pairs of keys and values from `at` on, and their end. Raises `BrokenCall`."""
+    pairs = []
+    while text.startswith(_KEY, at):
+        key = _KEY_END.search(text, at + len(_KEY))
+        value = key and _VALUE_END.search(text, key.end())
+        if key is None or value is None:
+            raise _broken()
+        pairs.append((text[at + len(_KEY) : key.start()].strip(), text[key.end() : value.start()]))
+        at = value.end()
+    return pairs, at
+
+
+def _typed(function: str, arguments: list[tuple[str, str]], tools: Tools) -> str:
     return arguments_json(
         {
-            match["key"].strip(): typed_value(
-                match["value"],
-                parameter_schema(tools, function, match["key"].strip()),
-                guess=True,
-            )
-            for match in _ARGUMENT.finditer(body)
+            key: typed_value(value, parameter_schema(tools, function, key), guess=True)
+            for key, value in arguments
         }
     )
+
+
+def _broken() -> BrokenCall:
+    return BrokenCall("it is not a name with <arg_key> and <arg_value> pairs")

@@ -50,18 +50,24 @@ class Llama3Json:
 
 
 def _read(body: str) -> list[ParsedToolCall]:
-    calls = []
+    calls, at = list[ParsedToolCall](), 0
     while True:
         try:
-            _, end = _DECODER.raw_decode(body)
+            _, end = _DECODER.raw_decode(body, at)
         except RecursionError:
             raise BrokenCall("it is nested too deeply") from None
         except ValueError:
             end = len(body)  # the strict parser below says why
-        calls.append(call_of(loads(body[:end]), keys=_KEYS))
-        body = body[end:].lstrip()
-        if not body:
+        calls.append(call_of(loads(body[at:end]), keys=_KEYS))
+        at = _after_space(body, end)
+        if at == len(body):
             return calls
-        if not body.startswith(";"):
+        if body[at] != ";":
             raise BrokenCall("it has text after its JSON object")
-        body = body[1:].lstrip()
+        at = _after_space(body, at + 1)
+
+
+def _after_space(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at

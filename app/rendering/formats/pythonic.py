@@ -72,7 +72,10 @@ def _calls_of(text: str) -> list[ParsedToolCall]:
         raise BrokenCall("it is not a list of Python calls") from None
     if not isinstance(body, ast.List) or not body.elts:
         raise BrokenCall("it is not a list of Python calls")
-    return [_call_of(element) for element in body.elts]
+    try:
+        return [_call_of(element) for element in body.elts]
+    except RecursionError:  # a name of a thousand parts
+        raise BrokenCall("it is nested too deeply") from None
 
 
 def _call_of(node: ast.expr) -> ParsedToolCall:

@@ -10,7 +10,7 @@ value
 """
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from typing_extensions import override
 
@@ -26,13 +26,11 @@ from app.rendering.formats.tool_format import (
 from app.rendering.formats.typed_values import typed_value
 
 _START: Final = "<tool_call>"
-_CALL: Final = re.compile(
-    r"<tool_call>\s*<function=(?P<name>[^>\n]+)>(?P<body>.*?)</function>\s*</tool_call>", re.DOTALL
-)
-_PARAMETER: Final = re.compile(
-    r"<parameter=(?P<key>[^>\n]+)>\n?(?P<value>.*?)\n?</parameter>(?=\s*(?:<parameter=|$))",
-    re.DOTALL,
-)
+# Each is searched once, forward from the end of what was read before: a turn costs its length.
+_HEAD: Final = re.compile(r"\s*+<function=([^>\n]++)>")
+_END: Final = re.compile(r"</function>\s*+</tool_call>")
+_KEY: Final = re.compile(r"\s*+<parameter=([^>\n]++)>")
+_VALUE_END: Final = re.compile(r"</parameter>(?=\s*+(?:<parameter=|\Z))")
 
 
 class Qwen3Coder(MarkedCalls):
@@ -41,23 +39,29 @@ class Qwen3Coder(MarkedCalls):
 
     @override
     def read(self, text: str, tools: Tools) -> list[ParsedToolCall]:
-        calls = [
-            ParsedToolCall(match["name"], _arguments(match["name"], match["body"], tools))
-            for match in _CALL.finditer(text)
-        ]
-        if _START in _CALL.sub("", text):
-            raise BrokenCall("it is not <function=…> with its parameters, closed by </tool_call>")
+        calls, at = list[ParsedToolCall](), 0
+        while (start := text.find(_START, at)) >= 0:
+            head = _HEAD.match(text, start + len(_START))
+            end = head and _END.search(text, head.end())
+            if head is None or end is None:
+                raise BrokenCall(
+                    "it is not <function=…> with its parameters, closed by </tool_call>"
+                )
+            body = text[head.end() : end.start()]
+            calls.append(ParsedToolCall(head[1], _arguments(head[1], body, tools)))
+            at = end.end()
         return calls
 
 
 def _arguments(function: str, body: str, tools: Tools) -> str:
-    if _PARAMETER.sub("", body).strip():
+    values, at = dict[str, Any](), 0
+    while (key := _KEY.match(body, at)) is not None:
+        end = _VALUE_END.search(body, key.end())
+        if end is None:
+            break
+        text = body[key.end() : end.start()].removeprefix("\n").removesuffix("\n")
+        values[key[1]] = typed_value(text, parameter_schema(tools, function, key[1]))
+        at = end.end()
+    if body[at:].strip():
         raise BrokenCall("its function has text outside of <parameter=…> … </parameter>")
-    return arguments_json(
-        {
-            match["key"]: typed_value(
-                match["value"], parameter_schema(tools, function, match["key"])
-            )
-            for match in _PARAMETER.finditer(body)
-        }
-    )
+    return arguments_json(values)

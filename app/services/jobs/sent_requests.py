@@ -113,7 +113,7 @@ def _grader_requests(job: Job, row: RolloutRow, line: str) -> Iterator[SentReque
     if not graders or not row.trace["turns"] or not _was_graded(row):
         return
     try:
-        item = strict_loads(line)
+        item = strict_loads(line, most=None)
     except (ValueError, RecursionError):
         return
     sample = sample_object(trajectory_of(row))

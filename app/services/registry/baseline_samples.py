@@ -4,7 +4,7 @@ rows, as their graders saw them, with tool calls and turns. A rollout that was l
 Must not know how samples are scored.
 """
 
-import asyncio
+from functools import partial
 from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
@@ -14,9 +14,12 @@ from app.domain.errors import InvalidRequest, NotFound
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.stored_traces import trajectory_of
+from app.domain.strict_json import count_values
 from app.grading.calibration import MAX_SAMPLES, Sample
+from app.grading.computing import computed
 from app.services.files.files import FileService
 from app.services.files.rows import FileLine, rows_at
+from app.services.registry.calibration_files import check_values
 from app.store.database import Database
 
 _PAGE: Final = 100
@@ -69,10 +72,12 @@ class BaselineSamples:
         except NotFound as error:
             message = f"The rows of the baseline are gone: file {file_id} does not exist any more."
             raise InvalidRequest(message, param=_PARAM, code="file_not_found") from error
-        return {
-            index: await asyncio.to_thread(_item, line)
-            for index, line in (await rows_at(chunks, wanted)).items()
-        }
+        items, values = dict[int, dict[str, Any]](), 0
+        for index, line in (await rows_at(chunks, wanted)).items():
+            items[index] = await computed(partial(_item, line))
+            values += count_values(items[index])
+            check_values(values, _PARAM)
+        return items
 
 
 def _item(line: FileLine) -> dict[str, Any]:

@@ -4,13 +4,14 @@ Owns the form of a line and the limits of a file. A line is parsed by one call t
 interpreter, so its size is limited: 1 MiB takes about 10 ms.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest
-from app.domain.strict_json import strict_loads
-from app.grading.calibration import MAX_SAMPLES, Sample
+from app.domain.strict_json import count_values, strict_loads
+from app.grading.calibration import MAX_ITEM_VALUES, MAX_SAMPLES, Sample
+from app.grading.computing import computed
 
 MAX_FILE_BYTES: Final = 33_554_432
 MAX_SAMPLE_BYTES: Final = 1_048_576
@@ -30,6 +31,16 @@ def check_number(count: int, param: str) -> None:
         )
 
 
+def check_values(count: int, param: str) -> None:
+    """Raises `InvalidRequest` for more values in the items of all samples than may be held."""
+    if count > MAX_ITEM_VALUES:
+        raise InvalidRequest(
+            f"The items contain more than {MAX_ITEM_VALUES} values: send fewer samples.",
+            param=param,
+            code="too_many_values",
+        )
+
+
 async def read_samples(chunks: AsyncIterator[bytes]) -> list[Sample]:
     """Reads lines of `{"item", "model_sample"}`, or of `{"item", "sample"}` with an `output_text`.
 
@@ -37,8 +48,8 @@ async def read_samples(chunks: AsyncIterator[bytes]) -> list[Sample]:
     """
     lines = _Lines()
     async for chunk in chunks:
-        await asyncio.to_thread(lines.feed, chunk)
-    return await asyncio.to_thread(lines.samples)
+        await computed(partial(lines.feed, chunk))
+    return await computed(lines.samples)
 
 
 class _Lines:
@@ -78,7 +89,12 @@ class _Lines:
     def samples(self) -> list[Sample]:
         self._line(self._pending)
         check_number(self._count, "file_id")
-        return [_read(line, number) for number, line in self._kept]
+        samples, values = list[Sample](), 0
+        for number, line in self._kept:
+            samples.append(_read(line, number))
+            values += count_values(samples[-1].item)
+            check_values(values, "file_id")
+        return samples
 
 
 def _read(line: bytes, number: int) -> Sample:

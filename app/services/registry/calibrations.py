@@ -1,13 +1,15 @@
 """Calibration of a registered grader: real answers and adversarial probes, scored as in training.
 
-Owns how long the scoring may take. Threads read the file and compute the statistics and the probes,
-so that the API goes on answering. Nothing is stored. Must not know HTTP routes.
+Owns how long the scoring may take. Threads read the file and compute scores, statistics and probes,
+in the share of the organization, so that the API goes on answering. Nothing is stored. Must not
+know HTTP routes.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.graders.graders import AnyGrader
@@ -15,6 +17,7 @@ from app.domain.ids import new_id
 from app.domain.tools.trials import new_trace_id
 from app.grading.calibration import Sample, Spread, spearman, spread
 from app.grading.calibration_report import Agreement, report
+from app.grading.computing import computed
 from app.grading.probes import ProbeResult, probe_result, probes
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer
@@ -26,6 +29,8 @@ from app.services.registry.trials import TrialService
 CALIBRATION_LIMIT_S: Final = 240.0
 _AT_ONCE: Final = 16
 _SHOWN_FAULTS: Final = 3
+_THREAD_FROM: Final = 16_384
+"""Characters from which an answer is parsed on a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,24 @@ class CalibrationService:
         Raises `InvalidRequest` at the source that was sent where no sample can be scored, or not
         all of them in time.
         """
+        with self._trials.computing():
+            sent_as, found, cure = await self._found(samples, file_id=file_id, job_id=job_id)
+            scorer = await self._trials.scorer(grader, "grader")
+            second = None if other is None else await self._trials.scorer(other, "compare_with")
+            try:
+                async with asyncio.timeout(CALIBRATION_LIMIT_S):
+                    return await self._calibrate(scorer, second, found, sent_as=sent_as)
+            except TimeoutError:
+                raise InvalidRequest(
+                    f"The samples could not be scored within {CALIBRATION_LIMIT_S:g} s: {cure}.",
+                    param=sent_as,
+                    code="calibration_timeout",
+                ) from None
+
+    async def _found(
+        self, samples: Sequence[Sample], *, file_id: str | None, job_id: str | None
+    ) -> tuple[str, Sequence[Sample], str]:
+        """Returns the samples, under which name they were sent, and what helps if they are many."""
         sent_as, cure = "samples", "send fewer"
         if file_id is not None:
             sent_as, samples = "file_id", await self._read_file(file_id)
@@ -78,17 +101,7 @@ class CalibrationService:
             sent_as, samples = "job_id", await self._baselines.read(job_id)
             cure = "send some of the job's answers as 'samples'"
         check_number(len(samples), sent_as)
-        scorer = await self._trials.scorer(grader, "grader")
-        second = None if other is None else await self._trials.scorer(other, "compare_with")
-        try:
-            async with asyncio.timeout(CALIBRATION_LIMIT_S):
-                return await self._calibrate(scorer, second, samples, sent_as=sent_as)
-        except TimeoutError:
-            raise InvalidRequest(
-                f"The samples could not be scored within {CALIBRATION_LIMIT_S:g} s: {cure}.",
-                param=sent_as,
-                code="calibration_timeout",
-            ) from None
+        return sent_as, samples, cure
 
     async def _calibrate(
         self, scorer: Scorer, other: Scorer | None, samples: Sequence[Sample], *, sent_as: str
@@ -99,11 +112,11 @@ class CalibrationService:
         if not graded:
             message = f"No sample could be scored: {faults[0]}."
             raise InvalidRequest(message, param=sent_as, code="grader_failed")
-        real = await asyncio.to_thread(
-            spread, [s for s, _ in graded], [score for _, score in graded]
+        real = await computed(
+            partial(spread, [s for s, _ in graded], [score for _, score in graded])
         )
         agreement = None if other is None else await _agreement(other, graded)
-        tried = await asyncio.to_thread(probes, samples)
+        tried = await computed(partial(probes, samples))
         probed = await _probe(scorer, tried, real)
         return Calibration(
             samples=len(samples),
@@ -132,7 +145,7 @@ async def _probe(
 async def _agreement(other: Scorer, graded: Sequence[tuple[Sample, float]]) -> Agreement:
     answers = await _score_all(other, [sample for sample, _ in graded])
     both = [(s, a) for (_, s), a in zip(graded, answers, strict=True) if isinstance(a, float)]
-    value = await asyncio.to_thread(spearman, [mine for mine, _ in both], [a for _, a in both])
+    value = await computed(partial(spearman, [mine for mine, _ in both], [a for _, a in both]))
     faults = tuple(answer for answer in answers if isinstance(answer, str))
     return Agreement(value, len(both), faults)
 
@@ -142,14 +155,21 @@ async def _score_all(scorer: Scorer, samples: Sequence[Sample]) -> list[float | 
     slots = asyncio.Semaphore(_AT_ONCE)
 
     async def score(sample: Sample) -> float | str:
-        request = GradeRequest(
-            text_sample(sample.text, sample.more), sample.item, new_trace_id(), new_id("grade_")
-        )
         async with slots:
             await asyncio.sleep(0)  # a scorer that awaits nothing would hold the loop to the end
+            sampled = await _sampled(sample)
+            request = GradeRequest(sampled, sample.item, new_trace_id(), new_id("grade_"))
             try:
                 return (await scorer.score(request)).score
             except ScoreFault as fault:
                 return str(fault)
 
     return list(await asyncio.gather(*(score(sample) for sample in samples)))
+
+
+async def _sampled(sample: Sample) -> dict[str, Any]:
+    """Returns what the grader reads of a sample. A long answer is parsed on a thread."""
+    read = partial(text_sample, sample.text, sample.more)
+    if len(sample.text) < _THREAD_FROM and not sample.more:
+        return read()
+    return await computed(read)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from app.domain.documents.walk import walk_fields
@@ -27,6 +28,7 @@ from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.inference.judges import EngineModels, RoutedJudges
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.build import GradingPorts, build_scorer
+from app.grading.computing import computed
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, Scorer, ScoreResult
 from app.services.models.judge_models import JudgeModels
@@ -108,16 +110,17 @@ class TrialService:
         A grader's fault is a result: reward 0 with its flags.
         """
         scorer = await self.scorer(grader, "grader")
-        request = GradeRequest(
-            sample=await asyncio.to_thread(text_sample, model_sample, sample),
-            item=item,
-            trace_id=trace_id or new_trace_id(),
-            call_id=new_id("grade_"),
-        )
         started = time.perf_counter()
         try:
             async with asyncio.timeout(GRADER_RUN_LIMIT_S):
-                with self._ports.computing():
+                with self.computing():
+                    sampled = await computed(partial(text_sample, model_sample, sample))
+                    request = GradeRequest(
+                        sample=sampled,
+                        item=item,
+                        trace_id=trace_id or new_trace_id(),
+                        call_id=new_id("grade_"),
+                    )
                     result = await scorer.score(request)
         except ScoreFault as fault:
             result = ScoreResult(
@@ -130,6 +133,10 @@ class TrialService:
             details = f"no score within {GRADER_RUN_LIMIT_S:g} s"
             result = ScoreResult(0.0, GraderErrors(other_error=True, details=details))
         return Trial(result, time.perf_counter() - started)
+
+    def computing(self) -> AbstractContextManager[None]:
+        """Opens a block whose scores are computed in the project's share of the threads."""
+        return self._ports.computing()
 
     async def scorer(self, grader: AnyGrader, param: str) -> Scorer:
         """Returns the scorer of a grader that was sent as `param`. Raises `InvalidRequest`."""

@@ -22,6 +22,7 @@ from app.store.schema import (
     reports,
     rollouts,
     service_accounts,
+    turns,
     uploads,
     webhooks,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "reports",
     "rollouts",
     "service_accounts",
+    "turns",
     "uploads",
     "webhooks",
 ]

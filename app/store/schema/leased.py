@@ -42,7 +42,7 @@ class QueuedRow(LeasedRow):
     not_before: Mapped[Timestamp | None]
     """The row cannot be claimed before this time."""
     turn: Mapped[float | None]
-    """The project's turn at the row's last claim, in virtual time."""
+    """The project's turn at the row's last claim, in the virtual time of its organization."""
 
 
 def queue_indexes(table: str, *first: TextClause, is_open: str) -> tuple[Index, ...]:

@@ -15,12 +15,17 @@ from app.store.schema.base import Base, Id, Now, Timestamp
 
 class OrganizationTable(Base):
     __tablename__ = "organizations"
-    __table_args__ = (UniqueConstraint("slug"),)
+    __table_args__ = (
+        UniqueConstraint("slug"),
+        CheckConstraint("share_weight > 0", name="share_weight"),
+    )
 
     id: Mapped[Id]
     slug: Mapped[str]
     title: Mapped[str]
     created_at: Mapped[Now]
+    share_weight: Mapped[float] = mapped_column(server_default="1")
+    """An organization of weight 2 gets twice as many workers and claims as one of weight 1."""
 
 
 class ProjectTable(Base):
@@ -53,7 +58,9 @@ class ProjectTable(Base):
     created_at: Mapped[Now]
     archived_at: Mapped[Timestamp | None]
     share_weight: Mapped[float] = mapped_column(server_default="1")
-    """A project of weight 2 gets twice as many workers and claims as one of weight 1."""
+    """Within its organization, a project of weight 2 gets twice as many workers and claims as one
+    of weight 1.
+    """
     max_queued_jobs: Mapped[int | None] = mapped_column(BigInteger)
     """This and the following: the project's own quotas. `None` means the settings' quota."""
     max_running_jobs: Mapped[int | None] = mapped_column(BigInteger)

@@ -1,16 +1,20 @@
 """`POST /v1/graders/{id}/calibrate`, with sound graders and with ones that can be hacked."""
 
+import asyncio
 import json
+import threading
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.domain.rollouts.rollouts import RolloutRow
+from app.grading.computing import ComputingShares
 from app.store.database import Database as Store
 from app.store.jobs.claims import job_claims
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
+from tests.support.patience import PATIENCE_S, until
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import a_rollout
@@ -73,6 +77,39 @@ async def test_a_grader_that_can_be_hacked_is_reported(
     found = await calibrated(api, grader, samples=SAMPLES)
     assert {probe["name"] for probe in found["probes"] if probe["hacks"]} == hacks
     assert sum("training could learn to give it" in line for line in found["report"]) == len(hacks)
+
+
+async def test_calibrations_of_one_organization_leave_threads_to_another(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, begun = threading.Event(), list[str]()
+    run = ComputingShares.run
+
+    def watched(self: ComputingShares, owners: tuple[str, ...], function: Any) -> Any:
+        def compute() -> Any:
+            begun.append(owners[-1])
+            assert owners[-1] != begun[0] or go_on.wait(PATIENCE_S)
+            return function()
+
+        return run(self, owners, compute)
+
+    monkeypatch.setattr(ComputingShares, "run", watched)
+    path = await path_of(api, EXACT)
+    asked = [
+        asyncio.create_task(api.call("POST", path, json={"samples": SAMPLES})) for _ in range(3)
+    ]
+    try:
+        await until(lambda: begun != [], what="a computation of a calibration")
+        body = {"grader": EXACT, "model_sample": "Town " * 9_000, "item": ROWS[0]}
+        trial = await api.call(
+            "POST", "/v1/fine_tuning/alpha/graders/run", key=api.other_key, json=body
+        )
+        assert (trial.status_code, trial.json()["reward"]) == (200, 0.0)
+        assert begun.count(begun[0]) == 1
+        assert len(set(begun)) == 2
+    finally:
+        go_on.set()
+    assert [reply.status_code for reply in await asyncio.gather(*asked)] == [200] * 3
 
 
 async def test_two_graders_are_compared_by_rank(api: Api) -> None:

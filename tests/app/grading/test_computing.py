@@ -1,4 +1,4 @@
-"""Shares of projects in the threads that compute scores."""
+"""Shares of organizations and their projects in the threads that compute scores."""
 
 import asyncio
 import gc
@@ -8,7 +8,7 @@ from app.grading.computing import ComputingShares, computed
 from tests.support.patience import PATIENCE_S, until
 
 
-async def test_each_project_computes_one_score_at_a_time_and_all_together_a_few() -> None:
+async def test_each_organization_computes_one_score_at_a_time_and_all_together_a_few() -> None:
     shares, go_on, running = ComputingShares(at_once=2), Event(), list[str]()
 
     def compute(name: str) -> str:
@@ -17,7 +17,7 @@ async def test_each_project_computes_one_score_at_a_time_and_all_together_a_few(
         return name
 
     async def score(name: str) -> str:
-        with shares.of(name[0]):
+        with shares.of(name[0], name[:2]):
             return await computed(lambda: compute(name))
 
     asked = [asyncio.create_task(score(name)) for name in ("a1", "a2", "a3", "a4", "b1", "c1")]
@@ -38,7 +38,18 @@ async def test_each_project_computes_one_score_at_a_time_and_all_together_a_few(
     asked.clear()
     left.clear()
     gc.collect()
-    assert list(shares._projects) == []
+    assert list(shares._owners) == []
+
+
+async def test_projects_of_an_organization_compute_in_turn() -> None:
+    shares, order = ComputingShares(at_once=2), list[str]()
+
+    async def score(name: str) -> None:
+        with shares.of("one", name[0]):
+            await computed(lambda: order.append(name))
+
+    await asyncio.gather(*(score(name) for name in ("a1", "a2", "a3", "b1", "b2")))
+    assert order == ["a1", "b1", "a2", "b2", "a3"]
 
 
 async def test_without_a_share_there_is_no_turn() -> None:

@@ -1,6 +1,7 @@
 """Tables of turns for each tool-call format, whole and streamed, and for each kind of reasoning."""
 
 import json
+import re
 from typing import Any, get_args
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from app.domain.models.tool_parsers import ToolParser
 from app.rendering.formats.build import build_tool_format
 from app.rendering.formats.reasoning import Reasoning
-from tests.support.format_cases import ANSWERS, BROKEN, READ, THOUGHTS, TOOLS
+from tests.support.format_cases import ANSWERS, BROKEN, DS, READ, THOUGHTS, TOOLS
+from tests.support.growth import growth
 
 
 @pytest.mark.parametrize(("name", "text", "content", "arguments"), READ)
@@ -38,6 +40,11 @@ def test_an_answer_that_looks_like_a_call_is_content(name: ToolParser, text: str
     assert (parsed.content, parsed.tool_calls, parsed.parse_error) == (text, [], None)
 
 
+def test_a_name_of_a_thousand_parts_is_a_broken_call() -> None:
+    parsed = build_tool_format("pythonic").parse("[f" + ".a" * 900 + "(x=1)]", TOOLS)
+    assert "nested too deeply" in str(parsed.parse_error)
+
+
 def test_every_name_has_its_format_and_its_table() -> None:
     names = set(get_args(ToolParser))
     assert {build_tool_format(name).name for name in names} == names
@@ -54,6 +61,56 @@ def test_streamed_content_is_a_prefix_of_the_whole_content(name: ToolParser, tex
     assert [part for part in sent if not content.startswith(part)] == []
     if name not in ("llama3_json", "llama4_json", "pythonic"):
         assert sent[-1] == "" or sent[-1] in content
+
+
+def _repeated(name: ToolParser) -> set[str]:
+    """Returns beginnings of turns, each cut behind a mark, and the marks themselves."""
+    marks = build_tool_format(name).marks
+    cuts = {
+        text[: match.end()]
+        for text in (row[1] for row in READ if row[0] == name)
+        for mark in (*marks, '"', "=", ">", "(", ",")
+        for match in re.finditer(re.escape(mark), text)
+    }
+    return {*cuts, *marks, '{"name": "f", "parameters": {}};'}
+
+
+@pytest.mark.parametrize("name", get_args(ToolParser))
+def test_time_grows_with_the_text_of_a_turn(name: ToolParser) -> None:
+    """Eight times as long is 64 times the work where each call that does not end is read anew."""
+    tool_format = build_tool_format(name)
+
+    def parse(text: str) -> None:
+        tool_format.parse(text, TOOLS)
+
+    for unit in sorted(_repeated(name)):
+        turns = {times: unit * (times * 2_000 // len(unit)) for times in (1, 8)}
+        assert growth(parse, small=turns[1], large=turns[8]) < 30, unit
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "arguments"),
+    [
+        (
+            "glm45",
+            "<tool_call>f<arg_key>s</arg_key><arg_value>a</arg_value>b</arg_value></tool_call>",
+            {"s": "a</arg_value>b"},
+        ),
+        (
+            "qwen3_coder",
+            "<tool_call><function=f><parameter=s>\n<tool_call>\n\n</parameter>\n</function></tool_call>",
+            {"s": "<tool_call>\n"},
+        ),
+        (
+            "deepseek_v31",
+            f'{DS[0]}f<｜tool▁sep｜>{{"s": "<｜tool▁sep｜>"}}{DS[1]}',
+            {"s": "<｜tool▁sep｜>"},
+        ),
+    ],
+)
+def test_values_may_hold_marks(name: ToolParser, text: str, arguments: dict[str, Any]) -> None:
+    parsed = build_tool_format(name).parse(text, TOOLS)
+    assert [json.loads(call.arguments_json) for call in parsed.tool_calls] == [arguments]
 
 
 @settings(max_examples=300, deadline=None)

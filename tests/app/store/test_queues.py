@@ -1,4 +1,6 @@
-"""Jobs and eval runs are claimed in an order that is fair over projects, on a real Postgres."""
+"""Jobs and eval runs are claimed in an order that is fair over organizations, then over their
+projects, on a real Postgres.
+"""
 
 from typing import Any
 
@@ -15,6 +17,7 @@ from tests.support import stack
 from tests.support.store.evals import a_run
 from tests.support.store.leased_kinds import connect
 from tests.support.store.rows import Rows
+from tests.support.store.tenants import insert_project
 
 PLENTY = 1000
 
@@ -70,18 +73,68 @@ async def test_two_projects_alternate_on_one_worker(rows: Rows, database: stack.
     assert order == [rows.first.project_id, rows.second.project_id] * 3
 
 
-async def test_a_project_of_double_weight_gets_two_claims_of_three_and_two_workers_of_three(
+async def test_many_projects_of_one_organization_get_no_more_than_one_project_of_another(
+    rows: Rows,
+) -> None:
+    siblings = [await insert_project(rows.app, rows.first, f"p{n}") for n in range(19)]
+    for tenant in (rows.first, *siblings):
+        for _ in range(3):
+            await rows.job(tenant)
+    theirs = await rows.job(rows.second)
+    async with rows.app.tenant(rows.second) as unit:
+        place = (await unit.jobs.queue_positions([theirs.id]))[theirs.id]
+    assert place.position == 2
+    held = [await _claimed(rows) for _ in range(3)]
+    assert held[1] == rows.second.project_id
+    for _ in range(2):
+        await rows.job(rows.second)
+    assert [await _claimed(rows) for _ in range(3)].count(rows.second.project_id) == 2
+
+
+@pytest.mark.parametrize("evals", [False, True])
+async def test_projects_of_one_organization_share_its_claims_by_their_weights(
+    rows: Rows, database: stack.Database, evals: bool
+) -> None:
+    heavy = await insert_project(rows.app, rows.first, "heavy")
+    _execute(database, "UPDATE projects SET share_weight = 2 WHERE id = %s", heavy.project_id)
+    tenants = (rows.first, heavy, rows.second)
+    for tenant in tenants:
+        for _ in range(12):
+            await (a_run(rows, tenant) if evals else rows.job(tenant))
+    held = [await _claimed(rows, evals=evals) for _ in range(12)]
+    assert [held.count(tenant.project_id) for tenant in tenants] == [2, 4, 6]
+
+
+async def test_an_organization_of_double_weight_gets_two_claims_of_three_and_two_workers_of_three(
     rows: Rows, database: stack.Database
 ) -> None:
-    second = rows.second.project_id
-    _execute(database, "UPDATE projects SET share_weight = 2 WHERE id = %s", second)
-    for tenant in (rows.first, rows.second):
+    second = rows.second
+    _execute(
+        database, "UPDATE organizations SET share_weight = 2 WHERE id = %s", second.organization_id
+    )
+    for tenant in (rows.first, second):
         for _ in range(8):
             await rows.job(tenant)
     claimed = [await _run_one(rows, database) for _ in range(6)]
-    assert claimed.count(second) == 4
+    assert claimed.count(second.project_id) == 4
     held = [await _claimed(rows) for _ in range(6)]
-    assert held.count(second) == 4
+    assert held.count(second.project_id) == 4
+
+
+async def test_rows_of_a_project_at_its_limit_cost_its_organization_no_claim(
+    rows: Rows, database: stack.Database
+) -> None:
+    """They count for the place that users see, and cannot be claimed."""
+    sibling = await insert_project(rows.app, rows.first, "sibling")
+    _execute(
+        database, "UPDATE projects SET max_running_jobs = 1 WHERE id = %s", rows.first.project_id
+    )
+    for tenant in (rows.first, sibling, rows.second):
+        for _ in range(8):
+            await rows.job(tenant)
+    held = [await _claimed(rows) for _ in range(10)]
+    tenants = (rows.first, sibling, rows.second)
+    assert [held.count(tenant.project_id) for tenant in tenants] == [1, 4, 5]
 
 
 async def test_what_a_project_runs_counts_before_its_virtual_time(rows: Rows) -> None:

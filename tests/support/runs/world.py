@@ -46,11 +46,12 @@ class World:
     settings: Settings
     inference: InMemoryInference
 
-    async def job(self) -> Job:
+    async def job(self, tenant: Tenant | None = None) -> Job:
+        tenant = tenant or self.tenant
         job = Job(
             id=new_id("ftjob-"),
-            organization_id=self.tenant.organization_id,
-            project_id=self.tenant.project_id,
+            organization_id=tenant.organization_id,
+            project_id=tenant.project_id,
             model=BASE.name,
             status=JobStatus.VALIDATING_FILES,
             training_file="file-a",
@@ -60,7 +61,7 @@ class World:
             created_at=0,
             key_id="key_x",
         )
-        await insert_job(self.app, self.tenant, job)
+        await insert_job(self.app, tenant, job)
         return job
 
     async def claim(self, job: Job, *, lease_s: float = 30.0) -> Lease | None:

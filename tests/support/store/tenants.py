@@ -1,5 +1,7 @@
 """Inserts organizations and projects for tests that need tenants without the API."""
 
+from dataclasses import replace
+
 from app.domain.accounts.keys import Organization, Project
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
@@ -17,3 +19,13 @@ async def insert_tenant(database: Database, slug: str) -> Tenant:
             Project(id=project_id, organization_id=organization_id, name="p", created_at=0)
         )
     return Tenant(organization_id, project_id, slug, "key_x")
+
+
+async def insert_project(database: Database, of: Tenant, name: str) -> Tenant:
+    """Inserts a further project of the organization and returns the tenant of a key in it."""
+    project_id = ProjectId(new_id("proj_"))
+    async with database.organization(of.organization_id) as unit:
+        await unit.projects.insert_project(
+            Project(id=project_id, organization_id=of.organization_id, name=name, created_at=0)
+        )
+    return replace(of, project_id=project_id)

@@ -14,8 +14,9 @@ import pytest
 from tests.support.child_processes import FORKS, ended, killed
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.world import World
+from tests.support.store.tenants import insert_project, insert_tenant
 from workers.processes.children import Children, TaskChild
-from workers.processes.dispatcher import child_to_end, dispatch
+from workers.processes.dispatcher import child_to_end, dispatch, newest_of_several
 from workers.processes.forks import ChildProcess
 from workers.runs.leased_jobs import JOBS
 
@@ -72,6 +73,27 @@ async def test_a_row_that_another_worker_holds_starts_no_child(
     assert children.running == []
 
 
+async def test_an_organization_without_a_slot_gets_one_of_another_with_two_projects(
+    world: World, children: Children
+) -> None:
+    sibling = await insert_project(world.app, world.tenant, "sibling")
+    for tenant in (world.tenant, sibling, sibling):
+        await world.job(tenant)
+    work = replace(WAITS, goes_on=True)
+    for _ in range(3):
+        await dispatch(work, world.settings, children=children)
+    oldest, newest = children.running
+    assert not newest.is_ending
+    second = await insert_tenant(world.app, "two")
+    theirs = await world.job(second)
+    assert not await dispatch(work, world.settings, children=children)
+    assert (oldest.is_ending, newest.is_ending) == (False, True)
+    await ended(newest.process)
+    assert await dispatch(work, world.settings, children=children)
+    async with world.app.tenant(second) as unit:
+        assert (await unit.jobs.get(theirs.id)).attempts == 1
+
+
 async def test_two_tasks_do_not_share_their_children(world: World, children: Children) -> None:
     await world.job()
     assert await dispatch(WAITS, world.settings, children=children)
@@ -97,5 +119,11 @@ def test_the_only_child_of_a_project_ends_only_after_the_longest_call() -> None:
     running = _running("a", "b")
     assert child_to_end(running, longest_s=1000) is None
     assert child_to_end(running, longest_s=90) is running[0]
-    running[1].is_ending = True
-    assert child_to_end(running, longest_s=90) is None
+
+
+def test_slots_of_an_organization_count_over_its_projects() -> None:
+    owners = {"a": "one", "b": "one", "c": "two"}
+    running = _running("a", "b", "c")
+    assert child_to_end(running, longest_s=1000) is None
+    assert newest_of_several(running, owners) is running[1]
+    assert newest_of_several(_running("a", "c"), owners) is None

@@ -86,7 +86,7 @@ async def test_a_report_names_judges_that_saw_each_model_apart(runs: RealRuns) -
         """Gives every rollout of a group the same score."""
 
         @override
-        def __call__(self, request: SentRequest) -> EgressReply:
+        def __call__(self, request: EgressRequest) -> EgressReply:
             body = json.loads(request.body)
             if "messages" not in body:
                 return super().__call__(request)

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import pytest
@@ -36,6 +37,9 @@ class _Trials:
     async def scorer(self, grader: object, param: str) -> _Scorer:
         assert grader is GRADER
         return _Scorer(away=param == "compare_with")
+
+    def computing(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 class _Files:

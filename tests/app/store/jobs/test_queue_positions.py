@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from app.domain.accounts.tenants import Tenant
 from app.domain.jobs.jobs import StopRequest
 from app.store.jobs.claims import job_claims
 from tests.support.stack import Database
@@ -86,12 +87,19 @@ async def test_no_setting_opens_the_table_itself(rows: Rows, database: Database)
 
 
 async def test_positions_are_those_of_the_whole_queue(rows: Rows, database: Database) -> None:
-    """Against the order of all jobs, for projects of any weight with jobs in every state."""
+    """Against the order of all jobs, for organizations and projects of any weight with jobs in
+    every state.
+    """
     chance = random.Random(5)
     url = database.superuser_url.replace("+psycopg", "")
     for number in range(4):
         with psycopg.connect(url) as connection:
-            projects = _projects(connection, rows, f"p{number}", weights=(0.3, 1, 2, 7.5))
+            _weigh(connection, chance, rows.first.organization_id, rows.second.organization_id)
+            projects = [
+                project
+                for tenant in (rows.first, rows.second)
+                for project in _projects(connection, tenant, number, weights=(0.3, 1, 2, 7.5))
+            ]
             for project in projects:
                 _waiting_jobs(connection, project, chance.randrange(40))
             connection.execute(
@@ -134,15 +142,30 @@ async def test_a_position_reads_what_comes_before_it_and_not_the_whole_queue(
     assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 200
 
 
+def _weigh(connection: psycopg.Connection, chance: random.Random, *organizations: str) -> None:
+    for organization in organizations:
+        connection.execute(
+            "UPDATE organizations SET share_weight = %s WHERE id = %s",
+            (chance.choice((0.3, 1, 2.5)), organization),
+        )
+        connection.execute(
+            "INSERT INTO organization_turns (queue, organization_id, turn, project_turn)"
+            " VALUES ('fine_tuning_jobs', %(id)s, %(turn)s, %(project)s)"
+            " ON CONFLICT (queue, organization_id) DO UPDATE"
+            " SET turn = %(turn)s, project_turn = %(project)s",
+            {"id": organization, "turn": chance.random() * 9, "project": chance.random() * 9},
+        )
+
+
 def _projects(
-    connection: psycopg.Connection, rows: Rows, prefix: str, *, weights: tuple[float, ...]
+    connection: psycopg.Connection, tenant: Tenant, number: int, *, weights: tuple[float, ...]
 ) -> list[str]:
-    ids = [f"{prefix}-{weight}" for weight in weights]
+    ids = [f"p{number}-{tenant.organization_slug}-{weight}" for weight in weights]
     for project, weight in zip(ids, weights, strict=True):
         connection.execute(
             "INSERT INTO projects (id, organization_id, name, share_weight)"
             " VALUES (%s, %s, %s, %s)",
-            (project, rows.first.organization_id, project, weight),
+            (project, tenant.organization_id, project, weight),
         )
     return ids
 

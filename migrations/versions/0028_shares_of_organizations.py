@@ -1,0 +1,305 @@
+"""Orders claims by organization first, then by the organization's projects.
+
+Revision ID: 0028
+Revises: 0027
+
+The functions return more than before, so they are made anew; a downgrade makes those of migrations
+0017, 0021, 0023 and 0024 again.
+"""
+
+from importlib import import_module
+
+import sqlalchemy as sa
+from alembic import op
+
+from migrations.guards import APP, WORKER, guard, setting
+
+revision = "0028"
+down_revision = "0027"
+branch_labels = None
+depends_on = None
+
+_AGE = "job.queued_at, job.created_at, job.id"
+# Each table with the states of its open rows, and the order of one project's rows.
+QUEUES = {
+    "fine_tuning_jobs": (
+        "job.status IN ('validating_files', 'queued', 'running', 'pausing')",
+        f"job.priority DESC, {_AGE}",
+    ),
+    "eval_runs": ("job.status IN ('queued', 'in_progress')", _AGE),
+    "model_exports": ("job.status IN ('queued', 'in_progress')", _AGE),
+}
+_BEFORE = {
+    "fine_tuning_jobs": ("0021_priorities", "_QUEUE"),
+    "eval_runs": ("0017_shares", "QUEUE"),
+    "model_exports": ("0024_model_exports", "_QUEUE"),
+}
+_WAITS = """
+    {open}
+    AND (job.lease_until IS NULL OR job.lease_until < now())
+    AND (job.not_before IS NULL OR job.not_before <= now())
+"""
+# The rows that each waiting project and its organization hold, and their virtual times. A virtual
+# time moves by 1 / weight with every claim, and never lies before the last claim's, of all
+# organizations or of the organization's projects: who was idle saves nothing up.
+# `organization_turns` has both times of an organization's last claim. The recursion reads one index
+# entry of each project with open rows.
+_SHARES = """
+    tenants AS (
+        (SELECT job.project_id FROM public.{table} AS job WHERE {open}
+         ORDER BY job.project_id, {order} LIMIT 1)
+        UNION ALL
+        SELECT (SELECT job.project_id FROM public.{table} AS job
+                WHERE {open} AND job.project_id > tenants.project_id
+                ORDER BY job.project_id, {order} LIMIT 1)
+        FROM tenants WHERE tenants.project_id IS NOT NULL
+    ), held AS (
+        SELECT held.project_id, project.organization_id, held.running
+        FROM (SELECT job.project_id, count(*) AS running FROM public.{table} AS job
+              WHERE {open} AND job.lease_until >= now() GROUP BY job.project_id) AS held
+        JOIN public.projects AS project ON project.id = held.project_id
+    ), shares AS (
+        SELECT tenants.project_id, project.organization_id, project.share_weight,
+               coalesce(held.running, 0) AS running,
+               greatest(
+                   (SELECT max(job.turn) FROM public.{table} AS job
+                    WHERE job.project_id = tenants.project_id) + 1 / project.share_weight,
+                   last.project_turn,
+                   0) AS turn
+        FROM tenants JOIN public.projects AS project ON project.id = tenants.project_id
+        LEFT JOIN held ON held.project_id = tenants.project_id
+        LEFT JOIN public.organization_turns AS last
+               ON last.queue = '{table}' AND last.organization_id = project.organization_id
+    ), organizations AS (
+        SELECT organization.id, organization.share_weight,
+               coalesce((SELECT sum(held.running) FROM held
+                         WHERE held.organization_id = organization.id), 0)::bigint AS running,
+               greatest(
+                   last.turn + 1 / organization.share_weight,
+                   (SELECT max(every.turn) FROM public.organization_turns AS every
+                    WHERE every.queue = '{table}'),
+                   0) AS turn
+        FROM (SELECT DISTINCT shares.organization_id FROM shares) AS waiting
+        JOIN public.organizations AS organization ON organization.id = waiting.organization_id
+        LEFT JOIN public.organization_turns AS last
+               ON last.queue = '{table}' AND last.organization_id = organization.id
+    )
+"""
+_ROWS = """
+    SELECT job.id, job.queued_at, job.created_at, row_number() OVER (ORDER BY {order}) AS number
+    FROM public.{table} AS job
+    WHERE {waits} AND job.project_id = shares.project_id
+    ORDER BY {order}
+"""
+# The order of an organization's rows, and of all rows.
+_OF_PROJECTS = """
+    (shares.running + entry.number - 1) / shares.share_weight,
+    shares.turn + (entry.number - 1) / shares.share_weight,
+    entry.queued_at, entry.created_at, entry.id
+"""
+_OF_ORGANIZATIONS = """
+    (organizations.running + entry.number - 1) / organizations.share_weight,
+    organizations.turn + (entry.number - 1) / organizations.share_weight,
+    entry.queued_at, entry.created_at, entry.id
+"""
+# The order of all waiting rows, of at most `depth` rows of each project (NULL: of all rows).
+_QUEUE = """
+    CREATE FUNCTION queue_of_{table}(depth bigint)
+    RETURNS TABLE (project_id text, id text, running bigint, turn float8, organization_id text,
+                   organization_running bigint, organization_share float8,
+                   organization_turn float8, place bigint)
+    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+    AS $$
+        WITH RECURSIVE {shares}
+        SELECT entry.project_id, entry.id, entry.running, entry.turn, organizations.id,
+               organizations.running, organizations.running / organizations.share_weight,
+               organizations.turn, row_number() OVER (ORDER BY {of_organizations})
+        FROM (
+            SELECT shares.project_id, shares.organization_id, shares.running, shares.turn,
+                   entry.id, entry.queued_at, entry.created_at,
+                   row_number() OVER (
+                       PARTITION BY shares.organization_id ORDER BY {of_projects}) AS number
+            FROM shares CROSS JOIN LATERAL ({rows} LIMIT depth) AS entry
+        ) AS entry JOIN organizations ON organizations.id = entry.organization_id
+    $$
+"""
+# The order is that of `queue_of_fine_tuning_jobs`: first by the share that an organization holds
+# with the row, then within the organization by the share that a project holds with it. So rows
+# above the share of the last wanted job come after it, of its organization and of all others; of a
+# project, as many rows are read as come before. One or two more, because a quotient may be rounded.
+_PLACES = """
+    CREATE OR REPLACE FUNCTION queue_places(wanted text[])
+    RETURNS TABLE (job_id text, place bigint, starts_at timestamptz)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+    DECLARE
+        own_project text := nullif(current_setting('app.project', true), '');
+    BEGIN
+        PERFORM set_config('app.queue', 'on', true);
+        RETURN QUERY
+        WITH RECURSIVE {shares}, own AS (
+            SELECT job.id, row_number() OVER (ORDER BY {order}) AS number
+            FROM public.{table} AS job
+            WHERE {waits} AND job.project_id = own_project
+        ), last AS (
+            SELECT shares.organization_id,
+                   (shares.running + max(own.number) - 1) / shares.share_weight AS share
+            FROM own JOIN shares ON shares.project_id = own_project
+            WHERE own.id = ANY (wanted)
+            GROUP BY shares.organization_id, shares.running, shares.share_weight
+        ), of_own AS (
+            SELECT shares.organization_id, shares.project_id, entry.id, entry.queued_at,
+                   entry.created_at,
+                   row_number() OVER (ORDER BY {of_projects}) AS number
+            FROM last JOIN shares ON shares.organization_id = last.organization_id
+            CROSS JOIN LATERAL ({rows}
+                LIMIT greatest(
+                    0, floor(last.share * shares.share_weight - shares.running) + 2)::bigint
+            ) AS entry
+        ), last_of_own AS (
+            SELECT organizations.id,
+                   (organizations.running + max(of_own.number) - 1)
+                   / organizations.share_weight AS share
+            FROM of_own JOIN organizations ON organizations.id = of_own.organization_id
+            WHERE of_own.id = ANY (wanted) AND of_own.project_id = own_project
+            GROUP BY organizations.id, organizations.running, organizations.share_weight
+        ), others AS (
+            SELECT organizations.id,
+                   greatest(0, floor(last_of_own.share * organizations.share_weight
+                                     - organizations.running) + 2)::bigint AS most
+            FROM last_of_own JOIN organizations ON organizations.id <> last_of_own.id
+        ), of_others AS (
+            SELECT shares.organization_id, shares.project_id, entry.id, entry.queued_at,
+                   entry.created_at,
+                   row_number() OVER (
+                       PARTITION BY shares.organization_id ORDER BY {of_projects}) AS number,
+                   others.most
+            FROM others JOIN shares ON shares.organization_id = others.id
+            CROSS JOIN LATERAL ({rows} LIMIT others.most) AS entry
+        ), waiting AS (
+            SELECT entry.project_id, entry.id,
+                   row_number() OVER (ORDER BY {of_organizations}) AS place
+            FROM (SELECT of_own.organization_id, of_own.project_id, of_own.id, of_own.queued_at,
+                         of_own.created_at, of_own.number
+                  FROM of_own
+                  UNION ALL
+                  SELECT of_others.organization_id, of_others.project_id, of_others.id,
+                         of_others.queued_at, of_others.created_at, of_others.number
+                  FROM of_others WHERE of_others.number <= of_others.most) AS entry
+            JOIN organizations ON organizations.id = entry.organization_id
+        ), leaving AS (
+            SELECT job.estimated_finish,
+                   row_number() OVER (ORDER BY job.estimated_finish) AS place
+            FROM public.{table} AS job
+            WHERE job.status IN ('running', 'pausing') AND job.lease_until >= now()
+              AND job.estimated_finish IS NOT NULL
+        )
+        SELECT waiting.id, waiting.place,
+               CASE WHEN leaving.estimated_finish IS NOT NULL
+                    THEN greatest(leaving.estimated_finish, now()) END
+        FROM waiting LEFT JOIN leaving ON leaving.place = waiting.place
+        WHERE waiting.id = ANY (wanted) AND waiting.project_id = own_project;
+        PERFORM set_config('app.queue', '', true);
+    END
+    $$
+"""
+# A project's virtual time goes on: a new project of its organization begins where the others are.
+_FIRST_TURNS = """
+    INSERT INTO organization_turns (queue, organization_id, turn, project_turn)
+    SELECT '{table}', project.organization_id, 0, max(job.turn)
+    FROM {table} AS job JOIN projects AS project ON project.id = job.project_id
+    WHERE job.turn IS NOT NULL GROUP BY project.organization_id
+"""
+
+
+def upgrade() -> None:
+    _weights()
+    _turns()
+    for table in QUEUES:
+        op.execute(f"DROP FUNCTION queue_of_{table}(bigint)")
+        op.execute(_filled(_QUEUE, table))
+        _only_workers(table)
+    op.execute(_filled(_PLACES, "fine_tuning_jobs"))
+
+
+def downgrade() -> None:
+    for table in QUEUES:
+        op.execute(f"DROP FUNCTION queue_of_{table}(bigint)")
+        op.execute(_made_before(table))
+        _only_workers(table)
+    import_module("migrations.versions.0023_positions_of_some_jobs").upgrade()
+    op.drop_table("organization_turns")
+    op.execute("DROP POLICY system ON organizations")
+    op.execute("DROP POLICY queue ON organizations")
+    op.execute(f"GRANT INSERT ON organizations TO {APP}")
+    op.drop_column("organizations", "share_weight")
+
+
+def _filled(function: str, table: str) -> str:
+    is_open, order = QUEUES[table]
+    names = {"table": table, "open": is_open, "order": order}
+    names["waits"] = _WAITS.format(**names)
+    return function.format(
+        **names,
+        shares=_SHARES.format(**names),
+        rows=_ROWS.format(**names),
+        of_projects=_OF_PROJECTS,
+        of_organizations=_OF_ORGANIZATIONS,
+    )
+
+
+def _only_workers(table: str) -> None:
+    op.execute(f"REVOKE ALL ON FUNCTION queue_of_{table}(bigint) FROM PUBLIC")
+    op.execute(f"GRANT EXECUTE ON FUNCTION queue_of_{table}(bigint) TO {WORKER}")
+
+
+def _made_before(table: str) -> str:
+    """Returns the function as the migrations before this one left it."""
+    module, name = _BEFORE[table]
+    is_open, order = QUEUES[table]
+    function: str = getattr(import_module(f"migrations.versions.{module}"), name)
+    return function.format(table=table, open=is_open, order=order)
+
+
+def _weights() -> None:
+    weight = sa.Column("share_weight", sa.Float(), server_default="1", nullable=False)
+    op.add_column("organizations", weight)
+    op.create_check_constraint(
+        op.f("ck_organizations_share_weight"), "organizations", "share_weight > 0"
+    )
+    for name, role in (("queue", "CURRENT_USER"), ("system", WORKER)):
+        op.execute(
+            f"CREATE POLICY {name} ON organizations FOR SELECT TO {role} "
+            f"USING ({setting(name)} = 'on')"
+        )
+    # The operator sets the weight, not the administrator of an organization.
+    op.execute(f"REVOKE INSERT ON organizations FROM {APP}")
+    op.execute(f"GRANT INSERT (id, slug, title, created_at) ON organizations TO {APP}")
+
+
+def _turns() -> None:
+    table = "organization_turns"
+    op.create_table(
+        table,
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("queue", "organization_id")),
+        *(sa.Column(name, sa.Float(), nullable=False) for name in ("turn", "project_turn")),
+        sa.ForeignKeyConstraint(
+            ["organization_id"],
+            ["organizations.id"],
+            name=op.f(f"fk_{table}_organization_id_organizations"),
+        ),
+        sa.PrimaryKeyConstraint("queue", "organization_id", name=op.f(f"pk_{table}")),
+    )
+    op.create_index(op.f(f"ix_{table}_queue_turn"), table, ["queue", "turn"])
+    for read in (*QUEUES, "projects"):
+        op.execute(f"ALTER TABLE {read} NO FORCE ROW LEVEL SECURITY")
+    for queue in QUEUES:
+        op.execute(_FIRST_TURNS.format(table=queue))
+    for read in (*QUEUES, "projects"):
+        op.execute(f"ALTER TABLE {read} FORCE ROW LEVEL SECURITY")
+    own = f"organization_id = {setting('organization')}"
+    guard(table, worker="SELECT, INSERT, UPDATE", policy=own, system=True)
+    op.execute(
+        f"CREATE POLICY queue ON {table} FOR SELECT TO CURRENT_USER "
+        f"USING ({setting('queue')} = 'on')"
+    )
