@@ -173,13 +173,13 @@ async def test_another_projects_job_and_event_are_not_found(api: Api) -> None:
     assert (foreign.status_code, never.status_code) == (404, 404)
     assert foreign.json()["error"]["message"] == f"Could not find fine tune: {job}"
     [of_other, *_] = await events_of(api, other)
-    sent: dict[str, Any]
-    for sent_as, sent in (
+    cases: list[tuple[str, dict[str, Any]]] = [
         ("Last-Event-ID", {"headers": {"Last-Event-ID": of_other}}),
         ("Last-Event-ID", {"headers": {"Last-Event-ID": of_other}, "params": {"after": "x"}}),
         ("Last-Event-ID", {"headers": {"Last-Event-ID": "x" * 129}}),
         ("after", {"headers": {"Last-Event-ID": ""}, "params": {"after": of_other}}),
-    ):
+    ]
+    for sent_as, sent in cases:
         refused = await api.call("GET", path_of(job), **sent)
         error = refused.json()["error"]
         assert (refused.status_code, error["param"], sent_as in error["message"]) == (
