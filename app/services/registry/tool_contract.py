@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
@@ -147,11 +147,14 @@ class ContractTest:
     async def shape(self) -> tuple[Check, bool]:
         """Returns the check, and whether further calls can succeed."""
         call = self.call()
-        match await self.ask(self.endpoint(), call):
+        result = await self.ask(self.endpoint(), call)
+        match result:
             case EndpointFault() as fault:
                 return _failed("shape", fault), fault.kind not in _GONE
             case ToolOutcome() as outcome:
                 return self._shape_of(call, outcome), True
+            case _:
+                assert_never(result)
 
     def _shape_of(self, call: ToolCall, result: ToolOutcome) -> Check:
         data = _seen(result)
@@ -173,11 +176,14 @@ class ContractTest:
         """Makes a call such as a model's mistake would make: the model must read its mistake in
         words.
         """
-        match await self.ask(self.endpoint(), self.call(name=name, arguments=arguments)):
+        result = await self.ask(self.endpoint(), self.call(name=name, arguments=arguments))
+        match result:
             case EndpointFault() as fault:
                 return _failed(check, fault)
             case ToolOutcome() as outcome:
                 return _judged_mistake(check, outcome)
+            case _:
+                assert_never(result)
 
     async def malformed_arguments(self) -> Check:
         return await self.mistake("malformed_arguments", name=None, arguments='{"unfinished": ')
@@ -190,11 +196,14 @@ class ContractTest:
         endpoint, call = self.endpoint(), self.call()
         outputs: list[str] = []
         for _ in range(2):
-            match await self.ask(endpoint, call):
+            result = await self.ask(endpoint, call)
+            match result:
                 case EndpointFault() as fault:
                     return _failed("idempotency", fault)
                 case ToolOutcome() as outcome:
                     outputs.append(outcome.output)
+                case _:
+                    assert_never(result)
         data = {"outputs": [_cut(output) for output in outputs]}
         if outputs[0] != outputs[1]:
             text = (
@@ -209,7 +218,8 @@ class ContractTest:
         sent = len(self.egress.exchanges)
         arguments = json.dumps({"text": "x" * MAX_REQUEST_BYTES})
         was_sent = Check("request_over_1mb", "failed", "A request over 1 MB was sent.")
-        match await self.ask(self.endpoint(), self.call(arguments=arguments)):
+        result = await self.ask(self.endpoint(), self.call(arguments=arguments))
+        match result:
             case ToolOutcome() as outcome:
                 if outcome.error != "too_large" or len(self.egress.exchanges) > sent:
                     return was_sent
@@ -217,6 +227,8 @@ class ContractTest:
                 return Check("request_over_1mb", "passed", text, _seen(outcome))
             case EndpointFault():
                 return was_sent
+            case _:
+                assert_never(result)
 
     def large_reply(self) -> Check:
         """Checks the size of every reply of the endpoint in this test."""

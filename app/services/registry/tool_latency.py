@@ -7,7 +7,7 @@ import asyncio
 import math
 import time
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, assert_never
 
 from app.domain.tools.contract import MAX_PACED_S, Check
 from app.domain.tools.outcome import ToolOutcome
@@ -27,11 +27,14 @@ async def latency(test: ContractTest) -> Check:
     answered, faults = list[float](), set[str]()
 
     async def call() -> None:
-        match await test.ask(endpoint, test.call()):
+        result = await test.ask(endpoint, test.call())
+        match result:
             case ToolOutcome() as outcome:
                 answered.append(1000 * outcome.latency_s)
             case EndpointFault() as fault:
                 faults.add(fault.message)
+            case _:
+                assert_never(result)
 
     try:
         async with asyncio.timeout(max(0.0, test.remaining_s - _MARGIN_S)):
