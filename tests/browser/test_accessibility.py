@@ -73,7 +73,9 @@ def unvisited(paths: list[str]) -> set[str]:
         route.path: route.path_regex
         for room in router.routes
         for route in getattr(room, "original_router", router).routes
-        if isinstance(route, APIRoute) and "GET" in route.methods and route.path not in NO_PAGES
+        if isinstance(route, APIRoute)
+        and "GET" in (route.methods or ())
+        and route.path not in NO_PAGES
     }
     assert len(pages) > 8
     return {

@@ -141,7 +141,7 @@ KINDS = {
     "eval runs": Kind("eval_runs", ClaimableEvalRuns, eval_claims, _insert_run),
     "exports of models": Kind(
         "model_exports",
-        export_leases.ClaimableTestExports,
+        export_leases.ClaimableExports,
         export_leases.export_claims,
         _insert_model_export,
     ),

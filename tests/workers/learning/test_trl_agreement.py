@@ -15,7 +15,7 @@ def chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_model(tmp_path_factory.mktemp("trl") / "model")
 
 
-def check(found: trl_agreement.Agreement) -> None:
+def check(found: trl_agreement.TrlAgreement) -> None:
     assert found.ours == pytest.approx(found.theirs, rel=1e-5, abs=1e-5)
     assert abs(found.theirs) > 1e-3
     assert found.gradient <= 1e-5
