@@ -75,10 +75,10 @@ async def test_the_scale_and_the_reason_are_kept() -> None:
 
 
 async def test_the_prompt_has_the_rubric_the_question_and_the_answer() -> None:
-    rubric = [{"name": "wit", "description": "Is {{item.secret}} funny?", "weight": 2.5}]
+    rubric = [{"name": "wit", "description": "Is it funny?", "weight": 2.5}]
     _, judges = await judged("Score: 1", rubric=rubric)
     system, user = judges.asked[0].messages
-    assert "- wit (weight 2.5): Is {{item.secret}} funny?" in system["content"]
+    assert "- wit (weight 2.5): Is it funny?" in system["content"]
     assert json.dumps(ITEM["messages"], ensure_ascii=False)[2:10] in user["content"]
     assert "<answer>\nBecause {{x}}.\n</answer>" in user["content"]
     _, judges = await judged("Score: 1")
