@@ -247,5 +247,5 @@ async def test_a_long_jobs_page_has_a_bounded_number_of_values(
     put_points(database, job, {("reward/mean", "train"): [0.001 * n for n in range(1000)]})
     page = (await visit.get(f"/jobs/{job}")).text
     [_, *rows] = rows_of(page, "Reward, table")
-    assert len(rows) == SHOWN_STEPS
+    assert SHOWN_STEPS <= len(rows) <= 2 * SHOWN_STEPS
     assert (rows[0], rows[-1]) == (["1", "0"], ["1000", "0.999"])
