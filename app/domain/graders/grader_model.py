@@ -43,6 +43,8 @@ class GraderModel(OpenKeys, Described):
     """The least score that passes where `pass_threshold` is not sent; `None`: any above 0."""
     required_in_evals: ClassVar[tuple[str, ...]] = ()
     """Optional fields that a criterion of an eval must send."""
+    compares_rollouts: ClassVar[bool] = False
+    """True if it scores the rollouts of a group against each other."""
 
     pass_threshold: float | None = Field(
         default=None, strict=True, exclude_if=lambda value: value is None
@@ -65,6 +67,16 @@ class GraderModel(OpenKeys, Described):
     def highest(self) -> float | None:
         """The highest score, `None` where the definition does not say it."""
         return None
+
+    @property
+    def parts(self) -> "Mapping[str, GraderModel]":
+        """The graders whose scores its own score is made of, by name."""
+        return {}
+
+    @property
+    def unused_parts(self) -> tuple[str, ...]:
+        """The names of the graders that it holds and does not score by."""
+        return ()
 
     @property
     def reads_beside_templates(self) -> bool:

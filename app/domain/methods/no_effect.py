@@ -13,9 +13,8 @@ from pydantic import BaseModel
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, walk_fields
 from app.domain.environments.environments import is_graded_by
-from app.domain.graders.formula import parse_formula
-from app.domain.graders.kinds.ai_judge import AiJudgeGrader
-from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.grader_model import GraderModel
+from app.domain.graders.graders import AnyGrader
 from app.domain.graders.template_faults import placeholders
 from app.domain.methods.reinforcement import ReinforcementMethod
 
@@ -56,7 +55,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
             f"'{param}' reads nothing of a sample, so all rollouts of a row earn the same and the "
             "job learns nothing; use a template such as '{{sample.output_text}}'",
         )
-    for name in _unused_children(method.grader):
+    for name in method.grader.unused_parts:
         param = f"{root}.grader.graders.{name}"
         yield NoEffect(
             "unused_grader",
@@ -115,16 +114,15 @@ def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
         )
 
 
-def group_judges(grader: Any, path: Path) -> Iterator[Path]:
-    """Yields the places of the graders that score the rollouts of a group against each other."""
-    match grader:
-        case AiJudgeGrader():
-            yield path
-        case MultiGrader():
-            for name, child in grader.graders.items():
-                yield from group_judges(child, (*path, "graders", name))
-        case _:
-            return
+def group_judges(grader: AnyGrader, path: Path) -> Iterator[Path]:
+    """Yields the places of the graders of the reward that score the rollouts of a group against
+    each other.
+    """
+    if grader.compares_rollouts:
+        yield path
+    for name, part in grader.parts.items():
+        if part.compares_rollouts:
+            yield (*path, "graders", name)
 
 
 def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
@@ -180,10 +178,9 @@ def _text(holder: Any, key: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _reads_sample(grader: Any) -> bool:
-    if isinstance(grader, MultiGrader):
-        used = parse_formula(grader.calculate_output).names
-        return any(_reads_sample(grader.graders[name]) for name in used)
+def _reads_sample(grader: GraderModel) -> bool:
+    if grader.parts:
+        return any(map(_reads_sample, grader.parts.values()))
     if grader.reads_beside_templates:
         return True
     templates = [
@@ -192,13 +189,6 @@ def _reads_sample(grader: Any) -> bool:
     return not templates or any(
         each.namespace == "sample" for text in templates for each in placeholders(text)
     )
-
-
-def _unused_children(grader: Any) -> list[str]:
-    if not isinstance(grader, MultiGrader):
-        return []
-    used = parse_formula(grader.calculate_output).names
-    return [name for name in grader.graders if name not in used]
 
 
 def _sent(method: Any, path: tuple[str, ...]) -> bool:

@@ -58,7 +58,7 @@ class TrialPorts:
     signer: CallSigner
     sandbox: Sandbox
     computing: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Opens a block whose scores are computed in the project's share of the threads."""
+    """Opens a block whose scores are computed in the organization's share of the threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class TrialService:
         return Trial(result, time.perf_counter() - started)
 
     def computing(self) -> AbstractContextManager[None]:
-        """Opens a block whose scores are computed in the project's share of the threads."""
+        """Opens a block whose scores are computed in the organization's share of the threads."""
         return self._ports.computing()
 
     async def scorer(self, grader: AnyGrader, param: str) -> Scorer:

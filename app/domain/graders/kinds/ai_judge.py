@@ -2,7 +2,7 @@
 OpenPipe's ART; the prompt and its checks are this project's.
 """
 
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -21,6 +21,8 @@ class AiJudgeGrader(JudgedGrader):
     """A judge that scores the rollouts of a group against each other, 0…1, also as a part of a
     `multi` grader of a job. In an eval and in a trial run it sees one rollout alone.
     """
+
+    compares_rollouts: ClassVar[bool] = True
 
     type: Literal["ai_judge"]
     name: str = Field(default="ai_judge", min_length=1, max_length=256)

@@ -1,5 +1,6 @@
 """`multi`: several graders and a formula. Source: the hosted graders guide."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -52,13 +53,25 @@ class MultiGrader(GraderModel):
 
     @property
     @override
+    def parts(self) -> Mapping[str, GraderModel]:
+        unused = self.unused_parts
+        return {name: child for name, child in self.graders.items() if name not in unused}
+
+    @property
+    @override
+    def unused_parts(self) -> tuple[str, ...]:
+        used = parse_formula(self.calculate_output).names
+        return tuple(name for name in self.graders if name not in used)
+
+    @property
+    @override
     def repeats_its_scores(self) -> bool:
         return all(child.repeats_its_scores for child in self.graders.values())
 
     @model_validator(mode="after")
     def _no_part_takes_the_name_of_the_agreement(self) -> "MultiGrader":
         """Refuses a part whose score the agreement of several judges would stand in place of."""
-        judges = sum(child.type == "ai_judge" for child in self.graders.values())
+        judges = sum(child.compares_rollouts for child in self.graders.values())
         if judges > 1 and AGREEMENT in self.graders:
             taken = (
                 f"'{AGREEMENT}' is the part that several 'ai_judge' graders add: give this one "
