@@ -30,7 +30,7 @@ PHRASES: dict[str, str] = {
     r"late groups?": "straggler group",
     r"t(?:ake|akes|aking|ook) turns|whose turn it is|turn is due": "fair order, alternate, next",
     r"(?:free|eval) places?|places? (?:is|are|was|were) given": "slot",
-    r"place in the queue": "position in the queue",
+    r"places? in the queues?": "position in the queue",
     r"lanes?|arenas?": "version batch, KV pool",
     r"as far as can be told": "a condition",
     r"has to do with": "belongs to, concerns",
