@@ -49,6 +49,7 @@ NAMES: dict[str, str] = {
     "ToolTestPlaces": "ToolTestSlots",
     "QueuePlace": "QueuePosition",
     "Places": "slots",
+    "computed": "run_on_scoring_thread, or the noun of what is computed",
     "patiently": "retry_while_unavailable",
     "remembered": "replay_or_ask",
     "Telling": "StepReport",
