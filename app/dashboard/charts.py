@@ -96,7 +96,7 @@ def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
 
 
 def _outcome(curves: Curves, watched: Watched) -> Chart:
-    """Returns the chart by which a job is judged: reward, or loss."""
+    """Returns the chart that tells a job's success: reward, or loss."""
     by_reward = watched.valid == names.REWARD_MEAN
     valid = curves.get((watched.valid, "valid"), _NOTHING)
     steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]

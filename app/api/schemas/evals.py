@@ -30,12 +30,12 @@ class DataSourceConfig(ClosedBody):
 
 
 class CreateEval(ClosedBody):
-    """A new eval: the form of its items, and the criteria that judge them."""
+    """A new eval: the form of its items, and the criteria that grade them."""
 
     data_source_config: DataSourceConfig
     """The form of the items; only `custom` is available."""
     testing_criteria: Annotated[list[Json], Field(min_length=1, max_length=_MAX_CRITERIA)]
-    """Graders that judge each item."""
+    """Graders that score each item."""
     name: Name | None = None
     metadata: Metadata | None = None
 
@@ -75,7 +75,7 @@ class UpdateEval(ClosedBody):
 
 
 class EvalObject(Described):
-    """An eval: the form of its items, and the criteria that judge them."""
+    """An eval: the form of its items, and the criteria that grade them."""
 
     id: str
     object: Literal["eval"] = "eval"
@@ -83,7 +83,7 @@ class EvalObject(Described):
     data_source_config: Json
     """The form of the items."""
     testing_criteria: list[Json]
-    """Graders that judge each item, with secrets redacted."""
+    """Graders that score each item, with secrets redacted."""
     metadata: dict[str, str] | None
     created_at: int
     updated_at: int
