@@ -154,7 +154,7 @@ class Failure:
 
     failure_class: FailureClass
     message: str
-    """Safe to show to the customer: status and class, no bodies, no headers."""
+    """The text that the customer sees: status and class, no bodies, no headers."""
     source: str
     """Tool or grader name."""
     child: str | None = None
