@@ -12,7 +12,7 @@ from workers.rollout.environment import AssistantTurn, Observation, StepResult
 
 
 class SingleTurn:
-    """Implements `workers.rollout.environment.Environment`."""
+    """Implements `workers.rollout.environment.RolloutEnvironment`."""
 
     async def reset(
         self,

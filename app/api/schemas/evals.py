@@ -9,13 +9,13 @@ from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.api.schemas.parameters import dotted, missing
 from app.domain.described import Described
 from app.domain.errors import InvalidRequest
-from app.domain.evals.evals import Criterion, Eval, NewEval
+from app.domain.evals.evals import Eval, EvalCriterion, NewEval
 from app.domain.graders.graders import Grader
 from app.domain.value_faults import refusal
 
 Name = Annotated[str, StringConstraints(max_length=256)]
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
-_GRADER: TypeAdapter[Criterion] = TypeAdapter(Grader)
+_GRADER: TypeAdapter[EvalCriterion] = TypeAdapter(Grader)
 _MAX_CRITERIA = 32
 
 
@@ -111,7 +111,7 @@ class EvalDeleted(Described):
     object: Literal["eval.deleted"] = "eval.deleted"
 
 
-def _criterion(sent: Json, path: str) -> Criterion:
+def _criterion(sent: Json, path: str) -> EvalCriterion:
     try:
         criterion = _GRADER.validate_python(sent)
     except ValidationError as error:
