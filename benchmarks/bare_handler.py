@@ -21,7 +21,7 @@ from psycopg.types.json import Jsonb
 from app.settings.settings import load_settings
 
 _CONNECTIONS = 10
-"""Equal to the maximum of the service's own pool."""
+"""The number equals the maximum of the service's own pool."""
 _KEY = "SELECT * FROM api_keys WHERE key_id = %s"
 _JOB = "SELECT * FROM fine_tuning_jobs WHERE id = %s"
 _FILE = "SELECT * FROM files WHERE id = %s AND deleted_at IS NULL"

@@ -37,7 +37,7 @@ from workers.rollout.groups import run_groups
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
-from workers.rollout.tools import Tools
+from workers.rollout.tools import RolloutTools
 
 ROOT = Path(__file__).parents[1]
 
@@ -140,7 +140,7 @@ class OurLoop:
         model_dir: Path,
         trainer: LoraTrainer,
         adapters: Path,
-        tools: Tools,
+        tools: RolloutTools,
         limits: EpisodeLimits,
         group_size: int,
         full_length: bool,
@@ -231,7 +231,7 @@ def _samples(rollouts: Sequence[ScoredRollout], group_size: int) -> list[Trainin
     return samples
 
 
-def no_tools() -> Tools:
+def no_tools() -> RolloutTools:
     """Returns the tools of a job without tools."""
     nothing: Any = None
     return HttpTools(nothing, nothing, ())

@@ -105,7 +105,7 @@ def running(tree: Path) -> Iterator[Tree]:
 
 
 Rounds = dict[tuple[str, str, str], list[Round]]
-"""By method, tree and side."""
+"""Rounds by method, tree and side."""
 
 
 def run(trees: dict[str, Tree], options: argparse.Namespace) -> Rounds:

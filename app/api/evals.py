@@ -15,7 +15,7 @@ router = APIRouter(prefix="/v1/evals", tags=["Evals"])
 
 @router.post("", operation_id="createEval", status_code=201, responses=responses())
 async def create_eval(body: CreateEval, services: Services) -> EvalObject:
-    """Creates an eval: the form of its items, and the graders that judge them."""
+    """Creates an eval: the form of its items, and the graders that score them."""
     return EvalObject.of(await services.evals().create(body.to_spec()))
 
 

@@ -14,7 +14,7 @@ from app.domain.jobs.detectors import Watched
 from app.domain.rollouts import metrics as names
 from app.domain.thinning import extremes, thin
 
-Mark = Literal["line", "points", "rule"]
+ChartMark = Literal["line", "points", "rule"]
 SHOWN_STEPS: Final = 150
 """Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and
 would make the page large.
@@ -36,7 +36,7 @@ class Line:
     label: str
     curve: str
     values: Curve
-    mark: Mark = "line"
+    mark: ChartMark = "line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
 
 
 def _outcome(curves: Curves, watched: Watched) -> Chart:
-    """Returns the chart by which a job is judged: reward, or loss."""
+    """Returns the chart that tells a job's success: reward, or loss."""
     by_reward = watched.valid == names.REWARD_MEAN
     valid = curves.get((watched.valid, "valid"), _NOTHING)
     steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]
@@ -258,7 +258,7 @@ def _line(curves: Curves, label: str, name: str, *, split: Split = "train") -> L
     return Line(label, name, curves.get((name, split), _NOTHING), _mark(split))
 
 
-def _mark(split: Split) -> Mark:
+def _mark(split: Split) -> ChartMark:
     match split:
         case "train":
             return "line"

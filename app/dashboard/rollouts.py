@@ -23,7 +23,7 @@ from app.domain.rollouts.trajectory import FailureClass, StopReason
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/jobs/{job_id}")
 _PAGE: Final = 20
 _SIBLINGS: Final = 100
-"""More than a group has: a step samples at most 80 rollouts of a row."""
+"""The number is higher than a group has: a step samples at most 80 rollouts of a row."""
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 _Reward = Annotated[float, Field(allow_inf_nan=False)]
 

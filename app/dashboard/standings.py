@@ -17,7 +17,7 @@ LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Progress of a job: the value that it is judged by, before training and now."""
+    """Progress of a job: the value that tells its success, before training and now."""
 
     before: float | None
     now: float | None

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 Made = TypeVar("Made")
 _THREADS: Final = ThreadPoolExecutor(max_workers=4, thread_name_prefix="pages")
 _LOCKS: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
-"""By project. A lock lives while somebody waits for it."""
+"""Locks by project. A lock lives while somebody waits for it."""
 
 
 async def made_on_thread(project_id: str, make: Callable[[], Made]) -> Made:

@@ -14,9 +14,9 @@ which wait, and answers everything but calls of a model.
 class PartHealth:
     ok: bool
     problem: str | None = None
-    """For operators, without addresses and paths: readiness needs no key."""
+    """The fault, without addresses and paths: readiness needs no key."""
     detail: str | None = None
-    """More about a part that works: the layers of the sandbox."""
+    """Details of a part that works: the layers of the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+)")
 _BUSY_STARTS = 10  # times `ready_timeout_s` that a start may take which does nothing but work
 _STEADY_S = 10.0  # the backoff of a child that was ready this long is reset
 
-State = Literal["down", "starting", "ready", "stopped"]
+ProcessState = Literal["down", "starting", "ready", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Child:
 
     def __init__(self, spec: ChildSpec, *, on_start: Callable[[], None] = lambda: None) -> None:
         self.spec = spec
-        self.state: State = "down"
+        self.state: ProcessState = "down"
         self.was_ready = False
         self.failures = 0
         self.starts = 0

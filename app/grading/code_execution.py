@@ -23,7 +23,7 @@ from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.templates import Template, parse_template
 from app.domain.sandbox import FunctionCall, Program, Script
 from app.gateways.sandbox.sandbox import Sandbox
-from app.grading.computing import computed
+from app.grading.computing import run_on_scoring_thread
 from app.grading.fences import fenced_blocks
 from app.grading.sandboxed import ArgumentsTooLarge, ProgramFailed, run_program
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
@@ -94,7 +94,7 @@ class CodeExecutionScorer:
                         self._sandbox, _program(code, function, test), source=self._source
                     )
                     elapsed_s += result.elapsed_s
-                    fault = await computed(partial(_difference, result.value, test))
+                    fault = await run_on_scoring_thread(partial(_difference, result.value, test))
                 except ProgramFailed as failed:
                     elapsed_s += failed.elapsed_s
                     time_outs += failed.timed_out

@@ -1,8 +1,9 @@
 """Threads for long computations of scores, and the shares that organizations have in them.
 
 In the API everybody's trials and calibrations compute in one process: there each organization
-computes one score at a time, its projects in turn, and a few are computed in all, so that requests
-of others find a thread and the interpreter. A worker computes for one job and shares nothing.
+computes one score at a time, its projects one after the other, and a few are computed in all, so
+that requests of others find a thread and the interpreter. A worker computes for one job and shares
+nothing.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ class ComputingShares:
 
     async def run(self, owners: tuple[str, ...], function: Callable[[], Value]) -> Value:
         """Returns the function's result, computed in the share of `owners`, from the innermost. A
-        project waits with one score for its organization's turn, so its siblings' scores come
+        project waits with one score for its organization's slot, so its siblings' scores come
         between. A caller that goes leaves its thread, which nothing can end, with the slots that it
         holds.
         """
@@ -63,8 +64,10 @@ _share: ContextVar[tuple[ComputingShares, tuple[str, ...]] | None] = ContextVar(
 )
 
 
-async def computed(function: Callable[[], Value]) -> Value:
-    """Returns the result of a long computation, which a thread makes in its turn."""
+async def run_on_scoring_thread(function: Callable[[], Value]) -> Value:
+    """Returns the result of a long computation, which a thread makes when the shares of its
+    organization and project admit it.
+    """
     share = _share.get()
     if share is None:
         return await asyncio.to_thread(function)

@@ -17,7 +17,7 @@ from app.grading.agreement import mean_agreement
 from app.grading.ai_judge import GroupAiJudge
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.multi import MultiScorer, child_call_id
-from app.grading.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult, Usage, summed
+from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, Scorer, ScoreResult, summed
 
 _GroupScores = dict[str, Sequence[ScoreResult]]
 """Results of each judge by its name, in the order of the rollouts."""
@@ -98,13 +98,13 @@ class _Given:
 
 def _spent(
     names: Mapping[str, GroupAiJudge], answers: Sequence[Sequence[ScoreResult] | ScoreFault]
-) -> dict[str, Usage]:
+) -> dict[str, JudgeUsage]:
     """Returns the tokens of all judges by their names."""
     used = {name: _usage(answer) for name, answer in zip(names, answers, strict=True)}
     return {name: usage for name, usage in used.items() if usage}
 
 
-def _usage(answer: Sequence[ScoreResult] | ScoreFault) -> Usage:
+def _usage(answer: Sequence[ScoreResult] | ScoreFault) -> JudgeUsage:
     match answer:
         case ScoreFault():
             return answer.token_usage

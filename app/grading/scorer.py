@@ -101,11 +101,11 @@ class ScoreResult:
         return {name: reason for name, reason in found.items() if reason is not None}
 
 
-Usage = Mapping[str, TokenUsage]
+JudgeUsage = Mapping[str, TokenUsage]
 """Judge tokens by model name."""
 
 
-def summed(usages: Iterable[Usage]) -> dict[str, TokenUsage]:
+def summed(usages: Iterable[JudgeUsage]) -> dict[str, TokenUsage]:
     """Returns the tokens of several uses."""
     total: dict[str, TokenUsage] = {}
     for usage in usages:
@@ -129,7 +129,7 @@ class ScoreFault(Exception):
         *,
         source: str,
         errors: GraderErrors,
-        token_usage: Usage | None = None,
+        token_usage: JudgeUsage | None = None,
         sampled_model_name: str | None = None,
     ) -> None:
         """`token_usage` and `sampled_model_name` are those of a judge that answered no score."""
@@ -140,7 +140,7 @@ class ScoreFault(Exception):
         self.errors = errors
         self.child: str | None = None
         """Name of the multi grader's child that failed."""
-        self.spent: dict[str, Usage] = {"": token_usage} if token_usage else {}
+        self.spent: dict[str, JudgeUsage] = {"": token_usage} if token_usage else {}
         """Judge tokens by the multi grader's child, of all that answered; the whole is `""`."""
         self.sampled_model_name = sampled_model_name
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.domain.graders.templates import parse_template
-from app.grading.computing import computed
+from app.grading.computing import run_on_scoring_thread
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render_all
 
@@ -30,7 +30,7 @@ class TextScorer(ABC):
             texts = render_all(self._templates, request, source=self._source)
             if sum(map(len, texts)) < _THREAD_FROM:
                 return self.compute(texts)
-            return await computed(lambda: self.compute(texts))
+            return await run_on_scoring_thread(lambda: self.compute(texts))
         except Unrenderable as fault:
             return fault.result
 

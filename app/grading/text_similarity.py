@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from app.domain.graders.kinds.text_similarity import MAX_PRODUCT, TextSimilarityGrader
-from app.grading.computing import computed
+from app.grading.computing import run_on_scoring_thread
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable
 from app.grading.text_pair import TextPair
@@ -49,7 +49,9 @@ class TextSimilarityScorer:
             return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
         if self._metric == "fuzzy_match" and longer < _THREAD_FROM:
             return ScoreResult(similarity(self._metric, text, reference))
-        return ScoreResult(await computed(lambda: similarity(self._metric, text, reference)))
+        return ScoreResult(
+            await run_on_scoring_thread(lambda: similarity(self._metric, text, reference))
+        )
 
 
 def similarity(metric: str, text: str, reference: str) -> float:

@@ -16,7 +16,7 @@ from app.domain.graders.kinds.tool_call import Comparator, ToolCallGrader
 from app.domain.graders.templates import parse_template
 from app.domain.strict_json import strict_loads
 from app.grading.assignment import best_in_any_order, best_in_order
-from app.grading.computing import computed
+from app.grading.computing import run_on_scoring_thread
 from app.grading.exact_match import same_number
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, blamed, render
@@ -52,7 +52,7 @@ class ToolCallScorer:
             return ScoreResult(float(not made), reason=reason)
         if len(expected) * len(made) < _THREAD_FROM:
             return self._scored(expected, made)
-        return await computed(lambda: self._scored(expected, made))
+        return await run_on_scoring_thread(lambda: self._scored(expected, made))
 
     def _scored(self, expected: list[WrittenCall], made: list[WrittenCall]) -> ScoreResult:
         scores = [[self._compare(want, call) for call in made[:MAX_COMPARED]] for want in expected]

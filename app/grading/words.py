@@ -27,7 +27,7 @@ _UNSPACED: Final = (
 )
 """Code points of scripts without blanks between words."""
 _END: Final = 0x40000
-"""Beyond it there are no letters."""
+"""Code point beyond which there are no letters."""
 
 
 def words(text: str) -> list[str]:

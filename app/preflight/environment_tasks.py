@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.domain.data.chat_rows import DatasetError, load_line
+from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.environments.environments import (
     FILE_PARAM,
     BuiltIn,
@@ -72,7 +72,7 @@ def _problems_of(path: Path) -> list[_Row]:
     rows = dict[str, _Row]()
     with path.open("rb") as file:
         for number, line in lines_of(file):
-            if not line.strip():
+            if is_blank(line):
                 continue
             if len(rows) == MAX_TRAIN_EXAMPLES:
                 raise _unreadable(f"it has more than {MAX_TRAIN_EXAMPLES} problems")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError
+from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, is_blank
 from app.domain.data.prompts import Prompts
 from app.domain.jobs.row_needs import NO_NEEDS, RowFaults, RowNeeds
 from app.domain.preflight_issues import PreflightIssue
@@ -68,7 +68,7 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
     sampler = _RowSampler()
     with path.open("rb") as file:
         for number, line in lines_of(file):
-            if not line.strip():
+            if is_blank(line):
                 continue
             result.rows += 1
             if result.rows > rules.max_rows:

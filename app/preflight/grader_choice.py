@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.domain.data.chat_rows import DatasetError, load_line
+from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.choice import GraderChoice, NoGraderFits, choose_grader
 from app.domain.graders.row_facts import RowFacts, row_facts
@@ -71,7 +71,7 @@ def _facts_of(path: Path, label: str, *, most: int) -> Iterator[RowFacts]:
     rows = 0
     with path.open("rb") as file:
         for number, line in lines_of(file):
-            if not line.strip():
+            if is_blank(line):
                 continue
             try:
                 item = load_line(line, number)

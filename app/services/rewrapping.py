@@ -12,7 +12,7 @@ import structlog
 
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
-from app.store.sealed import SEALED, Key, SealedColumn
+from app.store.sealed import SEALED, Key, SealedColumn, SealedUnitOfWork
 
 log = structlog.get_logger()
 
@@ -48,7 +48,7 @@ class RewrappingService:
             done = await self._table(column, batch)
             log.info("rewrapped", table=column.noun, **asdict(done))
             report[column.noun] = asdict(done)
-        async with self._database.sealed() as unit:
+        async with SealedUnitOfWork(self._database) as unit:
             current, older = await unit.blobs.count_keys(self._api_key_head)
         report["api_keys"] = {"current": current, "older": older}
         return report
@@ -59,14 +59,14 @@ class RewrappingService:
             seen, after = await self._batch(column, done, after=after, limit=batch)
             if seen < batch:
                 break
-        async with self._database.sealed() as unit:
+        async with SealedUnitOfWork(self._database) as unit:
             done.current = await unit.blobs.count(column, self._box.head)
         return done
 
     async def _batch(
         self, column: SealedColumn, done: Rewrapped, *, after: Key | None, limit: int
     ) -> tuple[int, Key | None]:
-        async with self._database.sealed() as unit:
+        async with SealedUnitOfWork(self._database) as unit:
             rows = await unit.blobs.others(column, self._box.head, after=after, limit=limit)
             for row in rows:
                 try:

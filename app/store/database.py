@@ -23,7 +23,6 @@ from app.store.autocommit import AutocommitStatements
 from app.store.connections import refuse_closed
 from app.store.jobs.jobs import JobStore
 from app.store.request_transaction import RequestSlots
-from app.store.sealed import SealedUnitOfWork
 from app.store.statements import PROJECT
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
@@ -137,12 +136,6 @@ class Database:
         entry.
         """
         return RunUnitOfWork(self.sessions, {PROJECT: project_id}, job_id=job_id, fence=fence)
-
-    def sealed(self) -> SealedUnitOfWork:
-        """Returns a transaction on the sealed blobs of all tenants. Only the tables' owner gets any
-        row.
-        """
-        return SealedUnitOfWork(self.sessions)
 
     async def ping(self) -> None:
         """Raises `Unavailable` while the database does not answer."""

@@ -33,7 +33,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from app.store.leases import Lease, LeasedRows, ended_lease, is_held, is_unleased, new_claim
 from app.store.schema.leased import QueuedRow
 from app.store.schema.projects import ProjectTable
-from app.store.schema.turns import OrganizationTurnTable
+from app.store.schema.virtual_times import OrganizationVirtualTimeTable
 
 _CANDIDATES: Final = 4
 """Rows of one project that a claim looks at: more than one, because another transaction may have
@@ -66,23 +66,26 @@ class QueuedRows(LeasedRows):
                 **new_claim(table, lease_s),
                 attempts=table.attempts + 1,
                 lease_owner=owner,
-                turn=chosen.turn,
+                virtual_time=chosen.virtual_time,
                 not_before=None,
                 **self.changes_of_claim(),
             )
             .returning(table.id, table.project_id, table.fence, table.attempts)
         )
-        await self._keep_turns(chosen)
+        await self._keep_virtual_times(chosen)
         return Lease(*claimed.one())
 
-    async def _keep_turns(self, chosen: Row[Any]) -> None:
+    async def _keep_virtual_times(self, chosen: Row[Any]) -> None:
         """Stores the virtual times of the organization that has the claim."""
-        turns = {"turn": chosen.organization_turn, "project_turn": chosen.turn}
+        times = {
+            "virtual_time": chosen.organization_virtual_time,
+            "project_virtual_time": chosen.virtual_time,
+        }
         row = {"queue": self._name, "organization_id": chosen.organization_id}
         await self._session.execute(
-            insert(OrganizationTurnTable)
-            .values(**row, **turns)
-            .on_conflict_do_update(index_elements=list(row), set_=turns)
+            insert(OrganizationVirtualTimeTable)
+            .values(**row, **times)
+            .on_conflict_do_update(index_elements=list(row), set_=times)
         )
 
     def changes_of_claim(self) -> Mapping[str, Any]:
@@ -130,14 +133,19 @@ class QueuedRows(LeasedRows):
         queue, table = self._queue(_CANDIDATES), self.table
         own_limit = getattr(ProjectTable, self.limit_column)
         return (
-            select(table.id, queue.c.turn, queue.c.organization_id, queue.c.organization_turn)
+            select(
+                table.id,
+                queue.c.virtual_time,
+                queue.c.organization_id,
+                queue.c.organization_virtual_time,
+            )
             .join(queue, and_(table.project_id == queue.c.project_id, table.id == queue.c.id))
             .join(ProjectTable, ProjectTable.id == table.project_id)
             .where(
                 self._is_claimable(max_attempts),
                 queue.c.running < func.coalesce(own_limit, most_held),
             )
-            .order_by(queue.c.organization_share, queue.c.organization_turn, queue.c.place)
+            .order_by(queue.c.organization_share, queue.c.organization_virtual_time, queue.c.place)
             .limit(1)
             .with_for_update(of=table, skip_locked=True)
         )
@@ -148,11 +156,11 @@ class QueuedRows(LeasedRows):
             column("project_id", Text),
             column("id", Text),
             column("running", BigInteger),
-            column("turn", Float),
+            column("virtual_time", Float),
             column("organization_id", Text),
             column("organization_running", BigInteger),
             column("organization_share", Float),
-            column("organization_turn", Float),
+            column("organization_virtual_time", Float),
             column("place", BigInteger),
         )
 

@@ -1,7 +1,8 @@
 """The sealed blobs of all tenants, for the one command that wraps them under a new key.
 
 Only the tables' owner, whom migrations connect as, gets any row from `app.rewrap`: neither the API
-nor a worker can read another tenant's blobs by it. Must not know how a blob is opened.
+nor a worker can read another tenant's blobs by it. This is the only module that names the setting,
+and `app.services.rewrapping` alone may import it. Must not know how a blob is opened.
 """
 
 from collections.abc import Sequence
@@ -9,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Text, cast, func, literal, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.elements import ColumnElement
 from typing_extensions import override
 
+from app.store.database import Database
 from app.store.schema.base import Base
 from app.store.schema.evals import EvalTable
 from app.store.schema.idempotency import StoredResponseTable
@@ -98,8 +100,8 @@ class SealedRow:
 class SealedUnitOfWork(BaseUnitOfWork):
     """A transaction of the tables' owner that sees the sealed blobs of all tenants."""
 
-    def __init__(self, sessions: async_sessionmaker[AsyncSession]) -> None:
-        super().__init__(sessions, {"app.rewrap": "on", "lock_timeout": "5s"})
+    def __init__(self, database: Database) -> None:
+        super().__init__(database.sessions, {"app.rewrap": "on", "lock_timeout": "5s"})
 
     @override
     async def _open(self, session: AsyncSession) -> None:

@@ -299,7 +299,7 @@ def _read_of_grader(grader: dict[str, Any]) -> dict[str, Any]:
 
 
 def _accepted(sent: dict[str, Any], known: frozenset[str] | set[str]) -> dict[str, Any]:
-    """Without the unknown keys that the service refuses: features to come, objects and lists."""
+    """Drops the unknown keys that the service refuses: features to come, objects and lists."""
     return {
         key: one
         for key, one in sent.items()

@@ -50,8 +50,8 @@ def upgrade() -> None:
     for index, (columns, condition) in _INDEXES.items():
         op.create_index(index, "fine_tuning_jobs", columns, postgresql_where=sa.text(condition))
     for table, size in _BYTES.items():
-        computed = sa.Computed(size, persisted=True)
-        op.add_column(table, sa.Column("bytes", sa.BigInteger(), computed, nullable=False))
+        generated = sa.Computed(size, persisted=True)
+        op.add_column(table, sa.Column("bytes", sa.BigInteger(), generated, nullable=False))
     _lead_versions_to_heads(ondelete="CASCADE")
     # The versions of a deleted object, with their secrets, go with its head.
     op.execute(

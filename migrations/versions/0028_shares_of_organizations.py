@@ -42,8 +42,8 @@ _WAITS = """
 # The rows that each waiting project and its organization hold, and their virtual times. A virtual
 # time moves by 1 / weight with every claim, and never lies before the last claim's, of all
 # organizations or of the organization's projects: who was idle saves nothing up.
-# `organization_turns` has both times of an organization's last claim. The recursion reads one index
-# entry of each project with open rows.
+# `organization_virtual_times` has both times of an organization's last claim; a project's is the
+# greatest `turn` of its rows. The recursion reads one index entry of each project with open rows.
 _SHARES = """
     tenants AS (
         (SELECT job.project_id FROM public.{table} AS job WHERE {open}
@@ -64,24 +64,24 @@ _SHARES = """
                greatest(
                    (SELECT max(job.turn) FROM public.{table} AS job
                     WHERE job.project_id = tenants.project_id) + 1 / project.share_weight,
-                   last.project_turn,
-                   0) AS turn
+                   last.project_virtual_time,
+                   0) AS virtual_time
         FROM tenants JOIN public.projects AS project ON project.id = tenants.project_id
         LEFT JOIN held ON held.project_id = tenants.project_id
-        LEFT JOIN public.organization_turns AS last
+        LEFT JOIN public.organization_virtual_times AS last
                ON last.queue = '{table}' AND last.organization_id = project.organization_id
     ), organizations AS (
         SELECT organization.id, organization.share_weight,
                coalesce((SELECT sum(held.running) FROM held
                          WHERE held.organization_id = organization.id), 0)::bigint AS running,
                greatest(
-                   last.turn + 1 / organization.share_weight,
-                   (SELECT max(every.turn) FROM public.organization_turns AS every
+                   last.virtual_time + 1 / organization.share_weight,
+                   (SELECT max(every.virtual_time) FROM public.organization_virtual_times AS every
                     WHERE every.queue = '{table}'),
-                   0) AS turn
+                   0) AS virtual_time
         FROM (SELECT DISTINCT shares.organization_id FROM shares) AS waiting
         JOIN public.organizations AS organization ON organization.id = waiting.organization_id
-        LEFT JOIN public.organization_turns AS last
+        LEFT JOIN public.organization_virtual_times AS last
                ON last.queue = '{table}' AND last.organization_id = organization.id
     )
 """
@@ -94,28 +94,28 @@ _ROWS = """
 # The order of an organization's rows, and of all rows.
 _OF_PROJECTS = """
     (shares.running + entry.number - 1) / shares.share_weight,
-    shares.turn + (entry.number - 1) / shares.share_weight,
+    shares.virtual_time + (entry.number - 1) / shares.share_weight,
     entry.queued_at, entry.created_at, entry.id
 """
 _OF_ORGANIZATIONS = """
     (organizations.running + entry.number - 1) / organizations.share_weight,
-    organizations.turn + (entry.number - 1) / organizations.share_weight,
+    organizations.virtual_time + (entry.number - 1) / organizations.share_weight,
     entry.queued_at, entry.created_at, entry.id
 """
 # The order of all waiting rows, of at most `depth` rows of each project (NULL: of all rows).
 _QUEUE = """
     CREATE FUNCTION queue_of_{table}(depth bigint)
-    RETURNS TABLE (project_id text, id text, running bigint, turn float8, organization_id text,
-                   organization_running bigint, organization_share float8,
-                   organization_turn float8, place bigint)
+    RETURNS TABLE (project_id text, id text, running bigint, virtual_time float8,
+                   organization_id text, organization_running bigint, organization_share float8,
+                   organization_virtual_time float8, place bigint)
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
     AS $$
         WITH RECURSIVE {shares}
-        SELECT entry.project_id, entry.id, entry.running, entry.turn, organizations.id,
+        SELECT entry.project_id, entry.id, entry.running, entry.virtual_time, organizations.id,
                organizations.running, organizations.running / organizations.share_weight,
-               organizations.turn, row_number() OVER (ORDER BY {of_organizations})
+               organizations.virtual_time, row_number() OVER (ORDER BY {of_organizations})
         FROM (
-            SELECT shares.project_id, shares.organization_id, shares.running, shares.turn,
+            SELECT shares.project_id, shares.organization_id, shares.running, shares.virtual_time,
                    entry.id, entry.queued_at, entry.created_at,
                    row_number() OVER (
                        PARTITION BY shares.organization_id ORDER BY {of_projects}) AS number
@@ -204,8 +204,9 @@ _PLACES = """
     $$
 """
 # A project's virtual time goes on: a new project of its organization begins where the others are.
-_FIRST_TURNS = """
-    INSERT INTO organization_turns (queue, organization_id, turn, project_turn)
+_FIRST_VIRTUAL_TIMES = """
+    INSERT INTO organization_virtual_times
+        (queue, organization_id, virtual_time, project_virtual_time)
     SELECT '{table}', project.organization_id, 0, max(job.turn)
     FROM {table} AS job JOIN projects AS project ON project.id = job.project_id
     WHERE job.turn IS NOT NULL GROUP BY project.organization_id
@@ -214,7 +215,7 @@ _FIRST_TURNS = """
 
 def upgrade() -> None:
     _weights()
-    _turns()
+    _virtual_times()
     for table in QUEUES:
         op.execute(f"DROP FUNCTION queue_of_{table}(bigint)")
         op.execute(_filled(_QUEUE, table))
@@ -228,7 +229,7 @@ def downgrade() -> None:
         op.execute(_made_before(table))
         _only_workers(table)
     import_module("migrations.versions.0023_positions_of_some_jobs").upgrade()
-    op.drop_table("organization_turns")
+    op.drop_table("organization_virtual_times")
     op.execute("DROP POLICY system ON organizations")
     op.execute("DROP POLICY queue ON organizations")
     op.execute(f"GRANT INSERT ON organizations TO {APP}")
@@ -277,12 +278,15 @@ def _weights() -> None:
     op.execute(f"GRANT INSERT (id, slug, title, created_at) ON organizations TO {APP}")
 
 
-def _turns() -> None:
-    table = "organization_turns"
+def _virtual_times() -> None:
+    table = "organization_virtual_times"
     op.create_table(
         table,
         *(sa.Column(name, sa.Text(), nullable=False) for name in ("queue", "organization_id")),
-        *(sa.Column(name, sa.Float(), nullable=False) for name in ("turn", "project_turn")),
+        *(
+            sa.Column(name, sa.Float(), nullable=False)
+            for name in ("virtual_time", "project_virtual_time")
+        ),
         sa.ForeignKeyConstraint(
             ["organization_id"],
             ["organizations.id"],
@@ -290,11 +294,11 @@ def _turns() -> None:
         ),
         sa.PrimaryKeyConstraint("queue", "organization_id", name=op.f(f"pk_{table}")),
     )
-    op.create_index(op.f(f"ix_{table}_queue_turn"), table, ["queue", "turn"])
+    op.create_index(op.f(f"ix_{table}_queue_virtual_time"), table, ["queue", "virtual_time"])
     for read in (*QUEUES, "projects"):
         op.execute(f"ALTER TABLE {read} NO FORCE ROW LEVEL SECURITY")
     for queue in QUEUES:
-        op.execute(_FIRST_TURNS.format(table=queue))
+        op.execute(_FIRST_VIRTUAL_TIMES.format(table=queue))
     for read in (*QUEUES, "projects"):
         op.execute(f"ALTER TABLE {read} FORCE ROW LEVEL SECURITY")
     own = f"organization_id = {setting('organization')}"

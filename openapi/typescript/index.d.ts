@@ -1034,7 +1034,7 @@ export interface paths {
         put?: never;
         /**
          * Create Eval
-         * @description Creates an eval: the form of its items, and the graders that judge them.
+         * @description Creates an eval: the form of its items, and the graders that score them.
          */
         post: operations["createEval"];
         delete?: never;
@@ -2982,7 +2982,7 @@ export interface components {
             below: number;
             /**
              * Steps
-             * @description In succession.
+             * @description Number of steps in succession.
              * @default 3
              */
             steps: number;
@@ -3273,14 +3273,14 @@ export interface components {
         };
         /**
          * CreateEval
-         * @description A new eval: the form of its items, and the criteria that judge them.
+         * @description A new eval: the form of its items, and the criteria that grade them.
          */
         CreateEval: {
             /** @description The form of the items; only `custom` is available. */
             data_source_config: components["schemas"]["DataSourceConfig"];
             /**
              * Testing Criteria
-             * @description Graders that judge each item.
+             * @description Graders that score each item.
              */
             testing_criteria: {
                 [key: string]: unknown;
@@ -4261,7 +4261,7 @@ export interface components {
         };
         /**
          * EvalObject
-         * @description An eval: the form of its items, and the criteria that judge them.
+         * @description An eval: the form of its items, and the criteria that grade them.
          */
         EvalObject: {
             /**
@@ -4290,7 +4290,7 @@ export interface components {
             };
             /**
              * Testing Criteria
-             * @description Graders that judge each item, with secrets redacted.
+             * @description Graders that score each item, with secrets redacted.
              */
             testing_criteria: {
                 [key: string]: unknown;
@@ -5476,7 +5476,7 @@ export interface components {
             share: number;
             /**
              * Steps
-             * @description In succession.
+             * @description Number of steps in succession.
              * @default 3
              */
             steps: number;
@@ -5782,7 +5782,7 @@ export interface components {
         KeepCheckpoints: {
             /**
              * Best
-             * @description By validation, of equals the earlier; what the job publishes is the first of them.
+             * @description The best by validation, of equals the earlier; the job publishes the first of them.
              * @default 3
              */
             best: number;
@@ -5941,7 +5941,7 @@ export interface components {
             share: number;
             /**
              * Steps
-             * @description In succession.
+             * @description Number of steps in succession.
              * @default 3
              */
             steps: number;
@@ -7493,7 +7493,7 @@ export interface components {
             per_rollout: number;
             /**
              * Steps
-             * @description In succession.
+             * @description Number of steps in succession.
              * @default 3
              */
             steps: number;
@@ -10606,7 +10606,7 @@ export interface components {
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Steps
-             * @description In succession.
+             * @description Number of steps in succession.
              * @default 5
              */
             steps: number;

@@ -28,7 +28,7 @@ def test_the_unions_of_the_product_are_read_from_its_code() -> None:
     names = {symbol.name for symbol in found}
     assert names >= {
         "TuningMethod", "RequestedMethod", "StoredMethod", "DataSource", "Rows", "Principal",
-        "PolicyLoss", "AnyMode", "AnyGrader", "StopRule", "Verdict", "Reply", "Consumer",
+        "PolicyLoss", "AnyMode", "AnyGrader", "StopRule", "GradeOrFailure", "Reply", "Consumer",
         "ScoreResult | ScoreFault", "ReachedCap | RuleTrigger | None", "Trajectory | ScoredRollout",
     }  # fmt: skip
     stored = Symbol("app.domain.methods.stored", "StoredMethod")

@@ -30,7 +30,9 @@ def test_virtual_times_go_on_and_a_downgrade_restores_the_functions(database: Da
     _insert(database)
     command.upgrade(config, "head")
     assert _read(
-        database, "SELECT queue, organization_id, turn, project_turn FROM organization_turns"
+        database,
+        "SELECT queue, organization_id, virtual_time, project_virtual_time"
+        " FROM organization_virtual_times",
     ) == [("fine_tuning_jobs", "org-m", 0.0, 7.5)]
     assert _read(database, FUNCTIONS) != before
     unforced = "SELECT relname FROM pg_class WHERE relrowsecurity AND NOT relforcerowsecurity"

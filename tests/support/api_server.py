@@ -25,7 +25,7 @@ class ApiServer:
 
     @property
     def address(self) -> tuple[str, int]:
-        """For requests no client would make."""
+        """Returns host and port, for requests that no client would make."""
         host, port = self.base_url.removeprefix("http://").removesuffix("/v1").split(":")
         return host, int(port)
 

@@ -10,7 +10,7 @@ _IDLE_ROUNDS = 50
 
 
 class VirtualClock:
-    """For code whose only waiting is on this clock; sockets need the real one."""
+    """Serves code whose only waiting is on this clock; sockets need the real one."""
 
     def __init__(self) -> None:
         self.time = 0.0

@@ -31,7 +31,7 @@ _HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host
 @dataclass(slots=True)
 class FaultProxy:
     upstream: str
-    """Without a path."""
+    """Address without a path."""
     url: str = ""
     faults: list[str] = field(default_factory=list)
     seen: list[dict[str, Any]] = field(default_factory=list)

@@ -154,7 +154,7 @@ class Installation:
         return self.adapters(job_id)
 
     def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = PATIENCE_S) -> None:
-        """Also while the API itself is away for a moment."""
+        """Waits for a step, also while the API itself is away for a moment."""
         self._wait_for_job(job_id, lambda job: bool(job["step"] >= step), timeout_s, f"step {step}")
 
     def wait_for_status(self, job_id: str, status: str, *, timeout_s: float = PATIENCE_S) -> None:

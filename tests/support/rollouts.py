@@ -16,7 +16,7 @@ from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
 from workers.journal.journal import Journal
 from workers.rollout.environment import AssistantTurn, ToolReply
-from workers.rollout.tools import Tools
+from workers.rollout.tools import RolloutTools
 
 SECRET_KEY = "a service secret key of 32 bytes and more"
 KEY = SampleKey("ftjob-1", "train", 2, 5, 1)
@@ -59,7 +59,7 @@ def caller(endpoints: EndpointPool, urls: dict[str, str], **extra: Any) -> HttpT
 
 
 async def call_once(
-    tools: Tools, call: ParsedToolCall, schemas: list[dict[str, Any]], *, journal: Journal
+    tools: RolloutTools, call: ParsedToolCall, schemas: list[dict[str, Any]], *, journal: Journal
 ) -> ToolOutcome:
     """Runs the call as the first of a rollout on a row that offers `schemas`."""
     environment = ToolEnvironment(tools)

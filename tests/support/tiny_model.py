@@ -75,7 +75,7 @@ def build_tokenizer(
     vocab_size: int = VOCAB_SIZE,
     context_length: int = CONTEXT_LENGTH,
 ) -> PreTrainedTokenizerFast:
-    """At most `vocab_size` tokens: fewer where the corpus has no more merges to give."""
+    """Trains a tokenizer of at most `vocab_size` tokens: fewer if the corpus has no more merges."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

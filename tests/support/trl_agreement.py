@@ -178,7 +178,7 @@ def _difference(
 
 
 def _our_trainer(model_dir: Path, options: TrainerOptions) -> LoraTrainer:
-    """With B no longer 0, so that A has a gradient and references differ from the policy."""
+    """Builds a trainer whose B is not 0: A has a gradient, references differ from the policy."""
     trainer = LoraTrainer(
         str(model_dir),
         base_name="agreement",

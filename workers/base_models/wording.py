@@ -11,9 +11,9 @@ import random
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-Kind = Literal["arithmetic", "one_hop", "two_hop", "total"]
+QuestionKind = Literal["arithmetic", "one_hop", "two_hop", "total"]
 
-KINDS: Final[tuple[Kind, ...]] = ("arithmetic", "one_hop", "two_hop", "total")
+KINDS: Final[tuple[QuestionKind, ...]] = ("arithmetic", "one_hop", "two_hop", "total")
 OPERATORS: Final = ("+", "-", "*")
 NUMBER_FIELDS: Final = ("price", "weight", "stock", "width")
 PART_FIELDS: Final = (*NUMBER_FIELDS, "color", "material")
@@ -68,7 +68,7 @@ class Call:
 class Question:
     """A question and the turns of tool calls that answer it; calls of one turn run in parallel."""
 
-    kind: Kind
+    kind: QuestionKind
     text: str
     turns: tuple[tuple[Call, ...], ...]
     answer: str
@@ -97,7 +97,7 @@ def draw_value(rng: random.Random, field: str) -> str:
     return rng.choice(words) if words else str(rng.randrange(10, 100))
 
 
-def draw_question(rng: random.Random, kind: Kind) -> Question:
+def draw_question(rng: random.Random, kind: QuestionKind) -> Question:
     return {
         "arithmetic": _arithmetic,
         "one_hop": _one_hop,

@@ -31,7 +31,7 @@ _CODEC: Final = TypeAdapter(ToolOutcome)
 
 
 class HttpTools:
-    """Implements `workers.rollout.tools.Tools` over the endpoints of one job."""
+    """Implements `workers.rollout.tools.RolloutTools` over the endpoints of one job."""
 
     def __init__(
         self, endpoints: EndpointPool, signer: CallSigner, tools: Sequence[ToolSpec]

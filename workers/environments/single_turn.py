@@ -1,4 +1,4 @@
-"""The environment of a job without tools: one turn, which the grader judges with its calls.
+"""The environment of a job without tools: one turn, which the grader scores with its calls.
 
 Owns the rule that a row's own tools are offered to the model and their calls are not run, as in
 reinforcement fine-tuning without an agent: graders read them as `sample.output_tools`. Must not
@@ -12,7 +12,7 @@ from workers.rollout.environment import AssistantTurn, Observation, StepResult
 
 
 class SingleTurn:
-    """Implements `workers.rollout.environment.Environment`."""
+    """Implements `workers.rollout.environment.RolloutEnvironment`."""
 
     async def reset(
         self,

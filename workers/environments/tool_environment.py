@@ -17,13 +17,13 @@ from app.rendering.formats.tool_format import ParsedToolCall
 from workers.environments.arguments import check_arguments
 from workers.journal.journal import Journal
 from workers.rollout.environment import AssistantTurn, Observation, StepResult, ToolReply
-from workers.rollout.tools import CallPosition, Tools
+from workers.rollout.tools import CallPosition, RolloutTools
 
 
 class ToolEnvironment:
-    """Implements `workers.rollout.environment.Environment` over `Tools`."""
+    """Implements `workers.rollout.environment.RolloutEnvironment` over `RolloutTools`."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: RolloutTools) -> None:
         self._tools = tools
         self._key: SampleKey
         self._journal: Journal

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
-from app.domain.evals.evals import Criterion, Eval, EvalRun, Tally, result_names
+from app.domain.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
 from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.models.models import find_base_model
 from app.domain.secrets.owner_labels import criteria_by_pointer
@@ -28,7 +28,7 @@ from app.store.leases import Lease
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
 
-_GRADER: TypeAdapter[Criterion] = TypeAdapter(Grader)
+_GRADER: TypeAdapter[EvalCriterion] = TypeAdapter(Grader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,9 @@ def _scorers(
     return [build_scorer(criterion, grading) for criterion in criteria]
 
 
-def _criteria(settings: Settings, lease: Lease, of: Eval, sealed: bytes | None) -> list[Criterion]:
+def _criteria(
+    settings: Settings, lease: Lease, of: Eval, sealed: bytes | None
+) -> list[EvalCriterion]:
     """Returns the criteria with their real values. Raises `RunFailed` when they are lost."""
     secrets = {}
     try:
@@ -132,7 +134,7 @@ def _criteria(settings: Settings, lease: Lease, of: Eval, sealed: bytes | None) 
     return [_criterion(number, criterion) for number, criterion in enumerate(whole)]
 
 
-def _criterion(number: int, criterion: dict[str, Any]) -> Criterion:
+def _criterion(number: int, criterion: dict[str, Any]) -> EvalCriterion:
     try:
         return _GRADER.validate_python(criterion)
     except ValidationError as error:

@@ -13,14 +13,14 @@ from typing import Any, assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.evals.evals import passes, result_names, token_usage
-from app.domain.rollouts.trajectory import Grade, Trajectory, Verdict
+from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from workers.evals.context import EvalContext
 from workers.grading.job_grader import to_failure
 from workers.journal.journal import Journal
 
 Json = dict[str, Any]
-Usage = list[tuple[str, dict[str, int]]]
+TokensByModel = list[tuple[str, dict[str, int]]]
 """Tokens by the name of the model that used them."""
 
 
@@ -40,7 +40,7 @@ class CriteriaScorer:
         """Output of each criterion that gave a score."""
         self.faults: list[Json] = []
         """Errors of the other criteria."""
-        self.usage: Usage = []
+        self.usage: TokensByModel = []
 
     async def score_early(
         self,
@@ -48,7 +48,7 @@ class CriteriaScorer:
         row: DatasetRow,
         *,
         journal: Journal,  # noqa: ARG002 - a written item is the journal entry
-    ) -> Verdict:
+    ) -> GradeOrFailure:
         scorers = self._context.scorers
         answers = await asyncio.gather(
             *(self._score_criterion(number, row) for number in range(len(scorers)))
@@ -70,7 +70,7 @@ class CriteriaScorer:
 
     async def score(
         self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
-    ) -> list[Verdict]:
+    ) -> list[GradeOrFailure]:
         (trajectory,) = trajectories
         return [await self.score_early(trajectory, row, journal=journal)]
 

@@ -14,7 +14,7 @@ from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
 from app.domain.ids import GroupKey, new_id
 from app.domain.rollouts.trajectory import Trajectory
 from workers.evals.context import EvalContext
-from workers.evals.criteria import CriteriaScorer, Usage, digest
+from workers.evals.criteria import CriteriaScorer, TokensByModel, digest
 from workers.evals.eval_prompts import (
     UnusableItem,
     given_sample,
@@ -37,11 +37,13 @@ class _Sampled:
     """The hosted `sample` object that criteria address."""
     output: Json
     """The sample in the shape of the output item."""
-    usage: Usage = field(default_factory=list)
+    usage: TokensByModel = field(default_factory=list)
     fault: Json | None = None
 
 
-async def work_on(context: EvalContext, index: int, row: EvalRow) -> tuple[OutputItem, Usage]:
+async def work_on(
+    context: EvalContext, index: int, row: EvalRow
+) -> tuple[OutputItem, TokensByModel]:
     """Returns the output item and the tokens used for it.
 
     Raises only faults that end the run or this claim; an unusable item is an output item.

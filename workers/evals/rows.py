@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import BinaryIO, assert_never
 
-from app.domain.data.chat_rows import MAX_ROW_BYTES
+from app.domain.data.chat_rows import MAX_ROW_BYTES, is_blank
 from app.domain.errors import NotFound, RunFailed
 from app.domain.evals.data_sources import (
     MAX_ITEMS,
@@ -79,5 +79,5 @@ def _rows(file: BinaryIO) -> Iterator[EvalRow]:
     number = 0
     while line := file.readline(MAX_ROW_BYTES + 2):
         number += 1
-        if line.strip():
+        if not is_blank(line):
             yield parse_row(line, number)

@@ -15,7 +15,7 @@ from app.domain.evals.data_sources import EvalRow
 from app.domain.evals.evals import OutputItem
 from app.domain.first_fault import first_fault
 from workers.evals.context import EvalContext
-from workers.evals.criteria import Usage
+from workers.evals.criteria import TokensByModel
 from workers.evals.items import work_on
 from workers.evals.rows import load_rows
 from workers.processes.retry import retry_while_unavailable
@@ -59,7 +59,7 @@ class EvalWork:
                 item, usage = await work_on(self._context, position, row)
                 await self._write(item, usage)
 
-    async def _write(self, item: OutputItem, usage: Usage) -> None:
+    async def _write(self, item: OutputItem, usage: TokensByModel) -> None:
         async with self._writing:
             self._context.tally.add(item.status, item.results, usage)
 

@@ -14,7 +14,7 @@ from app.domain.graders.single import RolloutGrader
 from app.grading.ai_judge import GroupAiJudge
 from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from workers.grading.group_grader import GroupGrader
-from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
+from workers.grading.group_scorer import GroupScorer, PerSampleScorer, SampleGrader
 from workers.grading.job_grader import JobGrader
 
 _ASKED: Final = (Kind.ADDRESS, Kind.JUDGE, Kind.EMBEDDING)
@@ -39,7 +39,7 @@ def _per_sample(spec: RolloutGrader, ports: GradingPorts) -> GroupScorer:
     return PerSampleScorer(build_grader(spec, ports))
 
 
-def build_grader(spec: AnyGrader, ports: GradingPorts) -> Grader:
+def build_grader(spec: AnyGrader, ports: GradingPorts) -> SampleGrader:
     """Builds the per-sample grader of `spec`, which must contain its real headers."""
     asks_outside = any(field.kind in _ASKED for field in walk_fields(type(spec), spec))
     journalled = asks_outside or not spec.repeats_its_scores

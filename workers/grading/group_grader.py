@@ -18,8 +18,8 @@ from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.trajectory import (
     Failure,
     FailureClass,
+    GradeOrFailure,
     Trajectory,
-    Verdict,
 )
 from app.grading.group_judge import GroupGradeRequest, GroupJudge
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
@@ -31,7 +31,7 @@ from workers.journal.replay import replay_or_ask
 
 @dataclass(frozen=True, slots=True)
 class _GroupVerdicts:
-    grades: tuple[Verdict, ...]
+    grades: tuple[GradeOrFailure, ...]
 
 
 _CODEC: Final = TypeAdapter(_GroupVerdicts)
@@ -56,7 +56,7 @@ class GroupGrader:
 
     async def score(
         self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
-    ) -> list[Verdict]:
+    ) -> list[GradeOrFailure]:
         if not trajectories:
             return []
         key, item = trajectories[0].key.group, grader_item(row.item)
@@ -98,7 +98,7 @@ class GroupGrader:
             raise GraderFailure(Failure(FailureClass.GRADER_BAD_REPLY, message, source=self._name))
         return _GroupVerdicts(tuple(self._verdict(result) for result in results))
 
-    def _verdict(self, result: ScoreResult | ScoreFault) -> Verdict:
+    def _verdict(self, result: ScoreResult | ScoreFault) -> GradeOrFailure:
         match result:
             case ScoreFault():
                 return to_failure(result, self._name)

@@ -11,12 +11,12 @@ from typing import Protocol
 from app.domain.data.dataset import DatasetRow
 from app.domain.first_fault import first_fault
 from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Grade, Trajectory, Verdict
+from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
 from workers.grading.failure import GraderFailure
 from workers.journal.journal import Journal
 
 
-class Grader(Protocol):
+class SampleGrader(Protocol):
     """Scores one rollout by itself."""
 
     async def grade(
@@ -31,7 +31,7 @@ class GroupScorer(Protocol):
 
     async def score_early(
         self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
-    ) -> Verdict | None:
+    ) -> GradeOrFailure | None:
         """Scores a rollout as soon as it ended, while its siblings may still be played.
 
         `None` leaves the rollout to `score`, which sees it beside its siblings.
@@ -40,7 +40,7 @@ class GroupScorer(Protocol):
 
     async def score(
         self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
-    ) -> list[Verdict]:
+    ) -> list[GradeOrFailure]:
         """Scores finished rollouts of one group; verdicts in the order of `trajectories`."""
         ...
 
@@ -48,12 +48,12 @@ class GroupScorer(Protocol):
 class PerSampleScorer:
     """Implements `GroupScorer` with a grader that looks at one rollout at a time."""
 
-    def __init__(self, grader: Grader) -> None:
+    def __init__(self, grader: SampleGrader) -> None:
         self._grader = grader
 
     async def score_early(
         self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
-    ) -> Verdict:
+    ) -> GradeOrFailure:
         try:
             return await self._grader.grade(trajectory, row, trajectory.key, journal=journal)
         except GraderFailure as error:
@@ -61,7 +61,7 @@ class PerSampleScorer:
 
     async def score(
         self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
-    ) -> list[Verdict]:
+    ) -> list[GradeOrFailure]:
         with first_fault():
             async with asyncio.TaskGroup() as tasks:
                 verdicts = [

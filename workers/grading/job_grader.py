@@ -17,7 +17,7 @@ from app.domain.errors import MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.ids import SampleKey
 from app.domain.rollouts.metrics import ANSWER_FLAGS
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Verdict
+from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
 from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import FaultKind
 from app.grading.endpoint import encode
@@ -27,11 +27,11 @@ from app.grading.scorer import (
     ITEM_MISSING,
     ITEM_UNREADABLE,
     GradeRequest,
+    JudgeUsage,
     ScoreFault,
     Scorer,
     ScoreResult,
     TokenUsage,
-    Usage,
 )
 from workers.grading.failure import GraderFailure
 from workers.journal.journal import Journal
@@ -49,7 +49,7 @@ _OWN_CLASSES: Final = {
 
 
 class JobGrader:
-    """Implements `workers.grading.group_scorer.Grader`."""
+    """Implements `workers.grading.group_scorer.SampleGrader`."""
 
     def __init__(self, name: str, scorer: Scorer, *, journalled: bool) -> None:
         """`journalled` is false for a scorer that always scores the same rollout the same."""
@@ -114,7 +114,7 @@ def _class_of(fault: ScoreFault) -> FailureClass:
     return _OWN_CLASSES.get(fault.kind) or failure_class(FaultKind(fault.kind), "grader")
 
 
-def to_verdict(result: ScoreResult, grader: str) -> Verdict:
+def to_verdict(result: ScoreResult, grader: str) -> GradeOrFailure:
     """Converts a score to a grade, or to a failure if the score cannot be trained on."""
     try:
         return _to_grade(bounded(result, source=grader))
@@ -167,10 +167,10 @@ def _measures(
     return measures | (_tokens(result.token_usage) if with_tokens else {})
 
 
-def _spent(usages: Mapping[str, Usage]) -> dict[str, dict[str, float]]:
+def _spent(usages: Mapping[str, JudgeUsage]) -> dict[str, dict[str, float]]:
     return {name: _tokens(usage) for name, usage in usages.items() if usage}
 
 
-def _tokens(usage: Usage) -> dict[str, float]:
+def _tokens(usage: JudgeUsage) -> dict[str, float]:
     total = sum(usage.values(), TokenUsage())
     return {what: float(number) for what, number in asdict(total).items()} if usage else {}

@@ -11,7 +11,7 @@ import structlog
 from app.settings.runs import RetentionSettings
 from app.store.database import Database
 from app.store.maintenance.maintenance import maintenance
-from app.store.maintenance.retention import AgedJob, Kind
+from app.store.maintenance.retention import AgedJob, RetainedKind
 
 log = structlog.get_logger()
 
@@ -21,7 +21,7 @@ _BATCH: Final = 100
 async def retire(database: Database, retention: RetentionSettings) -> None:
     """Marks everything that is too old. Jobs go first, with all that belongs to them."""
     counts: dict[str, int] = {}
-    aged: tuple[tuple[Kind, float | None], ...] = (
+    aged: tuple[tuple[RetainedKind, float | None], ...] = (
         ("jobs", retention.jobs_days),
         ("checkpoints", retention.checkpoints_days),
         ("rollouts", retention.rollouts_days),
@@ -35,7 +35,7 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
         log.info("removed by age", **counts)
 
 
-async def _mark_jobs(database: Database, kind: Kind, days: float) -> int:
+async def _mark_jobs(database: Database, kind: RetainedKind, days: float) -> int:
     """Returns the number of jobs that were marked."""
     marked, last, full = 0, None, True
     while full:
@@ -47,7 +47,7 @@ async def _mark_jobs(database: Database, kind: Kind, days: float) -> int:
     return marked
 
 
-async def _mark(database: Database, kind: Kind, job: AgedJob, days: float) -> bool:
+async def _mark(database: Database, kind: RetainedKind, job: AgedJob, days: float) -> bool:
     async with maintenance(database) as unit:
         return await unit.retention.mark(kind, job, days=days)
 

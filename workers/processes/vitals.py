@@ -1,5 +1,4 @@
-"""Judges from its pulse whether a supervised process still works, and when to carry out a pause for
-it.
+"""Tells from its pulse whether a supervised process works, and when to carry out a pause for it.
 
 Time is counted in looks, one per heartbeat of the lease. A supervisor that was itself stopped for a
 while has therefore not looked, and does not take its own absence for the process's.
@@ -33,13 +32,13 @@ class Patience:
     look_s: float
     """Time between two looks."""
     stall_s: float
-    """Without a beat of its event loop."""
+    """Longest time without a beat of the process's event loop."""
     progress_s: float
-    """Without a mark of progress."""
+    """Longest time without a mark of progress."""
     pause_s: float
-    """Without carrying out a requested pause."""
+    """Longest time until a requested pause is carried out."""
     start_s: float
-    """Without its first beat."""
+    """Longest time until the first beat."""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -58,7 +57,7 @@ class Verdict:
     """The process must be ended."""
 
     reason: str
-    """For the owner of the row."""
+    """The text that the owner of the row reads."""
     pauses: bool = False
     """True when the row is to be paused, and not claimed again."""
 

@@ -195,7 +195,7 @@ class Loop:
         # The mean of the few remaining rollouts must not rank checkpoints or end jobs.
         warning = (
             f"The validation of step {step} has no reward: {lost.reason}. No checkpoint is ranked "
-            "by it, and no rule judges it."
+            "by it, and no stop rule reads it."
         )
         return replace(validation, values=count_losses(validation.rollouts), warnings=[warning])
 

@@ -92,7 +92,7 @@ class StepResult:
     """Seconds that count toward the wall time of the rollout; equal in a replay."""
 
 
-class Environment(Protocol):
+class RolloutEnvironment(Protocol):
     """The world of one rollout; a new one is created for each.
 
     A replay after a kill resets a new environment and steps it with the same turns. An

@@ -40,8 +40,8 @@ from workers.journal.replay import replay_or_ask
 from workers.rollout.call_records import call_records
 from workers.rollout.environment import (
     AssistantTurn,
-    Environment,
     Observation,
+    RolloutEnvironment,
     StepResult,
     ToolReply,
 )
@@ -77,7 +77,7 @@ async def run_episode(
     *,
     policy: Policy,
     renderer: Renderer,
-    environment: Environment,
+    environment: RolloutEnvironment,
     journal: Journal,
     limits: EpisodeLimits,
     job_seed: int,
@@ -135,7 +135,7 @@ class _Episode:
     observation: Observation
     policy: Policy
     renderer: Renderer
-    environment: Environment
+    environment: RolloutEnvironment
     journal: Journal
     limits: EpisodeLimits
     steps: int = 0

@@ -18,9 +18,9 @@ from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import (
     Failure,
     FailureClass,
+    GradeOrFailure,
     ScoredRollout,
     Trajectory,
-    Verdict,
 )
 from workers.grading.group_scorer import GroupScorer
 from workers.journal.journal import Journal
@@ -127,7 +127,7 @@ async def score_group(
                 given.append(rollout)
             case _:
                 assert_never(rollout)
-    verdicts: Sequence[Verdict] = []
+    verdicts: Sequence[GradeOrFailure] = []
     try:
         verdicts = await scorer.score(unscored, row, journal=journal) if unscored else []
     except asyncio.CancelledError:

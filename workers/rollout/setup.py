@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from app.rendering.renderer import Renderer
 from workers.grading.group_scorer import GroupScorer
-from workers.rollout.environment import Environment
+from workers.rollout.environment import RolloutEnvironment
 from workers.rollout.limits import EpisodeLimits
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutSetup:
     renderer: Renderer
-    new_environment: Callable[[], Environment]
+    new_environment: Callable[[], RolloutEnvironment]
     """Creates the environment of one rollout."""
     scorer: GroupScorer
     limits: EpisodeLimits

@@ -43,7 +43,7 @@ class CallPosition:
         return self.key.function_call_id(self.turn, self.call)
 
 
-class Tools(Protocol):
+class RolloutTools(Protocol):
     """The tools of one job, shared by its rollouts."""
 
     def offered(self, row: DatasetRow) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ class RunContext:
     organization_slug: str
     base_model: BaseModelSpec
     method: TuningMethod
-    """With the customer's headers in clear."""
+    """The job's method, with the customer's headers in clear."""
     judge_egress: Egress | None = None
     """Client for the operator's judge servers, if any are configured."""
     activity: Activity = field(default_factory=Activity)

@@ -1,4 +1,4 @@
-"""Judges from two sets of log-probs whether an engine serves the adapter that a trainer has. Pure.
+"""Compares two sets of log-probs: does an engine serve the adapter that a trainer has? Pure.
 
 Engine and trainer round differently: in bf16 logits of size 16 have steps of 0.1, and with the same
 weights the two differ by 0.02 to 0.16 nats a token. An adapter changes both sides alike, so the

@@ -34,7 +34,7 @@ PROBE_TOLERANCE = 1e-4
 1e-6. One step of training moves log-probs by 1e-1 (measured with the shipped model)."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
-"""In the engine, beside those that a mode may be behind: the newest and the one before it."""
+"""Versions in the engine, beside those that a mode may be behind: the newest and the one before."""
 CLOSE_TIMEOUT_S = 5.0
 
 

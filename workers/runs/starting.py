@@ -29,7 +29,7 @@ _GONE: Final = "model_not_available"
 @dataclass(frozen=True, slots=True)
 class StartModel:
     base: BaseModelSpec
-    """With the rank and alpha that the run's adapter has."""
+    """The base model, with the rank and alpha that the run's adapter has."""
     adapter: Path | None = None
     """Directory of the tuned start."""
 

@@ -57,7 +57,7 @@ class ReferenceLogprobs:
         self._examples = examples
         self._part_rows = part_rows
         self._parts: list[list[Logprobs]] = []
-        """For each part, the chosen and the rejected answer of each row, one after the other."""
+        """Log-probs of each part: those of the chosen and the rejected answer, row by row."""
 
     async def fill(self, check_stop: CheckStop) -> None:
         """Reads the stored parts and computes the others; `check_stop` is called before each."""
@@ -68,7 +68,7 @@ class ReferenceLogprobs:
             name = f"part-{start // size:05d}"
             part = await self._stored(name, answers=2 * len(rows))
             if part is None:
-                part = await run_on_compute_thread(self._computed, rows)
+                part = await run_on_compute_thread(self._reference_logprobs, rows)
                 await asyncio.to_thread(_save, self._directories.path(name), part)
                 await self._directories.store(name)
             self._parts.append(part)
@@ -93,7 +93,7 @@ class ReferenceLogprobs:
             example, samples=tuple(_with_logprobs(sample, answer) for sample, answer in pair)
         )
 
-    def _computed(self, rows: range) -> list[Logprobs]:
+    def _reference_logprobs(self, rows: range) -> list[Logprobs]:
         samples = [sample for row in rows for sample in self._examples[row].samples]
         answers = self._model.reference_logprobs(samples)
         return [

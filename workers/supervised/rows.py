@@ -13,7 +13,7 @@ from typing import Any, Final, overload
 
 from typing_extensions import override
 
-from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, load_line
+from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, is_blank, load_line
 from app.domain.data.prompts import Prompts
 from app.domain.data.row_formats import check_row, prompt_messages
 from app.domain.methods.supervised import DpoMethod, OfflineMethodType, SupervisedMethod
@@ -41,7 +41,7 @@ class ExampleRows(Sequence[ExampleRow]):
         # A row that is too long is refused by its first piece; the rest is never read.
         while line := self._file.readline(MAX_ROW_BYTES + 2):
             number += 1
-            if line.strip():
+            if not is_blank(line):
                 if len(self._positions) == max_rows:
                     raise DatasetError(number, "", f"the file has more than {max_rows} examples")
                 item = check_row(method, line, number)

@@ -9,13 +9,13 @@ from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.api.schemas.parameters import dotted, missing
 from app.domain.described import Described
 from app.domain.errors import InvalidRequest
-from app.domain.evals.evals import Criterion, Eval, NewEval
+from app.domain.evals.evals import Eval, EvalCriterion, NewEval
 from app.domain.graders.graders import Grader
 from app.domain.value_faults import refusal
 
 Name = Annotated[str, StringConstraints(max_length=256)]
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
-_GRADER: TypeAdapter[Criterion] = TypeAdapter(Grader)
+_GRADER: TypeAdapter[EvalCriterion] = TypeAdapter(Grader)
 _MAX_CRITERIA = 32
 
 
@@ -30,12 +30,12 @@ class DataSourceConfig(ClosedBody):
 
 
 class CreateEval(ClosedBody):
-    """A new eval: the form of its items, and the criteria that judge them."""
+    """A new eval: the form of its items, and the criteria that grade them."""
 
     data_source_config: DataSourceConfig
     """The form of the items; only `custom` is available."""
     testing_criteria: Annotated[list[Json], Field(min_length=1, max_length=_MAX_CRITERIA)]
-    """Graders that judge each item."""
+    """Graders that score each item."""
     name: Name | None = None
     metadata: Metadata | None = None
 
@@ -75,7 +75,7 @@ class UpdateEval(ClosedBody):
 
 
 class EvalObject(Described):
-    """An eval: the form of its items, and the criteria that judge them."""
+    """An eval: the form of its items, and the criteria that grade them."""
 
     id: str
     object: Literal["eval"] = "eval"
@@ -83,7 +83,7 @@ class EvalObject(Described):
     data_source_config: Json
     """The form of the items."""
     testing_criteria: list[Json]
-    """Graders that judge each item, with secrets redacted."""
+    """Graders that score each item, with secrets redacted."""
     metadata: dict[str, str] | None
     created_at: int
     updated_at: int
@@ -111,7 +111,7 @@ class EvalDeleted(Described):
     object: Literal["eval.deleted"] = "eval.deleted"
 
 
-def _criterion(sent: Json, path: str) -> Criterion:
+def _criterion(sent: Json, path: str) -> EvalCriterion:
     try:
         criterion = _GRADER.validate_python(sent)
     except ValidationError as error:

@@ -71,13 +71,13 @@ class ApiKeyRow:
     revoked_at: int | None = None
     project_archived_at: int | None = None
     last_used_at: int | None = None
-    """To the minute."""
+    """Time of the last request, to the minute."""
     service_account_id: str | None = None
     """`None` for admin keys, and for project keys that the operator made on the installation."""
 
     @property
     def redacted_value(self) -> str:
-        """Enough to tell one's keys apart, nothing to guess the rest from."""
+        """Returns what tells one's keys apart, and nothing to guess the rest from."""
         return f"art_{self.kind.value}_{self.key_id[:4]}...{self.last4}"
 
 

@@ -30,7 +30,7 @@ _MAX_MODEL: Final = 256
 _MAX_SEED: Final = 2**63 - 1
 _MAX_TOKENS: Final = 2**31 - 1
 _STREAM_OPTIONS: Final = ("include_usage", "include_obfuscation")
-Check = Callable[[str, Any], None]
+ParameterCheck = Callable[[str, Any], None]
 """Raises `InvalidRequest` for a parameter's name and its value, which is not null."""
 
 
@@ -195,7 +195,7 @@ def _metadata(param: str, value: Any) -> None:
         _string(f"{param}.{key[:64]}", text)
 
 
-def _one_of(*supported: str) -> Check:
+def _one_of(*supported: str) -> ParameterCheck:
     def check(param: str, value: Any) -> None:
         if value not in supported:
             raise not_one_of(param, value, supported)
@@ -214,7 +214,7 @@ _UNSUPPORTED: Final = MappingProxyType(
         "web_search_options": "Offer a search function in 'tools' instead.",
     }
 )
-_CHECKS: Final[MappingProxyType[str, Check]] = MappingProxyType(
+_CHECKS: Final[MappingProxyType[str, ParameterCheck]] = MappingProxyType(
     {
         "frequency_penalty": _Number(-2, 2),
         "ignore_eos": _boolean,

@@ -44,6 +44,11 @@ class DatasetError(ValueError):
         self.message = message
 
 
+def is_blank(line: bytes) -> bool:
+    """Returns whether a line is no row: it has white space at most."""
+    return not line or line.isspace()
+
+
 def load_line(line: bytes, number: int) -> dict[str, Any]:
     """Returns the object of line `number` (from 1). Raises `DatasetError` for what is no storable
     JSON.

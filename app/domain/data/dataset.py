@@ -13,6 +13,7 @@ from app.domain.data.chat_rows import (
     MAX_ROW_BYTES,
     DatasetError,
     Fault,
+    is_blank,
     load_line,
     messages_faults,
     tools_faults,
@@ -87,7 +88,7 @@ def each_row(
     """Yields the rows of `parse_rows` one at a time, for files that memory should not hold."""
     index = 0
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
+        if is_blank(line):
             continue
         if index == max_rows:
             raise DatasetError(number, "", f"the file has more than {max_rows} examples")

@@ -21,12 +21,12 @@ from app.domain.documents.fields import (
 )
 
 _MARKS: Final = (SecretMark, AddressMark, JudgeMark, EmbeddingMark, TemplateMark)
-Mark = SecretMark | AddressMark | JudgeMark | EmbeddingMark | TemplateMark
+FieldMark = SecretMark | AddressMark | JudgeMark | EmbeddingMark | TemplateMark
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    mark: Mark
+    mark: FieldMark
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from app.domain.documents.pointers import Path
 from app.domain.documents.shapes import (
     Each,
     Either,
+    FieldMark,
     FreeForm,
-    Mark,
     Marked,
     OneOf,
     Shape,
@@ -56,7 +56,7 @@ class WalkedField:
     value: Any
     owner: Any
     """The object that holds the value: a model or JSON."""
-    mark: Mark | None = None
+    mark: FieldMark | None = None
     expected: str | None = None
     """The words for the one value that a documented key of kind `UNKNOWN` takes."""
     known: frozenset[str] = frozenset()
@@ -117,7 +117,7 @@ def _below(shape: Shape, value: Any, path: Path, owner: Any) -> Iterator[WalkedF
             assert_never(shape)
 
 
-def _marked(mark: Mark, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
+def _marked(mark: FieldMark, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
     match mark:
         case SecretMark():
             yield WalkedField(Kind.SECRET, path, value, owner, mark)

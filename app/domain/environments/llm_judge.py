@@ -24,7 +24,7 @@ def _not_blank(prompt: str) -> str:
     return prompt
 
 
-Prompt = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_not_blank)]
+PromptText = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_not_blank)]
 
 
 def _absent(value: Any) -> bool:
@@ -50,7 +50,7 @@ class LlmJudgeEnvironment(EnvironmentOptions):
     """Sampling of the judge."""
     rubric: Rubric = DEFAULT_RUBRIC
     """The criteria of the judge and their weights."""
-    prompts: tuple[Prompt, ...] | None = Field(
+    prompts: tuple[PromptText, ...] | None = Field(
         default=None, min_length=20, max_length=MAX_PROMPTS, exclude_if=_absent
     )
     """The questions to draw from, all different; absent: questions of this service."""

@@ -16,7 +16,7 @@ from app.domain.graders.graders import AnyGrader, passing_score
 EVAL_TASK: Final = "agent_rft.run_eval"
 _JOB_PREFIX: Final = "ftjob-"
 _RUN_PREFIX: Final = "evalrun_"
-Criterion = AnyGrader
+EvalCriterion = AnyGrader
 
 
 class EvalRunStatus(StrEnum):
@@ -57,7 +57,7 @@ class NewEval:
     name: str | None
     item_schema: dict[str, Any]
     include_sample_schema: bool
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[EvalCriterion, ...]
     metadata: dict[str, str] | None
 
 

@@ -45,7 +45,7 @@ Node = Callable[[Values], float]
 
 
 class FormulaError(ValueError):
-    """Not a formula, or a formula without a finite result. The text is for its author."""
+    """Reports a text that is no formula, or has no finite result. The message is for its author."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ _SHOWN: Final = 300
 
 
 class JsonSchemaFault(ValueError):
-    """Not a schema or pattern. The text is for its author."""
+    """Reports a text that is no schema or pattern. The message is for its author."""
 
 
 class TooMuchWork(Exception):

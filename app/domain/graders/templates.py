@@ -26,7 +26,7 @@ _SHOWN: Final = 80
 
 
 class TemplateError(ValueError):
-    """Not a template. The text is for its author."""
+    """Reports a text that is no template. The message is for its author."""
 
 
 class MissingVariable(Exception):

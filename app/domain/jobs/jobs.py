@@ -111,7 +111,7 @@ class NewJob:
     model: str
     training_file: str
     validation_file: str | None
-    """Never absent for reinforcement."""
+    """The file is never absent for reinforcement."""
     method: TuningMethod
     seed: int | None = None
     suffix: str | None = None

@@ -115,7 +115,7 @@ class DatasetQuestion:
     needs: RowNeeds = NO_NEEDS
     """Needs of the graders that every row must meet."""
     batch_size: int | None = None
-    """As sent; `None` for `auto`."""
+    """The number that was sent; `None` for `auto`."""
     without_calls: tuple[NoEffect, ...] = ()
     """Options and templates without effect if no tool is offered."""
     no_room_share: float | None = None

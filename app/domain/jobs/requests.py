@@ -25,7 +25,7 @@ class JobRequest:
     training_file: str | None
     validation_file: str | None
     curriculum: CurriculumSource | None = None
-    """In place of the files."""
+    """The rows, in place of the files."""
     method: RequestedMethod
     seed: int | None = None
     suffix: str | None = None

@@ -22,7 +22,7 @@ from app.domain.methods.reasoning_efforts import ReasoningEffort, token_budget
 from app.domain.models.models import BaseModelSpec
 
 _LEAST_BOUNDED_STALENESS = 2
-"""From here on a loss must bound its ratio."""
+"""Staleness from which on a loss must bound its ratio."""
 
 
 def _absent(value: Any) -> bool:

@@ -40,7 +40,7 @@ from app.domain.tools.tools import ToolSpec
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
 DEFAULT_MAX_EPISODE_STEPS = 10
 MAX_TOOLS = 128
-"""As many functions as the hosted API takes in one call of a model."""
+"""The number of functions that the hosted API takes in one call of a model."""
 
 
 EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]

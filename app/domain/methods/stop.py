@@ -93,7 +93,7 @@ class ZeroVarianceRule(Rule):
     """No group has rollouts of different reward: nothing is learned from any of them."""
 
     steps: Count = 5
-    """In succession."""
+    """Number of steps in succession."""
 
 
 class EntropyRiseRule(Rule):
@@ -113,7 +113,7 @@ class LimitStopsRule(Rule):
     share: Share = 0.5
     """Smallest share of a step's rollouts."""
     steps: Count = 3
-    """In succession."""
+    """Number of steps in succession."""
 
 
 class ToolCallCollapseRule(Rule):
@@ -131,7 +131,7 @@ class GraderErrorsRule(Rule):
     share: Share = 0.1
     """Smallest share of a step's rollouts."""
     steps: Count = 3
-    """In succession."""
+    """Number of steps in succession."""
 
 
 class ParseErrorsRule(Rule):
@@ -140,7 +140,7 @@ class ParseErrorsRule(Rule):
     per_rollout: Number = Field(default=0.5, gt=0, le=1000)
     """Mean number of such turns."""
     steps: Count = 3
-    """In succession."""
+    """Number of steps in succession."""
 
 
 class NothingTrainedRule(Rule):
@@ -156,7 +156,7 @@ class ChosenRewardRule(Rule):
     below: Number = Field(default=0.0, ge=-1e6, le=1e6)
     """Mean implicit reward of a step's preferred answers."""
     steps: Count = 3
-    """In succession."""
+    """Number of steps in succession."""
 
 
 ConstantRule = PlateauRule | TargetRule | GapRule | MaxStepsRule | MaxTimeRule
@@ -234,7 +234,7 @@ class KeepCheckpoints(Described):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     best: Count = 3
-    """By validation, of equals the earlier; what the job publishes is the first of them."""
+    """The best by validation, of equals the earlier; the job publishes the first of them."""
     last: Annotated[int, Field(strict=True, ge=0, le=10**6)] = 1
     """The newest, good or not."""
 

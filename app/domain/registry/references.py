@@ -69,7 +69,7 @@ class InlineCurriculum:
 
     training: list[dict[str, Any]]
     validation: list[dict[str, Any]]
-    """Empty when there are none."""
+    """The list is empty when there are none."""
 
 
 CurriculumSource = RegisteredReference | InlineCurriculum

@@ -40,7 +40,7 @@ class Registered:
     id: str
     noun: Noun
     version: int
-    """From 1, without gaps."""
+    """Number of the version, from 1, without gaps."""
     name: str
     definition: dict[str, Any]
     """The object's own keys, header values redacted."""

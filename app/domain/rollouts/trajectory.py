@@ -154,7 +154,7 @@ class Failure:
 
     failure_class: FailureClass
     message: str
-    """Safe to show to the customer: status and class, no bodies, no headers."""
+    """The text that the customer sees: status and class, no bodies, no headers."""
     source: str
     """Tool or grader name."""
     child: str | None = None
@@ -182,7 +182,7 @@ class Grade:
     """Reason of the score of each grader that gave one, by the same names."""
 
 
-Verdict = Grade | Failure
+GradeOrFailure = Grade | Failure
 """The result of scoring one rollout."""
 
 
@@ -199,7 +199,7 @@ class ScoredRollout:
             raise ValueError("a rollout is either graded or failed")
 
     @classmethod
-    def of(cls, trajectory: Trajectory, verdict: Verdict) -> "ScoredRollout":
+    def of(cls, trajectory: Trajectory, verdict: GradeOrFailure) -> "ScoredRollout":
         match verdict:
             case Grade():
                 return cls(trajectory, grade=verdict)

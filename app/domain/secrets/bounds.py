@@ -1,7 +1,7 @@
 """Bounds of a definition that a customer sends: its sealed values, and the length of its keys.
 
 Each sealed value costs time whenever the definition is read. A key that is longer than any name
-would fill pointers, errors and warnings. Stored definitions are not judged.
+would fill pointers, errors and warnings. Stored definitions are not checked.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Names that announce a credential: `api_key`, `X-Api-Key`, `HF_TOKEN_RO`, `Headers`, `PASSWORD`.
 
 Owns the one list of credential words. Case, separators, camel case and letters of other alphabets
-that look Latin make no difference. A model's own keys are never judged here; a free name that looks
+that look Latin make no difference. A model's own keys are not checked here; a free name that looks
 like a credential counts as one. The standard library alone, so that a migration may import it.
 """
 

@@ -27,7 +27,7 @@ class LocalSchemas:
     def of(self, reference: str, path: Path) -> Iterator[tuple[Path, Any]]:
         """Yields the schemas that a reference inside the object at `path` names, with their paths.
 
-        `#`, the document itself, is left out: its parts are judged by their own names.
+        `#`, the document itself, is left out: its parts are checked by their own names.
         """
         base, _, fragment = reference.partition("#")
         fragment = unquote(fragment)

@@ -19,7 +19,7 @@ class ChosenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     spec: BaseModelSpec
-    """With the directory of the weights as its path."""
+    """The model, with the directory of its weights as its path."""
     engine: EngineKind
     hub_id: str | None = None
     commit: str | None = None

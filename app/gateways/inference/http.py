@@ -30,7 +30,7 @@ _UNLIMITED: Final = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIME
 _UNTIL_READ: Final = aiohttp.ClientTimeout(
     total=None, sock_connect=_CONNECT_TIMEOUT_S, sock_read=600.0
 )
-"""For a stream: it may last, but no chunk may be so late."""
+"""Limits of a stream: it may last, but no chunk may be so late."""
 _OK: Final = 200
 _FAILED: Final = 500
 _TOO_LONG: Final = "maximum context length"

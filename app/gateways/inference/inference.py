@@ -107,13 +107,15 @@ class Inference(Protocol):
     async def aclose(self) -> None: ...
 
 
-Script = Callable[[str, list[int], int], Completion]
+CompletionScript = Callable[[str, list[int], int], Completion]
 
 
 class InMemoryInference:
     """In-memory twin whose continuations come from a script of (model, prompt ids, seed)."""
 
-    def __init__(self, script: Script, *, base_models: tuple[str, ...] = ("base",)) -> None:
+    def __init__(
+        self, script: CompletionScript, *, base_models: tuple[str, ...] = ("base",)
+    ) -> None:
         self._script = script
         self.base_models = base_models
         self.adapters: dict[str, Path] = {}

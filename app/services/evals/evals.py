@@ -26,7 +26,7 @@ class EvalService:
     def __init__(
         self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
     ) -> None:
-        """`models`: those that may judge."""
+        """`models`: those that may be judges."""
         self._database = database
         self._ports = ports
         self._tenant = tenant

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 
 import msgspec
 
+from app.domain.data.chat_rows import is_blank
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
 
@@ -79,7 +80,7 @@ class JsonlCheck:
 
     def _line(self, line: bytes) -> None:
         self._number += 1
-        if not line or line.isspace():
+        if is_blank(line):
             self._count_blank()
             return
         if len(line) > MAX_LINE_BYTES:

@@ -1,13 +1,16 @@
 """Reads rows of a JSONL file by their index. Must not know what a row should hold.
 
-Owns what counts as a row: a line that is not blank, counted from 0. Every reader counts alike, so
-that a rollout, its request and its output item name the same row.
+Owns the index of a row: its number among the lines that are not blank, from 0. Every reader takes
+the same lines as blank (`is_blank`), so that a rollout, its request and its output item name the
+same row.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
+
+from app.domain.data.chat_rows import is_blank
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -34,7 +37,7 @@ async def rows_at(
     missing, found, row = set(wanted), dict[int, FileLine](), 0
     async with aclosing(chunks), aclosing(_lines(chunks, max_bytes=max_bytes)) as lines:
         async for line in lines:
-            if not line.content.strip():
+            if is_blank(line.content):
                 continue
             if row in missing:
                 found[row] = line

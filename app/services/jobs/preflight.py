@@ -78,7 +78,7 @@ class PreflightService:
     async def check(
         self, body: dict[str, Any], new: JobRequest | None, faults: Sequence[PreflightIssue]
     ) -> PreflightReport:
-        """Judges a create call. `new` is `None` if it cannot be read. `faults` come first in the
+        """Checks a create call. `new` is `None` if it cannot be read. `faults` come first in the
         report, and it has no other error about their parameters.
         """
         findings = list(faults)

@@ -16,7 +16,7 @@ from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.stored_traces import trajectory_of
 from app.domain.strict_json import count_values
 from app.grading.calibration import MAX_SAMPLES, Sample
-from app.grading.computing import computed
+from app.grading.computing import run_on_scoring_thread
 from app.services.files.files import FileService
 from app.services.files.rows import FileLine, rows_at
 from app.services.registry.calibration_files import check_values
@@ -74,7 +74,7 @@ class BaselineSamples:
             raise InvalidRequest(message, param=_PARAM, code="file_not_found") from error
         items, values = dict[int, dict[str, Any]](), 0
         for index, line in (await rows_at(chunks, wanted)).items():
-            items[index] = await computed(partial(_item, line))
+            items[index] = await run_on_scoring_thread(partial(_item, line))
             values += count_values(items[index])
             check_values(values, _PARAM)
         return items

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any, Final
 
+from app.domain.data.chat_rows import is_blank
 from app.domain.errors import InvalidRequest
 from app.domain.strict_json import count_values, strict_loads
 from app.grading.calibration import MAX_ITEM_VALUES, MAX_SAMPLES, Sample
-from app.grading.computing import computed
+from app.grading.computing import run_on_scoring_thread
 
 MAX_FILE_BYTES: Final = 33_554_432
 MAX_SAMPLE_BYTES: Final = 1_048_576
@@ -48,8 +49,8 @@ async def read_samples(chunks: AsyncIterator[bytes]) -> list[Sample]:
     """
     lines = _Lines()
     async for chunk in chunks:
-        await computed(partial(lines.feed, chunk))
-    return await computed(lines.samples)
+        await run_on_scoring_thread(partial(lines.feed, chunk))
+    return await run_on_scoring_thread(lines.samples)
 
 
 class _Lines:
@@ -78,7 +79,7 @@ class _Lines:
 
     def _line(self, line: bytes) -> None:
         self._number += 1
-        if not line or line.isspace():
+        if is_blank(line):
             return
         if len(line) > MAX_SAMPLE_BYTES:
             raise _too_long(self._number)

@@ -17,7 +17,7 @@ from app.domain.ids import new_id
 from app.domain.tools.trials import new_trace_id
 from app.grading.calibration import Sample, Spread, spearman, spread
 from app.grading.calibration_report import Agreement, report
-from app.grading.computing import computed
+from app.grading.computing import run_on_scoring_thread
 from app.grading.probes import ProbeResult, probe_result, probes
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer
@@ -112,11 +112,11 @@ class CalibrationService:
         if not graded:
             message = f"No sample could be scored: {faults[0]}."
             raise InvalidRequest(message, param=sent_as, code="grader_failed")
-        real = await computed(
+        real = await run_on_scoring_thread(
             partial(spread, [s for s, _ in graded], [score for _, score in graded])
         )
         agreement = None if other is None else await _agreement(other, graded)
-        tried = await computed(partial(probes, samples))
+        tried = await run_on_scoring_thread(partial(probes, samples))
         probed = await _probe(scorer, tried, real)
         return Calibration(
             samples=len(samples),
@@ -145,7 +145,8 @@ async def _probe(
 async def _agreement(other: Scorer, graded: Sequence[tuple[Sample, float]]) -> Agreement:
     answers = await _score_all(other, [sample for sample, _ in graded])
     both = [(s, a) for (_, s), a in zip(graded, answers, strict=True) if isinstance(a, float)]
-    value = await computed(partial(spearman, [mine for mine, _ in both], [a for _, a in both]))
+    own, others = [mine for mine, _ in both], [answer for _, answer in both]
+    value = await run_on_scoring_thread(partial(spearman, own, others))
     faults = tuple(answer for answer in answers if isinstance(answer, str))
     return Agreement(value, len(both), faults)
 
@@ -172,4 +173,4 @@ async def _sampled(sample: Sample) -> dict[str, Any]:
     read = partial(text_sample, sample.text, sample.more)
     if len(sample.text) < _THREAD_FROM and not sample.more:
         return read()
-    return await computed(read)
+    return await run_on_scoring_thread(read)

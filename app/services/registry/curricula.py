@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.data.chat_rows import is_blank
 from app.domain.data.files import FileRow, NewFile
 from app.domain.errors import InvalidRequest, NotFound, RequestError
 from app.domain.registry.curricula import (
@@ -196,13 +197,13 @@ class RowCounter:
         *whole, rest = block.split(b"\n")
         for piece in whole:
             self._end_line(piece)
-        self._has_text = self._has_text or not _blank(rest)
+        self._has_text = self._has_text or not is_blank(rest)
 
     def end(self) -> None:
         self._end_line(b"")
 
     def _end_line(self, piece: bytes) -> None:
-        if self._has_text or not _blank(piece):
+        if self._has_text or not is_blank(piece):
             self.rows += 1
             if self.rows == self._limit + 1:
                 self.first_too_many = self._line
@@ -213,10 +214,6 @@ class RowCounter:
 def inline_name(split: CurriculumPart) -> str:
     """Returns the name of the file that inline rows become."""
     return f"curriculum-{split}.jsonl"
-
-
-def _blank(piece: bytes) -> bool:
-    return not piece or piece.isspace()
 
 
 def _check_sent(sent: dict[CurriculumPart, SentData]) -> None:

@@ -90,8 +90,8 @@ class RegistryService:
             ) from error
 
     async def usable(self, registered: Registered) -> dict[str, Any]:
-        """As `reveal`. Raises `WrongState` also for a definition that was registered under earlier
-        rules, which this version refuses: it can be read, but not used.
+        """Returns the same as `reveal`. Raises `WrongState` also for a definition that was
+        registered under earlier rules, which this version refuses: it can be read, but not used.
         """
         definition = await self.reveal(registered)
         try:

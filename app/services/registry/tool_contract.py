@@ -1,6 +1,6 @@
 """A contract test of a tool's endpoint: real calls over the path that training uses.
 
-Owns which calls are made and how each answer is judged. Promises: at most 60 s and a bounded number
+Owns which calls are made and how each answer is rated. Promises: at most 60 s and a bounded number
 of calls, no retries that would hide a fault, and a report whatever the endpoint does. Must not know
 rows or rollouts.
 """
@@ -181,7 +181,7 @@ class ContractTest:
             case EndpointFault() as fault:
                 return _failed(check, fault)
             case ToolOutcome() as outcome:
-                return _judged_mistake(check, outcome)
+                return _mistake_check(check, outcome)
             case _:
                 assert_never(result)
 
@@ -262,7 +262,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _judged_mistake(check: str, outcome: ToolOutcome) -> Check:
+def _mistake_check(check: str, outcome: ToolOutcome) -> Check:
     if outcome.error == "too_large":
         text = "The model reads that the reply is too large, not what its mistake was."
         return Check(check, "warned", text, _seen(outcome))

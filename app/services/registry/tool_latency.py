@@ -50,10 +50,10 @@ async def latency(test: ContractTest) -> Check:
         for task in tasks:
             task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return _judged(test, sorted(answered), faults, sent=len(tasks), rate=rate, late=late)
+    return _check_of(test, sorted(answered), faults, sent=len(tasks), rate=rate, late=late)
 
 
-def _judged(
+def _check_of(
     test: ContractTest,
     answered: list[float],
     faults: AbstractSet[str],

@@ -28,7 +28,7 @@ from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.inference.judges import EngineModels, RoutedJudges
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.build import GradingPorts, build_scorer
-from app.grading.computing import computed
+from app.grading.computing import run_on_scoring_thread
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, Scorer, ScoreResult
 from app.services.models.judge_models import JudgeModels
@@ -114,7 +114,9 @@ class TrialService:
         try:
             async with asyncio.timeout(GRADER_RUN_LIMIT_S):
                 with self.computing():
-                    sampled = await computed(partial(text_sample, model_sample, sample))
+                    sampled = await run_on_scoring_thread(
+                        partial(text_sample, model_sample, sample)
+                    )
                     request = GradeRequest(
                         sample=sampled,
                         item=item,

@@ -13,7 +13,7 @@ from app.store.schema.eval_items import EvalItemTable as Table
 from app.store.storable import storable
 from app.store.times import unix
 
-Usage = list[tuple[str, dict[str, int]]]
+TokensByModel = list[tuple[str, dict[str, int]]]
 
 
 class EvalItemStore:
@@ -21,7 +21,7 @@ class EvalItemStore:
         self._session = session
         self._project_id = project_id
 
-    async def insert(self, item: OutputItem, *, usage: Usage) -> None:
+    async def insert(self, item: OutputItem, *, usage: TokensByModel) -> None:
         """Inserts an item; does nothing when the run already has an item at this position, so that
         a write can be repeated.
         """
@@ -42,7 +42,9 @@ class EvalItemStore:
             .on_conflict_do_nothing(index_elements=[Table.project_id, Table.run_id, Table.position])
         )
 
-    async def done(self, run_id: str) -> list[tuple[int, ItemStatus, list[dict[str, Any]], Usage]]:
+    async def done(
+        self, run_id: str
+    ) -> list[tuple[int, ItemStatus, list[dict[str, Any]], TokensByModel]]:
         """Returns position, status, results and usage of every item that a run has."""
         rows = await self._session.execute(
             select(Table.position, Table.status, Table.results, Table.usage).where(

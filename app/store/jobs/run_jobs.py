@@ -21,7 +21,7 @@ from app.store.times import moment_or_none
 FIRST_PUT_BACK_S: Final = 30.0
 LONGEST_PUT_BACK_S: Final = 900.0
 MOST_PUT_BACKS: Final = 8
-"""In a row without a committed step: the waits sum up to an hour."""
+"""Most put-backs in a row without a committed step: the waits sum up to an hour."""
 
 
 class RunJobStore(JobReader):

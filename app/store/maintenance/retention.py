@@ -22,7 +22,7 @@ from app.store.schema.eval_runs import EvalRunTable as EvalRun
 from app.store.schema.files import FileTable as File
 from app.store.schema.jobs import FineTuningJobTable as Job
 
-Kind = Literal["jobs", "checkpoints", "rollouts"]
+RetainedKind = Literal["jobs", "checkpoints", "rollouts"]
 _SECONDS_OF_A_DAY: Final = 86_400.0
 
 
@@ -72,7 +72,7 @@ class RetentionStore:
         return len(expired.all())
 
     async def aged(
-        self, kind: Kind, limit: int, *, days: float, after: AgedJob | None
+        self, kind: RetainedKind, limit: int, *, days: float, after: AgedJob | None
     ) -> list[AgedJob]:
         """Returns ended jobs of that age whose `kind` is not marked yet, oldest first, from the
         one behind `after` on.
@@ -89,7 +89,7 @@ class RetentionStore:
             if finished_at is not None  # the query asks for it; the type does not say so
         ]
 
-    async def mark(self, kind: Kind, job: AgedJob, *, days: float) -> bool:
+    async def mark(self, kind: RetainedKind, job: AgedJob, *, days: float) -> bool:
         """Marks one job. Returns False for one whose checkpoints are all in use."""
         await set_tenant(self._session, job.project_id)
         match kind:
@@ -143,7 +143,7 @@ def _before(days: float) -> ColumnElement[Any]:
     return func.now() - timedelta(seconds=days * _SECONDS_OF_A_DAY)
 
 
-def _of(kind: Kind) -> Select[str, str, datetime | None]:
+def _of(kind: RetainedKind) -> Select[str, str, datetime | None]:
     query = select(Job.project_id, Job.id, Job.finished_at).where(
         Job.status.in_(ENDED), Job.deleted_at.is_(None), Job.finished_at.is_not(None)
     )

@@ -22,8 +22,8 @@ from app.store.schema import (
     reports,
     rollouts,
     service_accounts,
-    turns,
     uploads,
+    virtual_times,
     webhooks,
 )
 from app.store.schema.base import Base
@@ -51,7 +51,7 @@ __all__ = [
     "reports",
     "rollouts",
     "service_accounts",
-    "turns",
     "uploads",
+    "virtual_times",
     "webhooks",
 ]

@@ -41,8 +41,8 @@ class QueuedRow(LeasedRow):
     """
     not_before: Mapped[Timestamp | None]
     """The row cannot be claimed before this time."""
-    turn: Mapped[float | None]
-    """The project's turn at the row's last claim, in the virtual time of its organization."""
+    virtual_time: Mapped[float | None] = mapped_column("turn")
+    """The project's virtual time among those of its organization, at the row's last claim."""
 
 
 def queue_indexes(table: str, *first: TextClause, is_open: str) -> tuple[Index, ...]:

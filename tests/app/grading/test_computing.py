@@ -4,7 +4,7 @@ import asyncio
 import gc
 from threading import Event
 
-from app.grading.computing import ComputingShares, computed
+from app.grading.computing import ComputingShares, run_on_scoring_thread
 from tests.support.patience import PATIENCE_S, until
 
 
@@ -18,7 +18,7 @@ async def test_each_organization_computes_one_score_at_a_time_and_all_together_a
 
     async def score(name: str) -> str:
         with shares.of(name[0], name[:2]):
-            return await computed(lambda: compute(name))
+            return await run_on_scoring_thread(lambda: compute(name))
 
     asked = [asyncio.create_task(score(name)) for name in ("a1", "a2", "a3", "a4", "b1", "c1")]
     await until(lambda: len(running) == 2, what="two threads")
@@ -46,7 +46,7 @@ async def test_projects_of_an_organization_compute_in_turn() -> None:
 
     async def score(name: str) -> None:
         with shares.of("one", name[0]):
-            await computed(lambda: order.append(name))
+            await run_on_scoring_thread(lambda: order.append(name))
 
     await asyncio.gather(*(score(name) for name in ("a1", "a2", "a3", "b1", "b2")))
     assert order == ["a1", "b1", "a2", "b2", "a3"]
@@ -59,5 +59,7 @@ async def test_without_a_share_there_is_no_turn() -> None:
         both[own].set()
         return both[1 - own].wait(PATIENCE_S)
 
-    met = await asyncio.gather(computed(lambda: meet(0)), computed(lambda: meet(1)))
+    met = await asyncio.gather(
+        run_on_scoring_thread(lambda: meet(0)), run_on_scoring_thread(lambda: meet(1))
+    )
     assert all(met)

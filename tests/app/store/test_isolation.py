@@ -171,7 +171,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         for name, setting in settings.items()
     }
     of_job = set(tables) - {"organizations", "projects", "api_keys", "service_accounts"}
-    of_job -= {"event_cursors", "organization_turns"}
+    of_job -= {"event_cursors", "organization_virtual_times"}
     assert seen == {
         ("app", "none"): set(),
         ("app", "own"): of_job - {"journal", "event_log"} | {"projects"},
@@ -184,7 +184,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "system"): {
             *("fine_tuning_jobs", "eval_runs", "files", "uploads", "stored_responses"),
             *("webhook_events", "webhook_deliveries", "event_log", "event_cursors"),
-            *("model_exports", "dashboard_sessions", "organizations", "organization_turns"),
+            *("model_exports", "dashboard_sessions", "organizations", "organization_virtual_times"),
         },
         ("worker", "key"): set(),
         ("app", "session"): {"dashboard_sessions"},

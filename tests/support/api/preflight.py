@@ -14,7 +14,7 @@ def rows(*texts: str) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
-async def judge(api: Api, call: dict[str, Any]) -> Any:
+async def validate_call(api: Api, call: dict[str, Any]) -> Any:
     reply = await api.call("POST", PATH, json=call)
     assert reply.status_code == 200, reply.text
     return reply.json()

@@ -58,7 +58,7 @@ async def admin_keys_of(settings: Settings) -> Keys:
 
 
 def client_of(service: Service, admin_key: str) -> OpenAI:
-    """As an administrator has it: no project's key at all."""
+    """Returns the client that an administrator has: without any project's key."""
     return service.client(admin_api_key=admin_key, key="")
 
 

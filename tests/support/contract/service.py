@@ -52,7 +52,7 @@ class Service:
     engine: ChatEngine
     database: Database
     http: DefaultHttpxClient = field(repr=False)
-    """For clients of openai."""
+    """The connections of openai's clients."""
 
     def client(self, **options: Any) -> OpenAI:
         options.setdefault("http_client", self.http)
@@ -116,7 +116,7 @@ class Service:
         return str(row[0])
 
     def add_projects(self, sibling: str, count: int) -> list[str]:
-        """More projects of a project's organization."""
+        """Inserts more projects of a project's organization."""
         self.execute(
             "INSERT INTO projects (id, organization_id, name)"
             " SELECT 'proj_more' || n, organization_id, 'more ' || n"

@@ -74,7 +74,7 @@ class World:
         ]
 
     def trainer(self, *, seed: int = 0, temperature: float = 1.0) -> LoraTrainer:
-        """As a job's, with an adapter that changes nothing yet."""
+        """Returns a job's trainer, with an adapter that changes nothing yet."""
         return LoraTrainer(
             self.spec.path,
             base_name=self.spec.name,

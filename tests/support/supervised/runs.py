@@ -60,7 +60,7 @@ class SupervisedRuns:
 
     @property
     def read(self) -> RealRuns:
-        """For what a job left."""
+        """Returns the runs, to read what a job left."""
         return RealRuns(self.world, self.engine)
 
     async def file(self, rows: list[dict[str, Any]]) -> str:
@@ -146,7 +146,7 @@ class SupervisedRuns:
 
 
 def _whole(kind: str, method: dict[str, Any]) -> dict[str, Any]:
-    """As the create call stores it."""
+    """Returns the method as the create call stores it."""
     if kind != "reinforcement":
         return method
     return ReinforcementMethod.model_validate(method).model_dump(mode="json")

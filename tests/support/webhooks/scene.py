@@ -102,7 +102,7 @@ class Scene:
             return cursor.fetchall() if cursor.description else []
 
     def make_due(self) -> None:
-        """As if the time of every next attempt had come."""
+        """Lets the time of every next attempt have come."""
         self.execute(
             "UPDATE webhook_deliveries SET next_attempt_at = now() WHERE status = 'pending'"
         )

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from app.domain.ids import GroupKey
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Turn, Verdict
+from app.domain.rollouts.trajectory import (
+    Failure,
+    FailureClass,
+    Grade,
+    GradeOrFailure,
+    Trajectory,
+    Turn,
+)
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from tests.support.group_judges import RankingJudge
@@ -96,7 +103,9 @@ async def test_a_fault_costs_the_group_and_is_asked_again_after_a_resume() -> No
 
     judge, journal = ScriptedJudge(away), InMemoryJournal()
     grader = GroupGrader("ranks", judge)
-    lost: list[Verdict] = [Failure(FailureClass.GRADER_TIMEOUT, "no reply in 5 s", "ranks")] * 3
+    lost: list[GradeOrFailure] = [
+        Failure(FailureClass.GRADER_TIMEOUT, "no reply in 5 s", "ranks")
+    ] * 3
     assert await grader.score(played(), row(), journal=journal) == lost
     assert journal.entries == {}
     judge.script = lambda _: [ScoreResult(0.5)] * 3

@@ -12,7 +12,14 @@ import pytest
 
 from app.domain.graders.graders import read_grader
 from app.domain.ids import GroupKey
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Turn, Verdict
+from app.domain.rollouts.trajectory import (
+    Failure,
+    FailureClass,
+    Grade,
+    GradeOrFailure,
+    Trajectory,
+    Turn,
+)
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.http import HttpInference
@@ -114,13 +121,13 @@ def judge(model: str = "fair", **more: Any) -> dict[str, Any]:
 
 async def verdicts(
     scorer: GroupScorer, qualities: list[int], journal: InMemoryJournal | None = None
-) -> list[Verdict]:
+) -> list[GradeOrFailure]:
     group, kept = played(qualities), journal or InMemoryJournal()
     assert await scorer.score_early(group[0], row(), journal=kept) is None
     return await scorer.score(group, row(), journal=kept)
 
 
-def grades(found: list[Verdict]) -> list[Grade]:
+def grades(found: list[GradeOrFailure]) -> list[Grade]:
     return [verdict for verdict in found if isinstance(verdict, Grade)]
 
 

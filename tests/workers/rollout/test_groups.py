@@ -24,7 +24,7 @@ from workers.rollout.groups import ScoredGroup, run_group, score_group
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
-from workers.rollout.tools import Tools
+from workers.rollout.tools import RolloutTools
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5)
 
@@ -147,7 +147,9 @@ class ScriptedGroup:
         raise AssertionError(f"no turn of the group has the seed {params.seed}")
 
 
-def setup_of(writer: Writer, scorer: GroupScorer, tools: Tools | None = None) -> RolloutSetup:
+def setup_of(
+    writer: Writer, scorer: GroupScorer, tools: RolloutTools | None = None
+) -> RolloutSetup:
     return RolloutSetup(
         renderer=writer.renderer,
         new_environment=partial(ToolEnvironment, tools or caller(pool(None), {})),

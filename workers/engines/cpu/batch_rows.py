@@ -29,7 +29,7 @@ class BatchRows:
         if not self.sequences:
             return 0
         last = self.sequences[-1]
-        return int(last.computed < len(last.tokens) - 1)
+        return int(last.computed_tokens < len(last.tokens) - 1)
 
     @property
     def longest(self) -> int:
@@ -61,12 +61,12 @@ class BatchRows:
         cached_length = min(shared_length(cached.tokens, sequence.tokens), last) if cached else 0
         live_length = min(shared_length(live.tokens, sequence.tokens), last) if live else 0
         if live is not None and live_length >= cached_length:
-            sequence.computed = min(live_length, live.computed)
-            self.kv_pool.copy(self.sequences.index(live), row, sequence.computed)
+            sequence.computed_tokens = min(live_length, live.computed_tokens)
+            self.kv_pool.copy(self.sequences.index(live), row, sequence.computed_tokens)
         elif cached is not None:
-            sequence.computed = cached_length
+            sequence.computed_tokens = cached_length
             self.kv_pool.write(row, cached.kv_PLHTD[:, :, :, :cached_length])
-        sequence.reused = sequence.computed
+        sequence.reused = sequence.computed_tokens
         self.sequences.append(sequence)
         for key in sequence.block_keys:
             self._by_block.setdefault(key, sequence)
@@ -90,7 +90,7 @@ class BatchRows:
             self._cache_prefix(row, rows[row])
             end -= 1
             if row != end:
-                self.kv_pool.copy(end, row, rows[end].computed)
+                self.kv_pool.copy(end, row, rows[end].computed_tokens)
                 rows[row] = rows[end]
             del rows[end]
         if partial:
@@ -109,14 +109,14 @@ class BatchRows:
             self._cache_prefix(row, tail)
             self.sequences.pop()
         elif row != len(self) - 1:
-            self.kv_pool.copy(row, len(self) - 1, tail.computed)
+            self.kv_pool.copy(row, len(self) - 1, tail.computed_tokens)
 
     def _cache_prefix(self, row: int, sequence: Sequence) -> None:
         for key in sequence.block_keys:
             if self._by_block.get(key) is sequence:
                 del self._by_block[key]
-        if self._version.loaded and sequence.computed >= BLOCK:
-            tokens = sequence.tokens[: sequence.computed]
-            kv_PLHTD = self.kv_pool.read(row, sequence.computed)
+        if self._version.loaded and sequence.computed_tokens >= BLOCK:
+            tokens = sequence.tokens[: sequence.computed_tokens]
+            kv_PLHTD = self.kv_pool.read(row, sequence.computed_tokens)
             owner = (self._version.number, sequence.sampling.cache_salt)
             self._prefixes.add(CachedPrefix(owner, tokens, kv_PLHTD))

@@ -27,7 +27,7 @@ _HEAD: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class DecoderLayer:
     """Weights of one decoder layer."""
 
     input_norm_C: Tensor
@@ -53,7 +53,7 @@ class BlockSlot:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class DecoderShape:
     query_heads: int
     """Number of query heads per key head."""
     key_heads: int
@@ -64,8 +64,8 @@ class Shape:
 class Decoder:
     def __init__(
         self,
-        layers: list[Layer],
-        shape: Shape,
+        layers: list[DecoderLayer],
+        shape: DecoderShape,
         *,
         embedding_VC: Tensor,
         norm_C: Tensor,
@@ -146,7 +146,7 @@ class Decoder:
         return F.rms_norm(hidden_NC, hidden_NC.shape[-1:], scale_C, self._shape.epsilon)
 
     def _heads(
-        self, layer: Layer, hidden_NC: Tensor, cosine_N1D: Tensor, sine_N1D: Tensor
+        self, layer: DecoderLayer, hidden_NC: Tensor, cosine_N1D: Tensor, sine_N1D: Tensor
     ) -> Tensor:
         """Returns heads_NHD: queries, keys (both rotated to their positions) and values."""
         shape = self._shape
@@ -195,7 +195,7 @@ def fuse_decoder(model: Any, *, context_length: int) -> Decoder | None:
     sine_1TD[..., : sine_1TD.shape[-1] // 2].neg_()
     return Decoder(
         layers,
-        Shape(
+        DecoderShape(
             query_heads=config.num_attention_heads // config.num_key_value_heads,
             key_heads=config.num_key_value_heads,
             head_size=attention.head_dim,
@@ -209,7 +209,7 @@ def fuse_decoder(model: Any, *, context_length: int) -> Decoder | None:
     )
 
 
-def _layer(model: Any, index: int, slots: dict[str, BlockSlot]) -> Layer:
+def _layer(model: Any, index: int, slots: dict[str, BlockSlot]) -> DecoderLayer:
     module = model.model.layers[index]
     attention, prefix = module.self_attn, f"model.layers.{index}"
 
@@ -221,7 +221,7 @@ def _layer(model: Any, index: int, slots: dict[str, BlockSlot]) -> Layer:
             first += linear.out_features
         return _join(linears)
 
-    return Layer(
+    return DecoderLayer(
         input_norm_C=module.input_layernorm.weight.detach(),
         qkv=joined("self_attn", ("q_proj", "k_proj", "v_proj"), "qkv"),
         head_norm_HD=_head_norms(attention, model.config),

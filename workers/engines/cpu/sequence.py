@@ -44,7 +44,7 @@ class Sequence:
     prompt_logprobs: list[float | None] | None = None
     block_keys: list[int] = field(default_factory=list)
     """Keys of the prompt's blocks, for finding sequences with a common prefix."""
-    computed: int = 0
+    computed_tokens: int = 0
     """Number of tokens whose keys and values are in the KV pool."""
     reused: int = 0
     """Number of tokens that were copied from another sequence's prefix before its first pass."""

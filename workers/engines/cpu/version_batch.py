@@ -122,7 +122,7 @@ class VersionBatch:
         budget = PREFILL_TOKENS
         if self._rows.unfinished:
             last = self._rows.sequences[-1]
-            budget -= len(last.tokens) - last.computed
+            budget -= len(last.tokens) - last.computed_tokens
         siblings: list[Sequence] = []
         longest = self._rows.longest if self._waiting else 0
         try:
@@ -137,7 +137,7 @@ class VersionBatch:
                     break
                 self._rows.join(sequence, live)
                 self._waiting.popleft()
-                budget -= len(sequence.tokens) - sequence.computed
+                budget -= len(sequence.tokens) - sequence.computed_tokens
         finally:  # also after an allocation failure: sequences without a row stay queued
             self._waiting.extendleft(reversed(siblings))
 
@@ -146,12 +146,12 @@ class VersionBatch:
         sequences = self._rows.sequences
         rows, positions = (
             list(range(running)),
-            [s.computed for s in sequences[:running]],
+            [s.computed_tokens for s in sequences[:running]],
         )
         ids = [sequence.tokens[-1] for sequence in sequences[:running]]
         prefills, budget = [], PREFILL_TOKENS
         for row, sequence in enumerate(sequences[running:], start=running):
-            start = sequence.computed
+            start = sequence.computed_tokens
             end = min(len(sequence.tokens), start + budget)
             budget -= end - start
             prefills.append(Prefill(row, start, len(ids), end - start))
@@ -190,7 +190,7 @@ class VersionBatch:
             self._score(part, logits_KV[first : first + part.length])
         for row, sequence in enumerate(self._rows.sequences):
             prompt = step.prefills[row - step.decoding] if row >= step.decoding else None
-            sequence.computed = (
+            sequence.computed_tokens = (
                 len(sequence.tokens) if prompt is None else prompt.start + prompt.length
             )
         return logits_KV if len(last) == len(output_tokens) else logits_KV[last]
@@ -233,5 +233,6 @@ class VersionBatch:
 def _uncomputed_shared(live: Sequence, sequence: Sequence) -> int:
     """Returns the number of shared prompt tokens that a running row has not computed yet."""
     return (
-        min(shared_length(live.tokens, sequence.tokens), len(sequence.tokens) - 1) - live.computed
+        min(shared_length(live.tokens, sequence.tokens), len(sequence.tokens) - 1)
+        - live.computed_tokens
     )

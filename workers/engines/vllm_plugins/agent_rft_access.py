@@ -11,10 +11,10 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-Scope = dict[str, Any]
+AsgiScope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+App = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
 UNAUTHENTICATED: Final = ("GET", "/health")
 SERVED: Final = frozenset(
@@ -37,7 +37,7 @@ class AccessControl:
         self._app = app
         self._key = os.environ.get("VLLM_API_KEY", "").encode()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] != "http":
@@ -49,7 +49,7 @@ class AccessControl:
         else:
             await self._app(scope, receive, send)
 
-    def _is_authorized(self, scope: Scope) -> bool:
+    def _is_authorized(self, scope: AsgiScope) -> bool:
         if not self._key:
             return True
         header = next((v for n, v in scope["headers"] if n.lower() == b"authorization"), b"")

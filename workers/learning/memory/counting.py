@@ -39,21 +39,21 @@ class Counts:
     """Bytes that a model needs in the trainer, and in the cache of an engine."""
 
     weights: int
-    """In the trainer."""
+    """Bytes in the trainer."""
     engine_weights: int
-    """In an engine on a GPU, in 16 bits."""
+    """Bytes in an engine on a GPU, in 16 bits."""
     adapter: int
     """The trained weights, in fp32."""
     a_token: float
-    """For each token of a micro-batch, until the backward pass ends."""
+    """Bytes for each token of a micro-batch, until the backward pass ends."""
     a_batch: int
-    """For each micro-batch, whatever its size."""
+    """Bytes for each micro-batch, whatever its size."""
     a_pair: float = field(default=0.0, kw_only=True)
-    """For each pair of tokens of one row: scores or masks that attention keeps."""
+    """Bytes for each pair of tokens of one row: scores or masks that attention keeps."""
     head: int
-    """For a chunk of logits."""
+    """Bytes for a chunk of logits."""
     kv_a_token: int
-    """In an engine, in 16 bits."""
+    """Bytes of a token in an engine, in 16 bits."""
 
     def batch_bytes(self, tokens: int, *, longest: int) -> int:
         """Returns the bytes of a micro-batch whose rows have up to `longest` tokens."""

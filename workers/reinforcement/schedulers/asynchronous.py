@@ -151,7 +151,7 @@ class AsyncMode:
                 continue
 
     def _straggler_wait_s(self) -> float:
-        """Infinite until a step was measured."""
+        """Returns how long a straggler is awaited: without limit until a step was measured."""
         return STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
 
     def _receive(self) -> None:

@@ -30,7 +30,7 @@ class ChosenRewardRule:
             action (ChosenRewardRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
                 best checkpoint. Default: 'warn'.
             below (float | Unset): Mean implicit reward of a step's preferred answers. Default: 0.0.
-            steps (int | Unset): In succession. Default: 3.
+            steps (int | Unset): Number of steps in succession. Default: 3.
      """
 
     action: ChosenRewardRuleAction | Unset = 'warn'

@@ -26,11 +26,11 @@ T = TypeVar("T", bound="CreateEval")
 
 @_attrs_define
 class CreateEval:
-    """ A new eval: the form of its items, and the criteria that judge them.
+    """ A new eval: the form of its items, and the criteria that grade them.
 
         Attributes:
             data_source_config (DataSourceConfig): The form of the items of an eval.
-            testing_criteria (list[CreateEvalTestingCriteriaItem]): Graders that judge each item.
+            testing_criteria (list[CreateEvalTestingCriteriaItem]): Graders that score each item.
             name (None | str | Unset): Name for readers; it need not be unique.
             metadata (CreateEvalMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
                 not read them.

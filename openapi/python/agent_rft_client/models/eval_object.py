@@ -26,14 +26,14 @@ T = TypeVar("T", bound="EvalObject")
 
 @_attrs_define
 class EvalObject:
-    """ An eval: the form of its items, and the criteria that judge them.
+    """ An eval: the form of its items, and the criteria that grade them.
 
         Attributes:
             id (str): Id of the object.
             object_ (Literal['eval']): Type of the object; each type has one constant value. Default: 'eval'.
             name (str): Name for readers; it need not be unique.
             data_source_config (EvalObjectDataSourceConfig): The form of the items.
-            testing_criteria (list[EvalObjectTestingCriteriaItem]): Graders that judge each item, with secrets redacted.
+            testing_criteria (list[EvalObjectTestingCriteriaItem]): Graders that score each item, with secrets redacted.
             metadata (EvalObjectMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not read
                 them.
             created_at (int): Unix seconds at which the object was made.

@@ -27,7 +27,7 @@ class KeepCheckpoints:
     beside them.
 
         Attributes:
-            best (int | Unset): By validation, of equals the earlier; what the job publishes is the first of them. Default:
+            best (int | Unset): The best by validation, of equals the earlier; the job publishes the first of them. Default:
                 3.
             last (int | Unset): The newest, good or not. Default: 1.
      """

@@ -30,7 +30,7 @@ class LimitStopsRule:
             action (LimitStopsRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
                 checkpoint. Default: 'warn'.
             share (float | Unset): Smallest share of a step's rollouts. Default: 0.5.
-            steps (int | Unset): In succession. Default: 3.
+            steps (int | Unset): Number of steps in succession. Default: 3.
      """
 
     action: LimitStopsRuleAction | Unset = 'warn'

@@ -30,7 +30,7 @@ class ParseErrorsRule:
             action (ParseErrorsRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
                 best checkpoint. Default: 'warn'.
             per_rollout (float | Unset): Mean number of such turns. Default: 0.5.
-            steps (int | Unset): In succession. Default: 3.
+            steps (int | Unset): Number of steps in succession. Default: 3.
      """
 
     action: ParseErrorsRuleAction | Unset = 'warn'

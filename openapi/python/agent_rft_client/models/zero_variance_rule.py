@@ -29,7 +29,7 @@ class ZeroVarianceRule:
         Attributes:
             action (ZeroVarianceRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
                 best checkpoint. Default: 'warn'.
-            steps (int | Unset): In succession. Default: 5.
+            steps (int | Unset): Number of steps in succession. Default: 5.
      """
 
     action: ZeroVarianceRuleAction | Unset = 'warn'

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from tests.support.api.application import Api
-from tests.support.api.preflight import job_count, judge
+from tests.support.api.preflight import job_count, validate_call
 from tests.support.endpoints import EndpointServer, Received, Reply
 
 
@@ -15,7 +15,7 @@ async def test_an_endpoint_that_takes_only_post_is_there(
     call["method"]["reinforcement"]["tools"] = [
         {"name": name, "server_url": customer.url(path, host=host)} for name, path, host in tools
     ]
-    report = await judge(api, call)
+    report = await validate_call(api, call)
     statuses = [(check["name"], check["status"]) for check in report["endpoints"]]
     assert statuses == [("old", 501), ("new", 405), ("g", 405)]
     found = {fault["code"] for fault in [*report["errors"], *report["warnings"]]}
@@ -33,7 +33,7 @@ async def test_a_private_address_is_refused_with_the_option_that_allows_it(
         assert (reply.status_code, error["code"]) == (400, "endpoint_not_allowed")
         assert error["message"].startswith(f"url is not allowed: {host}:1 is a private address")
         assert f"`agent-rft up --allow-endpoint {host}:1`" in error["message"]
-        (found,) = (await judge(api, call))["errors"]
+        (found,) = (await validate_call(api, call))["errors"]
         assert f"--allow-endpoint {host}:1" in found["message"]
 
 
@@ -57,7 +57,7 @@ async def test_nested_graders_are_looked_into(
         },
         "calculate_output": "a + b + c + d",
     }
-    report = await judge(api, call)
+    report = await validate_call(api, call)
     root = "method.reinforcement.grader.graders"
     assert [(fault["code"], fault["param"]) for fault in report["errors"]] == [
         ("model_not_found", f"{root}.b.model"),
@@ -80,12 +80,12 @@ async def test_a_slow_endpoint_delays_no_other_request(
         return Reply(200)
 
     customer.script = held
-    judging = asyncio.create_task(judge(api, call))
+    validating = asyncio.create_task(validate_call(api, call))
     await asked.wait()
     assert await job_count(api) == 0
-    assert not judging.done()
+    assert not validating.done()
     answer.set()
-    assert (await judging)["valid"] is True
+    assert (await validating)["valid"] is True
 
 
 async def test_of_very_many_addresses_the_first_are_probed(
@@ -93,6 +93,6 @@ async def test_of_very_many_addresses_the_first_are_probed(
 ) -> None:
     tools = [{"name": f"t{n}", "server_url": customer.url(f"/{n}")} for n in range(300)]
     call["method"]["reinforcement"]["tools"] = tools
-    report = await judge(api, call)
+    report = await validate_call(api, call)
     assert len(customer.received) == len(report["endpoints"]) == 128
     assert "endpoints_not_probed" in {fault["code"] for fault in report["warnings"]}

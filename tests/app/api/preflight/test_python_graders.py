@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.api.application import Api, running
-from tests.support.api.preflight import judge
+from tests.support.api.preflight import validate_call
 from tests.support.sandbox.running import RunningSandbox
 from tests.support.stack import Database
 
@@ -87,7 +87,7 @@ MULTI = {"type": "multi", "name": "both", "calculate_output": "a + b"}
 async def test_a_python_grader_is_tried_on_rows_of_both_files(
     api: Api, grader: dict[str, Any], found: list[tuple[str, str, str, str]]
 ) -> None:
-    report = await judge(api, await call_with(api, grader))
+    report = await validate_call(api, await call_with(api, grader))
     faults = [*report["errors"], *report["warnings"]]
     assert [(fault["severity"], fault["code"], fault["param"]) for fault in faults] == [
         (severity, code, f"method.reinforcement.{place}") for severity, code, place, _ in found
@@ -103,7 +103,7 @@ async def test_a_python_grader_is_tried_on_rows_of_both_files(
 
 async def test_a_source_that_cannot_be_compiled_is_reported_beside_other_faults(api: Api) -> None:
     call = await call_with(api, python("return (1"))
-    report = await judge(api, {**call, "seed": -1})
+    report = await validate_call(api, {**call, "seed": -1})
     assert ("invalid_value", "method.reinforcement.grader.source") in [
         (fault["code"], fault["param"]) for fault in report["errors"]
     ]
@@ -111,6 +111,6 @@ async def test_a_source_that_cannot_be_compiled_is_reported_beside_other_faults(
 
 async def test_without_a_sandbox_a_warning_says_that_nothing_was_tried(database: Database) -> None:
     async with running(database) as api:
-        report = await judge(api, await call_with(api, SOUND))
+        report = await validate_call(api, await call_with(api, SOUND))
     assert report["valid"] is True
     assert [fault["code"] for fault in report["warnings"]] == ["grader_not_tried"]

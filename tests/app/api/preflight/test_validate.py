@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.support.api.application import Api, running
-from tests.support.api.preflight import PATH, job_count, judge, rows
+from tests.support.api.preflight import PATH, job_count, rows, validate_call
 from tests.support.endpoints import EndpointServer
 from tests.support.stack import Database
 from tests.support.tiny_model import KEEPS_THINKING
@@ -17,7 +17,7 @@ from tests.support.tiny_model import KEEPS_THINKING
 async def test_a_good_call_is_valid_and_estimated(
     api: Api, call: dict[str, Any], customer: EndpointServer
 ) -> None:
-    report = await judge(api, call)
+    report = await validate_call(api, call)
     assert (report["object"], report["valid"]) == ("fine_tuning.job.validation", True)
     assert (report["errors"], report["warnings"]) == ([], [])
     assert (report["training_file"]["rows"], report["validation_file"]["rows"]) == (32, 10)
@@ -42,7 +42,7 @@ async def test_a_good_call_is_valid_and_estimated(
 async def test_a_projects_finished_jobs_set_the_pace(
     api: Api, call: dict[str, Any], database: Database
 ) -> None:
-    assumed = (await judge(api, call))["estimate"]
+    assumed = (await validate_call(api, call))["estimate"]
     assert (assumed["basis"], assumed["training_seconds"] is None) == ("assumption", True)
     usage = {"rollouts": 100, "completion_tokens": 2500, "training_time_s": 50.0}
     for status, factor in (("succeeded", 1), ("failed", 1000)):
@@ -56,7 +56,7 @@ async def test_a_projects_finished_jobs_set_the_pace(
                     made.json()["id"],
                 ),
             )
-    estimate = (await judge(api, call))["estimate"]
+    estimate = (await validate_call(api, call))["estimate"]
     rollouts = estimate["train_rollouts"] + estimate["validation_rollouts"]
     assert estimate["basis"] == "history"
     assert estimate["completion_tokens"] == 25 * rollouts
@@ -65,7 +65,7 @@ async def test_a_projects_finished_jobs_set_the_pace(
 
 async def test_every_fault_is_reported_at_once(api: Api, customer: EndpointServer) -> None:
     training = await api.upload(rows("a", "b") + b'{"messages": 3}\n')
-    report = await judge(
+    report = await validate_call(
         api,
         {
             "model": "gpt-9",
@@ -113,14 +113,14 @@ async def test_every_wrong_hyperparameter_is_reported(api: Api, call: dict[str, 
         "reasoning_effort": "endless",
         "eval_samples": 2,
     }
-    report = await judge(api, wrong)
+    report = await validate_call(api, wrong)
     root = "method.reinforcement.hyperparameters"
     assert {fault["param"] for fault in report["errors"]} == {
         f"{root}.n_epochs",
         f"{root}.batch_size",
         f"{root}.reasoning_effort",
     }
-    # The files are judged all the same.
+    # The files are checked all the same.
     assert report["training_file"]["rows"] == 32
 
 
@@ -145,14 +145,14 @@ async def test_references_are_looked_up_and_inline_rows_leave_no_file(
     call.pop("validation_file")
     inline = [{"messages": [{"role": "user", "content": f"q{n}"}]} for n in range(10)]
     call["curriculum"] = {"training": inline, "validation": inline}
-    report = await judge(api, call)
+    report = await validate_call(api, call)
     assert report["errors"] == []
     assert [endpoint["name"] for endpoint in report["endpoints"]] == ["search", "g"]
     assert report["overlap"]["rows"] == 10
     assert (await api.call("GET", "/v1/files")).json()["data"][2:] == []
 
     call["method"]["reinforcement"]["tools"] = [{"id": "tool_nowhere"}]
-    faults = (await judge(api, call))["errors"]
+    faults = (await validate_call(api, call))["errors"]
     assert ("tool_not_found", "method.reinforcement.tools[0].id") in [
         (fault["code"], fault["param"]) for fault in faults
     ]
@@ -178,14 +178,14 @@ async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> Non
     ],
 )
 async def test_no_shape_is_a_500(api: Api, call: dict[str, Any], change: dict[str, Any]) -> None:
-    report = await judge(api, {**call, **change})
+    report = await validate_call(api, {**call, **change})
     assert report["valid"] is False
     assert report["errors"]
 
 
 async def test_the_first_of_very_many_faults_are_reported(api: Api, call: dict[str, Any]) -> None:
     call["method"]["reinforcement"]["tools"] = [{}] * 5_000
-    report = await judge(api, call)
+    report = await validate_call(api, call)
     assert len(report["errors"]) == 201
     assert "more faults" in report["errors"][-1]["message"]
 
@@ -207,7 +207,7 @@ async def test_prompts_are_rendered_with_the_jobs_effort(
     async with running(replace(database, settings=settings), customer.host_port) as api:
         for effort in ("default", "low", "endless", None, ["low"]):
             call["method"]["reinforcement"]["hyperparameters"]["reasoning_effort"] = effort
-            report = await judge(api, call)
+            report = await validate_call(api, call)
             lengths[str(effort)] = report["training_file"]["tokens"]["max"]
     assert lengths["low"] > lengths["default"]
     assert set(lengths.values()) == {lengths["low"], lengths["default"]}
@@ -217,7 +217,8 @@ async def test_prompts_are_rendered_with_the_jobs_effort(
 async def test_a_call_without_a_method_hears_of_it_before_the_faults_of_its_rows(
     api: Api, call: dict[str, Any]
 ) -> None:
-    report = await judge(api, {name: value for name, value in call.items() if name != "method"})
+    without = {name: value for name, value in call.items() if name != "method"}
+    report = await validate_call(api, without)
     first, *rest = report["errors"]
     assert (first["code"], first["param"]) == ("missing_required_parameter", "method")
     assert (
@@ -225,7 +226,7 @@ async def test_a_call_without_a_method_hears_of_it_before_the_faults_of_its_rows
     )
     assert {fault["code"] for fault in rest} == {"invalid_training_file", "invalid_validation_file"}
     assert "whose method.type is 'reinforcement'" in rest[0]["message"]
-    named = await judge(api, {**call, "method": {"reinforcement": {}}})
+    named = await validate_call(api, {**call, "method": {"reinforcement": {}}})
     assert [(fault["code"], fault["param"]) for fault in named["errors"]] == [
         ("missing_required_parameter", "method.type")
     ]

@@ -149,11 +149,12 @@ def _weigh(connection: psycopg.Connection, chance: random.Random, *organizations
             (chance.choice((0.3, 1, 2.5)), organization),
         )
         connection.execute(
-            "INSERT INTO organization_turns (queue, organization_id, turn, project_turn)"
-            " VALUES ('fine_tuning_jobs', %(id)s, %(turn)s, %(project)s)"
+            "INSERT INTO organization_virtual_times"
+            " (queue, organization_id, virtual_time, project_virtual_time)"
+            " VALUES ('fine_tuning_jobs', %(id)s, %(time)s, %(project)s)"
             " ON CONFLICT (queue, organization_id) DO UPDATE"
-            " SET turn = %(turn)s, project_turn = %(project)s",
-            {"id": organization, "turn": chance.random() * 9, "project": chance.random() * 9},
+            " SET virtual_time = %(time)s, project_virtual_time = %(project)s",
+            {"id": organization, "time": chance.random() * 9, "project": chance.random() * 9},
         )
 
 

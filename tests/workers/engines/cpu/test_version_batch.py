@@ -115,7 +115,7 @@ def test_a_long_prompt_does_not_stop_the_running_rows(base: BaseModel) -> None:
     while any(sequence.sampled == 0 for sequence in late):
         before = running.sampled
         world.advance()
-        computed.append([sequence.computed for sequence in late])
+        computed.append([sequence.computed_tokens for sequence in late])
         assert running.sampled == before + 1
     assert computed[0] == [400, PREFILL_TOKENS - 400, 0]
     assert computed[1][1] == 400
@@ -135,7 +135,7 @@ def test_a_prompt_computed_in_part_keeps_its_row_when_others_leave(base: BaseMod
     world.advance()  # the short ones end here; half of the second long prompt is computed
     assert [sequence.finish_reason for sequence in short] == ["length"] * 3
     assert world.rows == long
-    assert 0 < long[1].computed < 450
+    assert 0 < long[1].computed_tokens < 450
     world.run()
     for seed, sequence in zip((11, 12), long, strict=True):
         alone = World(base)
@@ -148,7 +148,7 @@ def test_a_prompt_cancelled_in_part_leaves(base: BaseModel) -> None:
     world = World(base)
     first, second = (world.add(prompt_ids(450, seed), tokens=3) for seed in (1, 2))
     world.advance()
-    assert 0 < second.computed < 450
+    assert 0 < second.computed_tokens < 450
     second.cancelled = True
     world.run()
     assert (first.finish_reason, second.finish_reason) == ("length", "cancelled")
@@ -163,7 +163,7 @@ def test_prompt_log_probs_of_parts_are_those_of_the_whole(base: BaseModel) -> No
     )
     world.batch.add(sequence)
     world.advance()
-    assert 0 < sequence.computed < 500
+    assert 0 < sequence.computed_tokens < 500
     world.run()
     alone = Sequence(
         world.batch.version, list(prompt), 500, Sampling(1, 0.0, 0, prompt_logprobs=True)

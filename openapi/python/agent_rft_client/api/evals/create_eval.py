@@ -135,10 +135,10 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | EvalObject]:
     """ Create Eval
 
-     Creates an eval: the form of its items, and the graders that judge them.
+     Creates an eval: the form of its items, and the graders that score them.
 
     Args:
-        body (CreateEval): A new eval: the form of its items, and the criteria that judge them.
+        body (CreateEval): A new eval: the form of its items, and the criteria that grade them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -168,10 +168,10 @@ def sync(
 ) -> ErrorEnvelope | EvalObject | None:
     """ Create Eval
 
-     Creates an eval: the form of its items, and the graders that judge them.
+     Creates an eval: the form of its items, and the graders that score them.
 
     Args:
-        body (CreateEval): A new eval: the form of its items, and the criteria that judge them.
+        body (CreateEval): A new eval: the form of its items, and the criteria that grade them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -196,10 +196,10 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | EvalObject]:
     """ Create Eval
 
-     Creates an eval: the form of its items, and the graders that judge them.
+     Creates an eval: the form of its items, and the graders that score them.
 
     Args:
-        body (CreateEval): A new eval: the form of its items, and the criteria that judge them.
+        body (CreateEval): A new eval: the form of its items, and the criteria that grade them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -229,10 +229,10 @@ async def asyncio(
 ) -> ErrorEnvelope | EvalObject | None:
     """ Create Eval
 
-     Creates an eval: the form of its items, and the graders that judge them.
+     Creates an eval: the form of its items, and the graders that score them.
 
     Args:
-        body (CreateEval): A new eval: the form of its items, and the criteria that judge them.
+        body (CreateEval): A new eval: the form of its items, and the criteria that grade them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -6,17 +6,17 @@ from sqlalchemy.orm import Mapped
 from app.store.schema.base import Base, Id
 
 
-class OrganizationTurnTable(Base):
-    __tablename__ = "organization_turns"
+class OrganizationVirtualTimeTable(Base):
+    __tablename__ = "organization_virtual_times"
     __table_args__ = (
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
-        Index(None, "queue", "turn"),
+        Index(None, "queue", "virtual_time"),
     )
 
     queue: Mapped[Id]
     """The table whose rows wait."""
     organization_id: Mapped[Id]
-    turn: Mapped[float]
-    """The organization's turn at its last claim, in virtual time."""
-    project_turn: Mapped[float]
-    """The turn that the claimed row's project had among the organization's projects."""
+    virtual_time: Mapped[float]
+    """The organization's virtual time at its last claim."""
+    project_virtual_time: Mapped[float]
+    """The virtual time that the claimed row's project had among the organization's projects."""
