@@ -10,13 +10,24 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
 from typing import Final
 
+from app.domain.jobs.students_t import t_quantile
+
 FEWEST_ROWS: Final = 6
 """Rows from which on there is an interval: of 1 row it would have no width, and of 2 it would leave
 out the truth in every second job.
 """
 _TAIL: Final = 0.975
 
+TIE: Final = 1e-9
+"""Difference up to which two values are equal: smaller ones are rounding errors."""
+
 Interval = tuple[float, float]
+
+
+def difference(before: float, after: float) -> float:
+    """Returns by how much a value rose, 0 for a rounding error."""
+    rise = after - before
+    return 0.0 if abs(rise) <= TIE else rise
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +56,7 @@ class Gain:
 
 def paired_gain(before: Mapping[int, float], after: Mapping[int, float]) -> Gain | None:
     """Returns the gain over the rows that both have; `None` without any."""
-    differences = [after[row] - before[row] for row in before if row in after]
+    differences = [difference(before[row], after[row]) for row in before if row in after]
     count = len(differences)
     if not count:
         return None
@@ -60,16 +71,3 @@ def unpaired_gain(difference: float, *errors: float) -> Gain:
     """Returns the gain between two means with these standard errors."""
     reach = NormalDist().inv_cdf(_TAIL) * math.hypot(*errors)
     return Gain(difference, (difference - reach, difference + reach))
-
-
-def t_quantile(freedom: int, *, tail: float = 1 - _TAIL) -> float:
-    """Returns the quantile of Student's t with this probability above it: Abramowitz & Stegun,
-    26.7.5.
-    """
-    z = -NormalDist().inv_cdf(tail)
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )

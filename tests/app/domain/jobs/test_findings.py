@@ -243,10 +243,3 @@ def test_a_report_of_pairs_counts_pairs() -> None:
     assert found.severity == "good"
     assert "preferred answer is more probable of +0.2 over 12 rows" in found.text
     assert report_finding({"rows": 0, "wins_by": "loss"}).severity == "unclear"
-
-
-def test_the_interval_of_a_paired_gain_is_students() -> None:
-    # scipy.stats.t.interval(0.95, 9, loc=0.55, scale=scipy.stats.sem([0.1 .. 1.0]))
-    gain = paired_gain(dict.fromkeys(range(10), 0.0), {row: (row + 1) / 10 for row in range(10)})
-    assert gain is not None
-    assert gain.interval == pytest.approx((0.33341, 0.76659), abs=2e-4)
