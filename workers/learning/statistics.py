@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.jobs.gains import FEWEST_ROWS, TIE, difference
+from app.domain.jobs.gains import difference, is_too_few
 from app.domain.jobs.students_t import t_quantile
 
 RESAMPLES: Final = 10_000
@@ -116,10 +116,8 @@ def bootstrap_interval(
     never leave the range of the values, so that rows which all rose by luck would prove a gain.
     """
     rows, tail = len(differences), _TAIL / among
-    if rows < FEWEST_ROWS:
-        return None
-    deviation = stdev(differences)
-    if deviation <= TIE and 0.5**rows > tail:
+    deviation = stdev(differences) if rows > 1 else 0.0
+    if is_too_few(rows, deviation, tail=tail):
         return None
     values_R = np.asarray(differences, dtype=np.float64)
     beyond = _expanded_tail(rows, tail)
