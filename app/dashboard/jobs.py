@@ -1,6 +1,6 @@
 """Routes of the list of jobs, of one job, and of its buttons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
@@ -13,8 +13,8 @@ from app.dashboard.standings import LISTED, standing
 from app.dashboard.visitors import Guest, OwnForm, SignedIn
 from app.domain.errors import NotFound
 from app.domain.jobs.findings import findings, watched_by
-from app.domain.jobs.gain_findings import report_finding, validated_steps
-from app.domain.jobs.gains import Gain, paired_gain
+from app.domain.jobs.gain_findings import looks_at, report_finding, validated_steps
+from app.domain.jobs.gains import paired_gain
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
@@ -24,6 +24,8 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _PAGE: Final = 20
 _EVENTS: Final = 30
 _CLASSES: Final = frozenset(FailureClass)
+RowRewards = Mapping[int, float]
+"""Mean reward by the number of the row."""
 After = Annotated[str | None, Query(max_length=128)]
 
 
@@ -64,7 +66,7 @@ async def job_page(
     [last, *_], _ = await guest.services.events().page(job_id, after=None, limit=1)
     curves = await guest.services.metrics().packed(job_id)
     ends = (await guest.services.metrics().ends([job_id], LISTED)).get(job_id, [])
-    report, gain = await _report(guest, job), await _gain(guest, job, ends)
+    report, rewards = await _report(guest, job), await _row_rewards(guest, job, ends)
     return await guest.on_thread(
         lambda: page(
             "job_part.html" if wants_part(request) else "job.html",
@@ -76,15 +78,20 @@ async def job_page(
             more_events=more_events,
             report_finding=None if report is None else report_finding(report),
             standing=standing(job, ends),
-            **_shown(job, curves, gain),
+            **_shown(job, curves, rewards),
         )
     )
 
 
-def _shown(job: Job, packed: Sequence[PackedCurve], gain: Gain | None) -> dict[str, Any]:
+def _shown(
+    job: Job, packed: Sequence[PackedCurve], rewards: tuple[RowRewards, RowRewards] | tuple[()]
+) -> dict[str, Any]:
     curves = {(curve.name, curve.split): curve.read() for curve in packed}
-    made = charts(curves, watched_by(job.method))
-    found = findings(job.method, curves, gain)
+    watched = watched_by(job.method)
+    made = charts(curves, watched)
+    looks = looks_at(watched, curves, ended=job.status in TERMINAL)
+    gain = paired_gain(*rewards, looks=looks) if rewards else None
+    found = findings(job.method, curves, gain, looks=looks)
     classes = {
         failure_class: sum(curve.values())
         for (name, split), curve in curves.items()
@@ -101,19 +108,21 @@ def _shown(job: Job, packed: Sequence[PackedCurve], gain: Gain | None) -> dict[s
     }
 
 
-async def _gain(guest: Guest, job: Job, ends: Sequence[MetricPoint]) -> Gain | None:
-    """Returns the gain of the last validation over the first one, row by row; `None` where their
-    rollouts are not kept.
+async def _row_rewards(
+    guest: Guest, job: Job, ends: Sequence[MetricPoint]
+) -> tuple[RowRewards, RowRewards] | tuple[()]:
+    """Returns the mean reward of each row in the first and in the last validation; nothing where
+    there are no two of them.
     """
     steps = validated_steps(watched_by(job.method), ends)
     if steps is None:
-        return None
+        return ()
     means = await guest.services.rollouts().row_means(job.id, "valid", steps=steps)
     rewards: dict[int, dict[int, float]] = {step: {} for step in steps}
     for mean in means:
         if mean.reward is not None:
             rewards[mean.step][mean.prompt_index] = mean.reward
-    return paired_gain(rewards[steps[0]], rewards[steps[1]])
+    return rewards[steps[0]], rewards[steps[1]]
 
 
 async def _report(guest: Guest, job: Job) -> dict[str, Any] | None:

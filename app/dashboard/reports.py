@@ -10,6 +10,7 @@ from app.dashboard.pages import page
 from app.dashboard.refusals import PageRoute
 from app.dashboard.visitors import SignedIn
 from app.domain.ids import REPORT, Split
+from app.domain.jobs.gains import difference
 from app.domain.rollouts.rollouts import RowMean
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -39,7 +40,7 @@ class Pair:
     def difference(self) -> float | None:
         if self.before.reward is None or self.after.reward is None:
             return None
-        return self.after.reward - self.before.reward
+        return difference(self.before.reward, self.after.reward)
 
     @property
     def outcome(self) -> str:

@@ -54,7 +54,7 @@ def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
     return Standing(
         before,
         None if now is None else now.value,
-        is_reward=watched is REWARD,
+        is_reward=watched.is_reward,
         lost=None if lost is None else lost[-1].value,
         is_validated=is_validated,
     )

@@ -231,6 +231,8 @@ export interface paths {
          *
          *     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
          *     - `reward/std`: Standard deviation of these rewards.
+         *     - `reward/min`: Lowest of these rewards.
+         *     - `reward/max`: Highest of these rewards.
          *     - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
          *     - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
          *     - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
@@ -290,7 +292,7 @@ export interface paths {
          *     - `train/sampler_kl_k3`: Distance of the trained policy from the one that sampled (KL, estimator k3).
          *     - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
          *     - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
-         *     - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+         *     - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` or `mismatch.max_log_ratio` left out.
          *     - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
          *     - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator k1).
          *     - `groups/trained`: Number of groups that the step trained on.
@@ -5279,7 +5281,7 @@ export interface components {
             threshold: number;
             /**
              * Evaluations
-             * @description Validations in succession with such a gap.
+             * @description Validations in succession with such a gap, beyond the error of the validation.
              * @default 2
              */
             evaluations: number;

@@ -7,18 +7,19 @@ rollout of it; a row's value is the mean over its samples. Must not know the sou
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist, fmean
+from statistics import NormalDist, fmean, stdev
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.jobs.gains import FEWEST_ROWS, t_quantile
+from app.domain.jobs.gains import difference, is_too_few
+from app.domain.jobs.students_t import t_quantile
 
 RESAMPLES: Final = 10_000
 _TAIL: Final = 0.025
-TIE: Final = 1e-9
-"""Difference of means up to which a row is a tie: smaller ones are rounding errors."""
+_FEWEST_BEYOND: Final = 20
+"""Resamples beyond an end that tell where it is; the outermost few are luck."""
 _ROWS_A_KIND: Final = 8
 """Rows to one kind of value from which on counting kinds is faster than drawing rows."""
 _BLOCK_NUMBERS: Final = 1 << 22
@@ -72,11 +73,9 @@ def paired_report(
         raise ValueError("no held-out row was graded both before and after training")
     before = {row: fmean(start.rewards[row]) for row in rewards.rows}
     after = {row: fmean(tuned.rewards[row]) for row in rewards.rows}
-    change = {row: after[row] - before[row] for row in rewards.rows}
-    worse = sorted(
-        (row for row in change if change[row] < -TIE), key=lambda row: (change[row], row)
-    )
-    wins = sum(by > TIE for by in change.values())
+    change = {row: difference(before[row], after[row]) for row in rewards.rows}
+    worse = sorted((row for row in change if change[row] < 0), key=lambda row: (change[row], row))
+    wins = sum(by > 0 for by in change.values())
     calls = Sides(start.tool_calls, tuned.tool_calls, None if base is None else base.tool_calls)
     return {
         "rows": len(change),
@@ -106,21 +105,27 @@ def bootstrap_interval(
     differences: Sequence[float], *, seed: int, among: int = 1
 ) -> tuple[float, float] | None:
     """Returns the 95 % interval of the mean over rows from 10,000 resamples; `None` for fewer
-    than 6 rows.
+    than 6 rows, and for equal values of so few that signs alone would not tell (2^-rows).
 
     It is the percentile interval (Efron & Tibshirani, An Introduction to the Bootstrap, §13),
     expanded as Hesterberg, What Teachers Should Know About the Bootstrap (2015), §5.3, has it: the
-    plain one is too narrow for few rows, at 20 by a tenth. It never leaves the range of the values.
-    The same seed and values always give the same interval. That of a model which the same rows
-    chose `among` several is as wide as Bonferroni's inequality asks: all of so many intervals hold
-    in 95 % of the cases.
+    plain one is too narrow for few rows, at 20 by a tenth. The same seed and values always give the
+    same interval. That of a model which the same rows chose `among` several is as wide as
+    Bonferroni's inequality asks: all of so many intervals hold in 95 % of the cases. Where fewer
+    than 20 resamples lie beyond an end, it is at least as wide as Student's: resamples of few rows
+    never leave the range of the values, so that rows which all rose by luck would prove a gain.
     """
-    if len(differences) < FEWEST_ROWS:
+    rows, tail = len(differences), _TAIL / among
+    deviation = stdev(differences) if rows > 1 else 0.0
+    if is_too_few(rows, deviation, tail=tail):
         return None
     values_R = np.asarray(differences, dtype=np.float64)
-    tail = _expanded_tail(len(values_R), among)
-    low, high = np.quantile(_resampled_means(values_R, seed), [tail, 1 - tail])
-    return float(low), float(high)
+    beyond = _expanded_tail(rows, tail)
+    low, high = np.quantile(_resampled_means(values_R, seed), [beyond, 1 - beyond]).tolist()
+    if beyond * RESAMPLES < _FEWEST_BEYOND:
+        mean, reach = fmean(differences), t_quantile(rows - 1, tail=tail) * deviation / rows**0.5
+        low, high = min(low, mean - reach), max(high, mean + reach)
+    return low, high
 
 
 def _resampled_means(values_R: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
@@ -140,10 +145,10 @@ def _resampled_means(values_R: NDArray[np.float64], seed: int) -> NDArray[np.flo
     return np.concatenate(parts)
 
 
-def _expanded_tail(rows: int, among: int) -> float:
-    """Returns the share of resamples beyond each end, 0.025 for very many rows and one model."""
+def _expanded_tail(rows: int, tail: float) -> float:
+    """Returns the share of resamples beyond each end, `tail` for very many rows."""
     freedom = rows - 1
-    return NormalDist().cdf(-t_quantile(freedom, tail=_TAIL / among) * math.sqrt(rows / freedom))
+    return NormalDist().cdf(-t_quantile(freedom, tail=tail) * math.sqrt(rows / freedom))
 
 
 def _shared_rows(base: Values, tuned: Values) -> list[int]:
@@ -159,7 +164,7 @@ def comparison(sides: Sides, *, seed: int, among: int = 1) -> dict[str, Any]:
     rows = sides.rows
     before = [fmean(sides.start[row]) for row in rows]
     after = [fmean(sides.tuned[row]) for row in rows]
-    differences = [b - a for a, b in zip(before, after, strict=True)]
+    differences = [difference(a, b) for a, b in zip(before, after, strict=True)]
     of_base = before if sides.base is None else _means(sides.base, rows)
     return {
         "base_mean": fmean(of_base) if of_base else None,

@@ -12,7 +12,7 @@ from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import Overlap
 from app.domain.errors import RunFailed
 from app.domain.jobs.detectors import Watched
-from app.domain.jobs.stop_rules import REWARD
+from app.domain.jobs.stop_rules import reward_of
 from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.reinforcement import (
     ReinforcementMethod,
@@ -87,7 +87,7 @@ class ReinforcementTraining:
 
     @property
     def watched(self) -> Watched:
-        return REWARD
+        return reward_of(self._method.grader)
 
     @property
     def trained_effort(self) -> str | None:

@@ -86,6 +86,8 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
     values = {
         names.REWARD_MEAN: fmean(scores),
         names.REWARD_STD: pstdev(scores),
+        names.REWARD_MIN: min(scores),
+        names.REWARD_MAX: max(scores),
         names.GRADER_LATENCY_MEAN: fmean(grade.latency_s for grade in grades),
     }
     components: dict[str, list[float]] = defaultdict(list)

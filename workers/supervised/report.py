@@ -10,9 +10,10 @@ from math import isfinite
 from statistics import fmean
 from typing import Any, Final
 
+from app.domain.jobs.gains import TIE
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
-from workers.learning.statistics import TIE, Sides, comparison
+from workers.learning.statistics import Sides, comparison
 from workers.runs.context import RunContext
 from workers.runs.training_result import ChosenAdapter
 from workers.supervised.held_out import RowValues, kept, kept_base, means

@@ -69,6 +69,11 @@ class GraderModel(OpenKeys, Described):
         return None
 
     @property
+    def lowest(self) -> float | None:
+        """The lowest score, `None` where the definition does not say it."""
+        return None
+
+    @property
     def parts(self) -> "Mapping[str, GraderModel]":
         """The graders whose scores its own score is made of, by name."""
         return {}
@@ -98,3 +103,8 @@ class UnitGrader(GraderModel):
     @override
     def highest(self) -> float:
         return 1.0
+
+    @property
+    @override
+    def lowest(self) -> float:
+        return 0.0

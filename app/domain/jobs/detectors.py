@@ -5,11 +5,13 @@ Must not know the action that follows. `app.domain.jobs.curve_detectors` watches
 
 from collections import deque
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist, fmean
 from typing import Final
 
 from app.domain.jobs.curve_detectors import RuleDetector, Seen, Values, build_curve_detector
+from app.domain.jobs.gains import chance_at
+from app.domain.jobs.students_t import t_quantile
 from app.domain.methods.stop import (
     GapRule,
     MaxStepsRule,
@@ -21,7 +23,6 @@ from app.domain.methods.stop import (
 from app.domain.rollouts import metrics as names
 
 _ROUNDING: Final = 1e-9
-_CHANCE: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,12 @@ class Watched:
     train: str
     valid: str
     larger_is_better: bool
+    scores: tuple[float, float] | None = None
+    """Lowest and highest value, where they are known."""
+
+    @property
+    def is_reward(self) -> bool:
+        return self.valid == names.REWARD_MEAN
 
     def gain(self, value: float, over: float) -> float:
         return value - over if self.larger_is_better else over - value
@@ -38,23 +45,19 @@ class Watched:
     @property
     def curves_of_error(self) -> tuple[str, ...]:
         """Names of the curves that `error` reads."""
-        return (names.REWARD_STD, names.ROLLOUTS_VALID) if self.valid == names.REWARD_MEAN else ()
+        return (names.REWARD_STD, names.ROLLOUTS_VALID) if self.is_reward else ()
+
+    @property
+    def curves_of_range(self) -> tuple[str, ...]:
+        return (names.REWARD_MIN, names.REWARD_MAX) if self.is_reward else ()
 
     def error(self, valid: Values) -> float:
         """Returns the standard error of a validation that was sampled; 0 for one that was computed
         over all rows, and for one whose rollouts were all alike.
         """
         deviation, count = (valid.get(name, 0.0) for name in self.curves_of_error or ("", ""))
-        return deviation / sqrt(count) if count else 0.0
-
-    def error_at(self, bound: float, valid: Values) -> float:
-        """Returns the standard error of a sampled validation for a test against `bound`: at least
-        that of right and wrong answers whose true mean is the bound. Near the ends of 0…1 the
-        observed deviation is too small, and 0 where all answers are right.
-        """
-        count = valid.get(names.ROLLOUTS_VALID, 0.0) if self.curves_of_error else 0.0
-        under = sqrt(bound * (1 - bound) / count) if count and 0 < bound < 1 else 0.0
-        return max(under, self.error(valid))
+        # The curve divides by n, an estimate from n values by n - 1.
+        return deviation / sqrt(count - 1) if count > 1 else 0.0
 
 
 class _Plateau:
@@ -114,35 +117,55 @@ class _Target:
 
     def __init__(self, rule: TargetRule, watched: Watched) -> None:
         self._rule, self._watched = rule, watched
-        self.curves = (watched.valid, *watched.curves_of_error)
+        self.curves = (watched.valid, *watched.curves_of_error, *watched.curves_of_range)
+        self._lowest, self._highest = watched.scores or (inf, -inf)
         self._looks = 0
         self._reason: str | None = None
 
     def see(self, seen: Seen) -> str | None:
+        self._widen(seen.train)
+        self._widen(seen.valid)
         # The base model's own validation, at step 0, is nothing that the job has reached.
         value = seen.valid.get(self._watched.valid) if seen.step else None
         if value is not None:
             self._looks += 1
-            error = self._watched.error_at(self._rule.value, seen.valid)
-            margin = error * deviations_for(self._looks)
-            reached = self._watched.gain(value, self._rule.value) >= margin - _ROUNDING
             self._reason = (
                 f"validation {self._watched.valid} of {value:.4g} has reached the target of "
                 f"{self._rule.value:g}"
-                if reached
+                if self._is_reached(value, seen.valid)
                 else None
             )
         return self._reason
 
+    def _widen(self, values: Values) -> None:
+        """Takes in the range of rewards that were seen; without a known one it is all there is."""
+        self._lowest = min(self._lowest, values.get(names.REWARD_MIN, inf))
+        self._highest = max(self._highest, values.get(names.REWARD_MAX, -inf))
+
+    def _is_reached(self, value: float, valid: Values) -> bool:
+        """Returns whether chance alone passes the target so far in at most one of twenty jobs,
+        however often they look.
+        """
+        beyond = self._watched.gain(value, self._rule.value)
+        if not self._watched.is_reward:  # its mean is over all rows
+            return beyond >= -_ROUNDING
+        count = int(valid.get(names.ROLLOUTS_VALID, 0))
+        error = max(self._watched.error(valid), self._least_error(count))
+        if not error:
+            return self._watched.scores is not None and count > 0 and beyond >= -_ROUNDING
+        if count < 2:  # noqa: PLR2004 - one value has no deviation
+            return False
+        return beyond >= error * t_quantile(count - 1, tail=chance_at(self._looks)) - _ROUNDING
+
+    def _least_error(self, count: int) -> float:
+        """Returns the standard error of rewards at either end of their range whose true mean is the
+        target. Near an end the observed deviation is too small, and 0 where all are the best.
+        """
+        under, over = self._rule.value - self._lowest, self._highest - self._rule.value
+        return sqrt(under * over / count) if count and under > 0 and over > 0 else 0.0
+
     def reset(self) -> None:
         """Does nothing: a target once reached stays reached."""
-
-
-def deviations_for(look: int) -> float:
-    """Returns by how many standard errors a validation must pass a bound, so that chance does it in
-    at most one of twenty jobs, however often they look: look k has 1/(k (k + 1)) of that chance.
-    """
-    return NormalDist().inv_cdf(1 - _CHANCE / (look * (look + 1)))
 
 
 class _MaxSteps:
@@ -182,7 +205,7 @@ class _Gap:
 
     def __init__(self, rule: GapRule, watched: Watched) -> None:
         self._rule, self._watched = rule, watched
-        self.curves = (watched.train, watched.valid)
+        self.curves = (watched.train, watched.valid, *watched.curves_of_error)
         self._since: list[float] = []
         self._wide = 0
         self._gap = 0.0
@@ -194,7 +217,8 @@ class _Gap:
         value = seen.valid.get(self._watched.valid)
         if value is not None and self._since:
             self._gap = self._watched.gain(fmean(self._since), value)
-            self._wide = self._wide + 1 if self._gap >= self._rule.threshold else 0
+            least = self._rule.threshold + self._watched.error(seen.valid)
+            self._wide = self._wide + 1 if self._gap >= least else 0
             self._since = []
         if self._wide < self._rule.evaluations:
             return None

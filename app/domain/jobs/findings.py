@@ -10,6 +10,7 @@ from typing import Final, assert_never
 
 from pydantic import ValidationError
 
+from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.ids import Split
 from app.domain.jobs.curve_detectors import Seen
 from app.domain.jobs.curves import Curve, Curves
@@ -17,7 +18,8 @@ from app.domain.jobs.detectors import Watched, build_detector
 from app.domain.jobs.finding import GRAVEST_FIRST, Finding, FindingSeverity
 from app.domain.jobs.gain_findings import progress
 from app.domain.jobs.gains import Gain
-from app.domain.jobs.stop_rules import LOSSES, REWARD
+from app.domain.jobs.stop_rules import LOSSES, REWARD, reward_of
+from app.domain.methods.no_effect import places_of_judges
 from app.domain.methods.stop import (
     PreferenceStopOptions,
     ReinforcementStopOptions,
@@ -51,17 +53,43 @@ def watched_by(method: StoredMethod) -> Watched:
             assert_never(method)
 
 
-def findings(method: StoredMethod, curves: Curves, gain: Gain | None = None) -> list[Finding]:
+def findings(
+    method: StoredMethod, curves: Curves, gain: Gain | None = None, *, looks: int = 1
+) -> list[Finding]:
     """Returns what the curves say now, gravest first. `gain` is that of the last validation over
-    the first one, row by row; without it, it is computed from the curves.
+    the first one, row by row; without it, it is computed from the curves, for so many looks.
     """
-    found = [*_rules(method, curves), *_lost(curves), *_tool_errors(curves), *_groups(curves)]
-    found += [*_fewer_calls(curves), *progress(watched_by(method), curves, gain)]
+    grader = _grader(method)
+    watched = watched_by(method) if grader is None else reward_of(grader)
+    found = [*_rules(method, watched, curves), *_lost(curves), *_tool_errors(curves)]
+    found += [*_groups(curves), *_fewer_calls(curves)]
+    found += progress(
+        watched,
+        curves,
+        gain,
+        looks=looks,
+        samples=_samples(method),
+        judges=() if grader is None else places_of_judges(grader, f"method.{method.kind}"),
+    )
     return sorted(found, key=lambda one: GRAVEST_FIRST.index(one.severity))
 
 
-def _rules(method: StoredMethod, curves: Curves) -> Iterator[Finding]:
-    watched, options = watched_by(method), _stop_options(method)
+def _grader(method: StoredMethod) -> AnyGrader | None:
+    """Returns `None` for a method without one, and for an older job's that is refused today."""
+    try:
+        return read_grader(method.options["grader"])
+    except (KeyError, ValidationError):
+        return None
+
+
+def _samples(method: StoredMethod) -> int:
+    """Returns the rollouts of a held-out row in a validation."""
+    samples = (method.options.get("hyperparameters") or {}).get("eval_samples")
+    return samples if isinstance(samples, int) and samples > 0 else 1
+
+
+def _rules(method: StoredMethod, watched: Watched, curves: Curves) -> Iterator[Finding]:
+    options = _stop_options(method)
     if options is None:
         return
     last = max((step for curve in curves.values() for step in curve), default=0)

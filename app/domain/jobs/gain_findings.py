@@ -4,14 +4,15 @@ Promises that a gain which may be noise is never good news: where the interval h
 in it the finding says so, with the interval.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil, hypot
 from typing import Any, Final
 
 from app.domain.jobs.curves import Curves
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.finding import Finding, FindingSeverity
 from app.domain.jobs.gains import Gain, unpaired_gain
-from app.domain.jobs.stop_rules import REWARD
+from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint
 
 _MEASURES: Final = {
@@ -30,22 +31,41 @@ _WORDS: Final = {
 def validated_steps(watched: Watched, points: Iterable[MetricPoint]) -> tuple[int, int] | None:
     """Returns the first and the last step with a validation reward; `None` without two of them."""
     steps = {one.step for one in points if (one.name, one.split) == (watched.valid, "valid")}
-    return (min(steps), max(steps)) if watched is REWARD and len(steps) > 1 else None
+    return (min(steps), max(steps)) if watched.is_reward and len(steps) > 1 else None
 
 
-def progress(watched: Watched, curves: Curves, gain: Gain | None) -> Iterator[Finding]:
+def looks_at(watched: Watched, curves: Curves, *, ended: bool) -> int:
+    """Returns the number of validations that the gain of a job has been read at. One that has ended
+    is read once, at its last validation.
+    """
+    return 1 if ended else max(1, len(curves.get((watched.valid, "valid"), {})) - 1)
+
+
+def progress(
+    watched: Watched,
+    curves: Curves,
+    gain: Gain | None,
+    *,
+    looks: int = 1,
+    samples: int = 1,
+    judges: Sequence[str] = (),
+) -> Iterator[Finding]:
     """Yields the way from the first validation to the last one. A loss is computed over all rows,
-    so that it has no noise of sampling.
+    so that it has no noise of sampling. `samples` are the rollouts of a row, `judges` the graders
+    that score the rollouts of a group against each other.
     """
     valid = curves.get((watched.valid, "valid"), {})
     if len(valid) < 2:  # noqa: PLR2004 - a first and a last point
         return
     first, last = min(valid), max(valid)
     way = f"from {valid[first]:.3g} at step {first} to {valid[last]:.3g} at step {last}"
-    if watched is not REWARD:
+    if not watched.is_reward:
         yield _loss_finding(watched, before=valid[first], after=valid[last], way=way)
         return
-    found = _unpaired(watched, curves, first=first, last=last) if gain is None else gain
+    if judges:
+        yield _judged_apart("validations do", judges, watched.valid)
+        return
+    found = gain or _unpaired(watched, curves, steps=(first, last), looks=looks, samples=samples)
     if found.is_clear:
         text = f"The validation reward went {way}, a gain of {found.words}."
         yield Finding("good" if found.mean > 0 else "warn", text, watched.valid)
@@ -71,12 +91,7 @@ def report_finding(report: Mapping[str, Any]) -> Finding:
         name = next((one for one in _WORDS if report.get(one)), "")
     compared = report.get(name) or {}
     if name == "reward" and report.get("judged_apart"):
-        text = (
-            f"The report does not tell the gain: {', '.join(report['judged_apart'])} judged base "
-            "and tuned model in groups of their own, whose scores are not comparable. Run an eval "
-            "with a grader of single answers."
-        )
-        return Finding("unclear", text, "")
+        return _judged_apart("report does", report["judged_apart"], "")
     if compared.get("difference") is None:
         return Finding("unclear", "The report has no row to compare.", "")
     # A report has tuned less start; of a loss, less is better.
@@ -91,13 +106,28 @@ def report_finding(report: Mapping[str, Any]) -> Finding:
     return Finding("good" if gain.mean > 0 else "warn", text, "")
 
 
-def _unpaired(watched: Watched, curves: Curves, *, first: int, last: int) -> Gain:
+def _judged_apart(what: str, judges: Sequence[str], curve: str) -> Finding:
+    text = (
+        f"The {what} not tell the gain: {', '.join(judges)} judged base and tuned model in groups "
+        "of their own, whose scores are not comparable. Run an eval with a grader of single "
+        "answers."
+    )
+    return Finding("unclear", text, curve)
+
+
+def _unpaired(
+    watched: Watched, curves: Curves, *, steps: tuple[int, int], looks: int, samples: int
+) -> Gain:
+    """Returns the gain by the curves alone, for rollouts that are not kept any more. As many values
+    are independent as there are rows.
+    """
     valid = {name: curve for (name, split), curve in curves.items() if split == "valid"}
     before, after = (
-        {name: curve[step] for name, curve in valid.items() if step in curve}
-        for step in (first, last)
+        {name: curve[step] for name, curve in valid.items() if step in curve} for step in steps
     )
-    gain = watched.gain(after[watched.valid], before[watched.valid])
+    rise = watched.gain(after[watched.valid], before[watched.valid])
     if any(name not in side for name in watched.curves_of_error for side in (before, after)):
-        return Gain(gain, None)
-    return unpaired_gain(gain, watched.error(before), watched.error(after))
+        return Gain(rise, None, looks=looks)
+    error = hypot(watched.error(before), watched.error(after))
+    rows = min(ceil(side[names.ROLLOUTS_VALID] / samples) for side in (before, after))
+    return unpaired_gain(rise, error, samples=rows, looks=looks)

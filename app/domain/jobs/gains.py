@@ -1,22 +1,48 @@
 """The gain of a job between two validations, with its 95 % interval. Pure.
 
 Owns when a gain is clear: when its interval leaves out 0. The interval is Student's t over the
-held-out rows, each compared with itself; where only curves are left, it is that of two means.
+held-out rows, each compared with itself; where only curves are left, it is that of two means. It is
+wider for a look at a job that goes on: somebody who looks often enough sees luck.
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, stdev
 from typing import Final
+
+from app.domain.jobs.students_t import t_quantile
 
 FEWEST_ROWS: Final = 6
 """Rows from which on there is an interval: of 1 row it would have no width, and of 2 it would leave
 out the truth in every second job.
 """
-_TAIL: Final = 0.975
+_CHANCE: Final = 0.05
+
+TIE: Final = 1e-9
+"""Difference up to which two values are equal: smaller ones are rounding errors."""
 
 Interval = tuple[float, float]
+
+
+def chance_at(look: int) -> float:
+    """Returns the chance of an error that look k of a job may take, 0.05/(k (k + 1)): all looks
+    together take one in twenty, however many there are, and the first takes 0.025.
+    """
+    return _CHANCE / (look * (look + 1))
+
+
+def is_too_few(rows: int, deviation: float, *, tail: float) -> bool:
+    """Returns whether rows have no interval with this tail: too few of them, or so few equal ones
+    that chance gives all of them one sign as often.
+    """
+    return rows < FEWEST_ROWS or (deviation <= TIE and 0.5**rows > tail)
+
+
+def difference(before: float, after: float) -> float:
+    """Returns by how much a value rose, 0 for a rounding error."""
+    rise = after - before
+    return 0.0 if abs(rise) <= TIE else rise
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +54,8 @@ class Gain:
     """`None` where it cannot be computed."""
     rows: int | None = None
     """Rows that were compared; `None` where they are not known."""
+    looks: int = 1
+    """Validations that the interval allows for."""
 
     @property
     def is_clear(self) -> bool:
@@ -40,36 +68,37 @@ class Gain:
             why = "its noise is not known" if self.rows is None else "too few for an interval"
             return f"{self.mean:+.3g}{over} ({why})"
         low, high = self.interval
-        return f"{self.mean:+.3g}{over}, 95 % interval {low:+.3g} to {high:+.3g}"
+        kind, allowed = "95 % interval", ""
+        if self.looks > 1:
+            kind, allowed = "interval", f", which allows for {self.looks} validations"
+        return f"{self.mean:+.3g}{over}, {kind} {low:+.3g} to {high:+.3g}{allowed}"
 
 
-def paired_gain(before: Mapping[int, float], after: Mapping[int, float]) -> Gain | None:
-    """Returns the gain over the rows that both have; `None` without any."""
-    differences = [after[row] - before[row] for row in before if row in after]
+def paired_gain(
+    before: Mapping[int, float], after: Mapping[int, float], *, looks: int = 1
+) -> Gain | None:
+    """Returns the gain over the rows that both have; `None` without any. `looks` is the number of
+    validations that were, or could be, read as this one is.
+    """
+    differences = [difference(before[row], after[row]) for row in before if row in after]
     count = len(differences)
     if not count:
         return None
     mean = fmean(differences)
-    if count < FEWEST_ROWS:
-        return Gain(mean, None, count)
-    reach = t_quantile(count - 1) * stdev(differences) / math.sqrt(count)
-    return Gain(mean, (mean - reach, mean + reach), count)
+    deviation = stdev(differences) if count > 1 else 0.0
+    tail = chance_at(looks)
+    if is_too_few(count, deviation, tail=tail):
+        return Gain(mean, None, count, looks)
+    reach = t_quantile(count - 1, tail=tail) * deviation / math.sqrt(count)
+    return Gain(mean, (mean - reach, mean + reach), count, looks)
 
 
-def unpaired_gain(difference: float, *errors: float) -> Gain:
-    """Returns the gain between two means with these standard errors."""
-    reach = NormalDist().inv_cdf(_TAIL) * math.hypot(*errors)
-    return Gain(difference, (difference - reach, difference + reach))
-
-
-def t_quantile(freedom: int, *, tail: float = 1 - _TAIL) -> float:
-    """Returns the quantile of Student's t with this probability above it: Abramowitz & Stegun,
-    26.7.5.
+def unpaired_gain(rise: float, error: float, *, samples: int, looks: int = 1) -> Gain:
+    """Returns the gain between two means whose difference has this standard error, from so many
+    values that are independent. Values without an error prove nothing: few that are all alike are
+    common by chance.
     """
-    z = -NormalDist().inv_cdf(tail)
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
+    if samples < FEWEST_ROWS or error <= TIE:
+        return Gain(rise, None, looks=looks)
+    reach = t_quantile(samples - 1, tail=chance_at(looks)) * error
+    return Gain(rise, (rise - reach, rise + reach), looks=looks)

@@ -8,9 +8,10 @@ A rule that paused the job is reset: only later steps count. A rule that compare
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
+from app.domain.graders.grader_model import GraderModel
 from app.domain.jobs.curve_detectors import RuleDetector, Seen, Values
 from app.domain.jobs.detectors import Watched, build_detector
 from app.domain.methods.stop import StopOptions, StopRule
@@ -22,8 +23,14 @@ REWARD: Final = Watched(names.REWARD_MEAN, names.REWARD_MEAN, larger_is_better=T
 LOSSES: Final = Watched(names.LOSS, names.LOSS, larger_is_better=False)
 """Curves of supervised and DPO jobs: one name for both splits."""
 
-
 TriggerAction = Literal["warn", "pause", "stop"]
+
+
+def reward_of(grader: GraderModel) -> Watched:
+    """Returns the curves of a job with this grader, with the range of its scores if it has one."""
+    if grader.lowest is None or grader.highest is None:
+        return REWARD
+    return replace(REWARD, scores=(grader.lowest, grader.highest))
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,11 @@ def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
         )
 
 
+def places_of_judges(grader: AnyGrader, root: str) -> list[str]:
+    """Returns the parameters of the judges of groups in a method at `root`."""
+    return [parameter(root, path) for path in group_judges(grader, ("grader",))]
+
+
 def group_judges(grader: AnyGrader, path: Path) -> Iterator[Path]:
     """Yields the places of the graders of the reward that score the rollouts of a group against
     each other.

@@ -68,7 +68,7 @@ class GapRule(Rule):
     threshold: Number = Field(default=0.2, gt=0)
     """Mean training value since the validation before, less the validation's."""
     evaluations: Count = 2
-    """Validations in succession with such a gap."""
+    """Validations in succession with such a gap, beyond the error of the validation."""
 
 
 class TokenGrowthRule(Rule):

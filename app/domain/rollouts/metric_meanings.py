@@ -37,6 +37,8 @@ _PLACEHOLDER: Final = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 _OF_ROLLOUTS: Final = {
     names.REWARD_MEAN: "Mean reward that the grader gave, without the penalties of `objective`.",
     names.REWARD_STD: "Standard deviation of these rewards.",
+    names.REWARD_MIN: "Lowest of these rewards.",
+    names.REWARD_MAX: "Highest of these rewards.",
     names.OBJECTIVE_MEAN: "Mean reward less all terms of `objective`; advantages are computed from "
     "it.",
     names.objective_metric("clamped"): "Mean that `clamp_limit_stop` took from the reward.",
@@ -102,7 +104,8 @@ _OF_TRAINING: Final = {
     "k3).",
     names.SAMPLER_MAX_LOG_RATIO: "Largest difference of log-probs between sampler and trainer.",
     names.CLIPPED_SHARE: "Share of trained tokens whose ratio the loss clipped.",
-    names.MASKED_SHARE: "Share of trained tokens that `mismatch.sequence_mask` left out.",
+    names.MASKED_SHARE: "Share of trained tokens that `mismatch.sequence_mask` or "
+    "`mismatch.max_log_ratio` left out.",
     names.TRUNCATED_SHARE: "Share of trained tokens that `mismatch.truncation` weighed less.",
     names.BASE_KL_K1: "Distance of the policy from the model that training started from (KL, "
     "estimator k1).",

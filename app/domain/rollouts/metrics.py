@@ -15,6 +15,8 @@ from app.domain.ids import Split
 
 REWARD_MEAN: Final = "reward/mean"
 REWARD_STD: Final = "reward/std"
+REWARD_MIN: Final = "reward/min"
+REWARD_MAX: Final = "reward/max"
 COMPLETION_TOKENS_MEAN: Final = "tokens/completion_mean"
 REASONING_TOKENS_MEAN: Final = "tokens/reasoning_mean"
 PROMPT_TOKENS_MEAN: Final = "tokens/prompt_mean"

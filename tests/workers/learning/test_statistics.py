@@ -119,6 +119,46 @@ def test_a_job_that_learned_nothing_is_reported_as_better_by_chance_alone(rows: 
     assert above["chosen"] > 0.04 * 400, "the simulation shows the bias that it is about"
 
 
+@pytest.mark.parametrize(("rows", "validations"), [(6, 25), (12, 10)])
+def test_few_rows_that_chose_among_many_prove_no_gain_by_luck(rows: int, validations: int) -> None:
+    """300 jobs whose rewards never change but for noise: the best of their validations against the
+    start, on the rows that chose it.
+    """
+    generator = np.random.default_rng(77)
+    above = unallowed = 0
+    for job in range(300):
+        truth_R = generator.normal(0.5, 0.2, rows)
+        start_R, *later = generator.normal(truth_R, 0.1, (validations + 1, rows))
+        gain_R = max(later, key=lambda earned_R: float(earned_R.mean())) - start_R
+        found = bootstrap_interval(gain_R.tolist(), seed=job, among=validations)
+        assert found is not None
+        above += found[0] > 0
+        unallowed += interval(gain_R.tolist())[0] > 0
+    assert above <= 0.03 * 300
+    assert unallowed > 0.1 * 300, "the simulation shows the bias that it is about"
+
+
+def test_rows_that_all_rose_are_no_clear_gain_by_their_signs_alone() -> None:
+    rose = [0.2, 0.01, 0.05, 0.3, 0.02, 0.1]
+    assert interval(rose)[0] > 0, "one chance in 64"
+    found = bootstrap_interval(rose, seed=0, among=20)
+    # 0.11333, and 5.6042 standard errors of 0.04688 to each side: t of 0.00125 with 5 degrees.
+    assert found == pytest.approx((-0.14939, 0.37606), abs=1e-5)
+    assert bootstrap_interval([0.5] * 6, seed=0, among=20) is None, "as likely, and no deviation"
+    assert bootstrap_interval([0.5] * 6, seed=0) == (0.5, 0.5)
+    assert bootstrap_interval([0.5] * 10, seed=0, among=20) == (0.5, 0.5)
+
+
+def test_a_rounding_error_is_no_difference() -> None:
+    """The mean of the same three rewards in another order."""
+    calls = {row: [1.0] for row in range(8)}
+    before = PairedValues({row: [0.3, 0.2, 0.1] for row in range(8)}, calls)
+    after = PairedValues({row: [0.1, 0.2, 0.3 + 1e-12] for row in range(8)}, calls)
+    report = paired_report(before, after)
+    assert (report["wins"], report["ties"], report["losses"]) == (0, 8, 0)
+    assert report["reward"]["difference_ci95"] == [0.0, 0.0]
+
+
 def test_few_rows_have_an_interval_as_wide_as_student_s() -> None:
     values = np.random.default_rng(4).normal(0.3, 0.5, size=20)
     low, high = interval(values.tolist())

@@ -40,5 +40,10 @@ class AiJudgeGrader(JudgedGrader):
 
     @property
     @override
+    def lowest(self) -> float:
+        return 0.0
+
+    @property
+    @override
     def reads_beside_templates(self) -> bool:
         return True

@@ -36,3 +36,8 @@ class LabelModelGrader(JudgedGrader):
     @override
     def highest(self) -> float:
         return 1.0
+
+    @property
+    @override
+    def lowest(self) -> float:
+        return 0.0

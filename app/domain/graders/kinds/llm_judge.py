@@ -94,3 +94,8 @@ class LlmJudgeGrader(JudgedGrader):
     @override
     def highest(self) -> float:
         return 1.0
+
+    @property
+    @override
+    def lowest(self) -> float:
+        return 0.0

@@ -39,3 +39,8 @@ class ScoreModelGrader(JudgedGrader):
     @override
     def highest(self) -> float:
         return self.range[1]
+
+    @property
+    @override
+    def lowest(self) -> float:
+        return self.range[0]

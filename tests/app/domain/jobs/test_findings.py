@@ -12,6 +12,7 @@ from app.domain.methods.stored import stored_method
 
 Curve = dict[int, float]
 REWARDS = stored_method({"type": "reinforcement", "reinforcement": {}})
+EVAL_OF_FOUR = {"hyperparameters": {"eval_samples": 4}}
 TRAINED: dict[tuple[str, Split], Curve] = {("train/loss", "train"): {1: 0.1}}
 
 
@@ -148,10 +149,10 @@ def test_a_validation_that_fell_is_no_good_news() -> None:
     [found] = findings(REWARDS, {**TRAINED, **fell})
     assert (found.severity, found.text) == (
         "warn",
-        # 1.96 x 0.3 x sqrt(2 / 64) = 0.104
+        # 1.998 (Student's t with 63 degrees) x 0.3 x sqrt(2 / 63) = 0.107
         (
             "The validation reward went from 0.5 at step 0 to 0.25 at step 10, a gain of -0.25, 95 "
-            "% interval -0.354 to -0.146."
+            "% interval -0.357 to -0.143."
         ),
     )
 
@@ -159,13 +160,14 @@ def test_a_validation_that_fell_is_no_good_news() -> None:
 @pytest.mark.parametrize(
     ("last", "std", "rollouts", "severity"),
     [
-        (0.6, 0.3, 64.0, "unclear"),  # 0.1 with 0.104 to each side
+        (0.6, 0.3, 64.0, "unclear"),  # 0.1 with 0.107 to each side
         (0.61, 0.3, 64.0, "good"),
         (0.6, 0.3, 80.0, "good"),
         (0.4, 0.3, 64.0, "unclear"),
         (0.39, 0.3, 64.0, "warn"),
-        (0.5, 0.0, 64.0, "unclear"),
-        (0.5001, 0.0, 64.0, "good"),
+        (1.0, 0.01, 6.0, "good"),
+        (1.0, 0.01, 5.0, "unclear"),  # no interval, as of 5 rows
+        (1.0, 0.0, 6.0, "unclear"),  # all alike
     ],
 )
 def test_a_gain_is_news_once_its_interval_leaves_out_0(
@@ -175,7 +177,7 @@ def test_a_gain_is_news_once_its_interval_leaves_out_0(
     [found] = findings(REWARDS, {**TRAINED, **curves})
     assert found.severity == severity
     assert found.text.startswith("No clear difference yet") == (severity == "unclear")
-    assert "95 % interval" in found.text
+    assert ("95 % interval" in found.text) == (std > 0 and rollouts > 5)
 
 
 def test_the_gain_of_each_row_decides_where_it_is_known() -> None:
@@ -245,8 +247,28 @@ def test_a_report_of_pairs_counts_pairs() -> None:
     assert report_finding({"rows": 0, "wins_by": "loss"}).severity == "unclear"
 
 
-def test_the_interval_of_a_paired_gain_is_students() -> None:
-    # scipy.stats.t.interval(0.95, 9, loc=0.55, scale=scipy.stats.sem([0.1 .. 1.0]))
-    gain = paired_gain(dict.fromkeys(range(10), 0.0), {row: (row + 1) / 10 for row in range(10)})
-    assert gain is not None
-    assert gain.interval == pytest.approx((0.33341, 0.76659), abs=2e-4)
+def test_rollouts_of_one_row_are_one_value_of_a_gain() -> None:
+    """Twenty of five rows, whose own rollouts have expired."""
+    curves = {**TRAINED, **validations(0.2, 0.9, std=0.1, rollouts=20.0)}
+    [found] = findings(REWARDS, curves)
+    assert found.severity == "good"
+    four = stored_method({"type": "reinforcement", "reinforcement": EVAL_OF_FOUR})
+    [found] = findings(four, curves)
+    assert (found.severity, "its noise is not known" in found.text) == ("unclear", True)
+
+
+@pytest.mark.parametrize("formula", ["j", "e + j", "e"])
+def test_a_judge_of_groups_in_the_reward_leaves_a_gain_unclear(formula: str) -> None:
+    exact = {"type": "exact_match", "reference": "{{item.a}}"}
+    judge = {"type": "ai_judge", "model": "judge"}
+    grader = {"type": "multi", "graders": {"e": exact, "j": judge}, "calculate_output": formula}
+    method = stored_method({"type": "reinforcement", "reinforcement": {"grader": grader}})
+    curves = {**TRAINED, **validations(0.2, 0.9, std=0.1, rollouts=64.0)}
+    [found] = findings(method, curves, paired_gain({}, {}))
+    judged = "method.reinforcement.grader.graders.j judged base and tuned model" in found.text
+    assert (found.severity, judged) == (("good", False) if formula == "e" else ("unclear", True))
+    if judged:
+        assert found.text.startswith("The validations do not tell the gain: ")
+    alone = stored_method({"type": "reinforcement", "reinforcement": {"grader": judge}})
+    [found] = findings(alone, curves)
+    assert (found.severity, "method.reinforcement.grader judged" in found.text) == ("unclear", True)

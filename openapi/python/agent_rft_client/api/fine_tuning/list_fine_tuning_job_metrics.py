@@ -165,6 +165,8 @@ def sync_detailed(
 
     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
     - `reward/std`: Standard deviation of these rewards.
+    - `reward/min`: Lowest of these rewards.
+    - `reward/max`: Highest of these rewards.
     - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
     - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
     - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
@@ -231,7 +233,8 @@ def sync_detailed(
     k3).
     - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
     - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
-    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` or
+    `mismatch.max_log_ratio` left out.
     - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
     - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator
     k1).
@@ -316,6 +319,8 @@ def sync(
 
     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
     - `reward/std`: Standard deviation of these rewards.
+    - `reward/min`: Lowest of these rewards.
+    - `reward/max`: Highest of these rewards.
     - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
     - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
     - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
@@ -382,7 +387,8 @@ def sync(
     k3).
     - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
     - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
-    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` or
+    `mismatch.max_log_ratio` left out.
     - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
     - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator
     k1).
@@ -462,6 +468,8 @@ async def asyncio_detailed(
 
     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
     - `reward/std`: Standard deviation of these rewards.
+    - `reward/min`: Lowest of these rewards.
+    - `reward/max`: Highest of these rewards.
     - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
     - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
     - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
@@ -528,7 +536,8 @@ async def asyncio_detailed(
     k3).
     - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
     - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
-    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` or
+    `mismatch.max_log_ratio` left out.
     - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
     - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator
     k1).
@@ -613,6 +622,8 @@ async def asyncio(
 
     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
     - `reward/std`: Standard deviation of these rewards.
+    - `reward/min`: Lowest of these rewards.
+    - `reward/max`: Highest of these rewards.
     - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
     - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
     - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
@@ -679,7 +690,8 @@ async def asyncio(
     k3).
     - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
     - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
-    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` or
+    `mismatch.max_log_ratio` left out.
     - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
     - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator
     k1).

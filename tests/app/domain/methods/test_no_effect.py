@@ -1,0 +1,27 @@
+"""Warnings of parts of a reinforcement job that cannot change anything, or tell anything."""
+
+import pytest
+
+from app.domain.methods.no_effect import places_of_judges, without_effect
+from app.domain.methods.reinforcement import ReinforcementMethod
+
+EXACT = {"type": "exact_match", "reference": "{{item.a}}"}
+JUDGE = {"type": "ai_judge", "model": "judge"}
+PLACE = "method.reinforcement.grader.graders.j"
+
+
+@pytest.mark.parametrize(
+    ("formula", "warned"),
+    [
+        ("e", {("unused_grader", PLACE)}),
+        ("e + j", {("judge_of_one", PLACE), ("judged_apart", PLACE)}),
+    ],
+)
+def test_a_judge_that_the_formula_leaves_out_judges_nothing_apart(
+    formula: str, warned: set[tuple[str, str]]
+) -> None:
+    grader = {"type": "multi", "graders": {"e": EXACT, "j": JUDGE}, "calculate_output": formula}
+    method = ReinforcementMethod.model_validate({"grader": grader})
+    root = "method.reinforcement"
+    assert {(one.code, one.param) for one in without_effect(method, root)} == warned
+    assert places_of_judges(method.grader, root) == ([PLACE] if formula == "e + j" else [])
