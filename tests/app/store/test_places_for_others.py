@@ -24,7 +24,7 @@ async def claimed(rows: Rows) -> str:
 
 async def come_first(rows: Rows, project: str, *, siblings: bool = True) -> bool:
     async with job_claims(rows.worker) as unit:
-        return await unit.leases.otherscome_first(
+        return await unit.leases.others_come_first(
             project, max_attempts=3, most_held=2, siblings=siblings
         )
 
