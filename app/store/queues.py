@@ -121,7 +121,7 @@ class QueuedRows(LeasedRows):
         )
         return (await self._session.execute(first.limit(1))).first() is not None
 
-    def _held_beside(self, project_id: str) -> Select[Any]:
+    def _held_beside(self, project_id: str) -> Select[str, float, float, int, int]:
         """Selects the weights of a project and its organization, and how many rows each holds."""
         table, own = self.table, aliased(ProjectTable)
         held = and_(
