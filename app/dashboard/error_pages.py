@@ -1,9 +1,9 @@
 """Answers as pages to requests outside of the API.
 
-Promises: every reply outside of the API has the headers of pages; an error there is a page, also
-one of a path that does not exist or of a body that no route has read, for a client that asks for a
-page, as browsers do. All others get the error as JSON: the API, probes, and clients whose
-address is wrong.
+Promises: every reply outside of the API has the headers of pages, and no cache gives it to another
+client; an error there is a page, also one of a path that does not exist or of a body that no route
+has read, for a client that asks for a page, as browsers do. All others get the error as JSON: the
+API, probes, and clients whose address is wrong.
 """
 
 import json
@@ -19,6 +19,8 @@ from app.dashboard.refusals import refusal_page
 _API: Final = ("/v1/", "/healthz/", "/readyz/", "/openapi.json/")
 _ERRORS: Final = 400
 _JSON: Final = "application/json"
+_VARIES: Final = "Accept, Authorization, HX-Request, Cookie"
+"""Headers of a request that decide about its reply: no cache may give it to another."""
 
 
 class ErrorPages:
@@ -47,6 +49,8 @@ class _Reply:
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
+            headers.setdefault("cache-control", "no-store")
+            headers.add_vary_header(_VARIES)
             is_error = message["status"] >= _ERRORS and headers.get("content-type") == _JSON
             if is_error and self._as_page:
                 self._kept = message

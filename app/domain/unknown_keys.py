@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
@@ -22,6 +22,8 @@ _MAX_LISTED: Final = 20
 _MAX_COMPARED: Final = 80
 """Characters of a key that are compared with the known names."""
 _SIMILARITY: Final = 0.6
+_KEY: Final = "key"
+_KNOWN: Final = "known"
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
@@ -171,12 +173,18 @@ def _hint(field: WalkedField, elsewhere: Elsewhere) -> str:
 def unknown_key(
     key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
 ) -> ValidationError:
-    """Returns the fault of a key that nothing reads, with the nearest name; for validators.
-    `holder` is the path of the object that has it.
+    """Returns the fault of a key that nothing reads; for validators. `holder` is the path of the
+    object that has it. The nearest name is looked up by the reader of the fault (`cure_of`): a
+    body can have thousands.
     """
-    near = get_close_matches(key[:_MAX_COMPARED].casefold(), known, n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else "Remove it."
-    fault = PydanticCustomError(UNKNOWN_PARAMETER, "{hint}", {"hint": hint})
+    context = {_KEY: key[:_MAX_COMPARED], _KNOWN: tuple(known)}
+    fault = PydanticCustomError(UNKNOWN_PARAMETER, "nothing reads it here; remove it", context)
     return ValidationError.from_exception_data(
         "Body", [{"type": fault, "loc": (*holder, key), "input": None}]
     )
+
+
+def cure_of(context: Mapping[str, Any]) -> str:
+    """Returns what to do about a key, from the context of its fault."""
+    near = get_close_matches(context[_KEY].casefold(), context[_KNOWN], n=1)
+    return f"Did you mean '{near[0]}'?" if near else "Remove it."

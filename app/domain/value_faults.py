@@ -18,7 +18,7 @@ from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.graders.formula import NAME
 from app.domain.graders.single import NOT_AVAILABLE
 from app.domain.tools.tools import TOOL_NAME
-from app.domain.unknown_keys import UNKNOWN_PARAMETER
+from app.domain.unknown_keys import UNKNOWN_PARAMETER, cure_of
 
 _COMPARED: Final = 80
 _KEYS_COMPARED: Final = 200
@@ -105,17 +105,19 @@ _WHOLE: Final[Mapping[str, str]] = MappingProxyType(
 _BUILT_IN: Final = frozenset(get_args(ErrorType))
 
 
-def refusal(param: str, faults: Sequence[ErrorDetails]) -> InvalidRequest:
-    """Returns the error about the value of one parameter."""
+def refusal(param: str, faults: Sequence[ErrorDetails], *, compared: bool = True) -> InvalidRequest:
+    """Returns the error about the value of one parameter; with `compared`, that about the key which
+    was meant for a missing one.
+    """
     kind = faults[0]["type"]
     if kind in _ABSENT:
-        return _misspelt(param, faults[0]) or InvalidRequest(
+        return (_misspelt(param, faults[0]) if compared else None) or InvalidRequest(
             f"Missing required parameter: '{param}'.",
             param=param,
             code="missing_required_parameter",
         )
     if kind in {"extra_forbidden", UNKNOWN_PARAMETER}:
-        hint = faults[0]["msg"] if kind == UNKNOWN_PARAMETER else "Remove it."
+        hint = cure_of(faults[0]["ctx"]) if kind == UNKNOWN_PARAMETER else "Remove it."
         message = f"Unknown parameter: '{param}'. {hint}"
         return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
     code = kind if kind == NOT_AVAILABLE else "invalid_value"

@@ -237,7 +237,12 @@ class Factory:
     def calibrations(self) -> CalibrationService:
         files = self.files()
         baselines = BaselineSamples(self._context.database, self._tenant, files)
-        return CalibrationService(self.trials(), files, baselines)
+        return CalibrationService(
+            self.trials(),
+            files,
+            baselines,
+            slot=lambda: self._context.calibrations.taken(self._tenant.project_id),
+        )
 
     def completions(self) -> ChatCompletionService:
         return ChatCompletionService(

@@ -1,4 +1,4 @@
-"""Slots for work of which one project may do only so much at the same time.
+"""Slots for work of which one project, or all together, may do only so much at the same time.
 
 Counts in this process. Must not know what the work is.
 """
@@ -14,9 +14,19 @@ _RETRY_AFTER_S: Final = 1.0
 
 
 class ProjectSlots:
-    def __init__(self, limit: int, *, noun: str, retry_after_s: float = _RETRY_AFTER_S) -> None:
-        """`limit` applies to each project; `noun` names the work in errors."""
+    def __init__(
+        self,
+        limit: int,
+        *,
+        noun: str,
+        retry_after_s: float = _RETRY_AFTER_S,
+        of_all: int | None = None,
+    ) -> None:
+        """`limit` applies to each project, `of_all` to all projects together; `noun` names the work
+        in errors.
+        """
         self._limit = limit
+        self._of_all = of_all
         self._noun = noun
         self._retry_after_s = retry_after_s
         self._taken: Counter[str] = Counter()
@@ -27,6 +37,12 @@ class ProjectSlots:
         if self._taken[project_id] >= self._limit:
             raise RateLimited(
                 f"{self._limit} {self._noun} of this project are running; wait for one to end.",
+                retry_after_s=self._retry_after_s,
+            )
+        if self._of_all is not None and self._taken.total() >= self._of_all:
+            raise RateLimited(
+                f"{self._of_all} {self._noun} of several projects are running; wait for one to "
+                "end.",
                 retry_after_s=self._retry_after_s,
             )
         self._taken[project_id] += 1

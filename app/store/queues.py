@@ -22,17 +22,18 @@ from sqlalchemy import (
     and_,
     column,
     func,
-    literal,
+    not_,
     or_,
     select,
     update,
 )
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.store.leases import Lease, LeasedRows, ended_lease, is_held, is_unleased, new_claim
 from app.store.schema.leased import QueuedRow
-from app.store.schema.projects import ProjectTable
+from app.store.schema.projects import OrganizationTable, ProjectTable
 from app.store.schema.virtual_times import OrganizationVirtualTimeTable
 
 _CANDIDATES: Final = 4
@@ -92,33 +93,58 @@ class QueuedRows(LeasedRows):
         """Returns the columns that a claim sets besides those of lease and queue."""
         return {}
 
-    async def other_projects_wait(self, project_id: str, *, max_attempts: int) -> bool:
-        """Returns whether a project that holds no row waits for one, other than `project_id`."""
-        queue = self._queue(1)
-        without = and_(queue.c.project_id != project_id, queue.c.running == 0)
-        return await self._waits(queue, without, max_attempts)
-
-    async def other_organizations_wait(self, project_id: str, *, max_attempts: int) -> bool:
-        """Returns whether an organization that holds no row waits for one, other than the
-        project's.
+    async def others_come_first(
+        self, project_id: str, *, max_attempts: int, most_held: int, siblings: bool = True
+    ) -> bool:
+        """Returns whether a row of another project can be claimed that should have the place of one
+        that the project holds: of an organization that holds nothing, or a smaller share than the
+        project's would without that row; with `siblings`, of such a project of its organization.
         """
-        queue = self._queue(1)
-        own = select(ProjectTable.organization_id).where(ProjectTable.id == project_id)
-        without = and_(
-            queue.c.organization_id != own.scalar_subquery(), queue.c.organization_running == 0
+        own = (await self._session.execute(self._held_beside(project_id))).one()
+        queue = self._queue(_CANDIDATES)
+        is_sibling = queue.c.organization_id == own.organization_id
+        others = and_(
+            not_(is_sibling),
+            or_(
+                queue.c.organization_running == 0,
+                queue.c.organization_share < _share_without_one(own.of_organization, own.weight),
+            ),
         )
-        return await self._waits(queue, without, max_attempts)
+        of_siblings = and_(
+            is_sibling,
+            queue.c.project_id != project_id,
+            or_(
+                queue.c.running == 0,
+                queue.c.running / ProjectTable.share_weight
+                < _share_without_one(own.of_project, own.share_weight),
+            ),
+        )
+        first = self._claimable(queue, max_attempts, most_held).where(
+            or_(others, of_siblings) if siblings else others
+        )
+        return (await self._session.execute(first.limit(1))).first() is not None
 
-    async def _waits(self, queue: Any, where: ColumnElement[bool], max_attempts: int) -> bool:
-        table = self.table
-        waiting = (
-            select(literal(1))
-            .select_from(queue)
-            .join(table, and_(table.project_id == queue.c.project_id, table.id == queue.c.id))
-            .where(where, self._is_claimable(max_attempts))
-            .limit(1)
+    def _held_beside(self, project_id: str) -> Select[str, float, float, int, int]:
+        """Selects the weights of a project and its organization, and how many rows each holds."""
+        table, own = self.table, aliased(ProjectTable)
+        held = and_(
+            table.project_id == ProjectTable.id, self._is_open(), table.lease_until >= func.now()
         )
-        return await self._session.scalar(waiting) is not None
+        of_own = table.project_id == own.id
+        return (
+            select(
+                own.organization_id,
+                own.share_weight,
+                OrganizationTable.share_weight.label("weight"),
+                func.count(table.id).filter(of_own).label("of_project"),
+                func.count(table.id).label("of_organization"),
+            )
+            .join(OrganizationTable, OrganizationTable.id == own.organization_id)
+            .join(ProjectTable, ProjectTable.organization_id == own.organization_id)
+            .outerjoin(table, held)
+            .where(own.id == project_id)
+            .group_by(own.id, OrganizationTable.id)
+        )
 
     async def organizations_of(self, project_ids: Collection[str]) -> dict[str, str]:
         """Returns the organization of each project."""
@@ -130,8 +156,16 @@ class QueuedRows(LeasedRows):
         """Selects and locks the first row that can be claimed, of the organization that is first
         among those with one; `place` counts rows that cannot be, too. Skips rows that are locked.
         """
-        queue, table = self._queue(_CANDIDATES), self.table
-        own_limit = getattr(ProjectTable, self.limit_column)
+        queue = self._queue(_CANDIDATES)
+        return (
+            self._claimable(queue, max_attempts, most_held)
+            .order_by(queue.c.organization_share, queue.c.organization_virtual_time, queue.c.place)
+            .limit(1)
+            .with_for_update(of=self.table, skip_locked=True)
+        )
+
+    def _claimable(self, queue: Any, max_attempts: int, most_held: int) -> Select[Any]:
+        table, own_limit = self.table, getattr(ProjectTable, self.limit_column)
         return (
             select(
                 table.id,
@@ -145,9 +179,6 @@ class QueuedRows(LeasedRows):
                 self._is_claimable(max_attempts),
                 queue.c.running < func.coalesce(own_limit, most_held),
             )
-            .order_by(queue.c.organization_share, queue.c.organization_virtual_time, queue.c.place)
-            .limit(1)
-            .with_for_update(of=table, skip_locked=True)
         )
 
     def _queue(self, depth: int) -> Any:
@@ -257,3 +288,7 @@ class QueuedRows(LeasedRows):
 
     def _may_be_claimed_now(self) -> ColumnElement[bool]:
         return or_(self.table.not_before.is_(None), self.table.not_before <= func.now())
+
+
+def _share_without_one(held: int, weight: float) -> float:
+    return max(held - 1, 0) / weight

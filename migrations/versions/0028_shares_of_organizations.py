@@ -39,6 +39,13 @@ _WAITS = """
     AND (job.lease_until IS NULL OR job.lease_until < now())
     AND (job.not_before IS NULL OR job.not_before <= now())
 """
+_WEIGHTS = "share_weight BETWEEN 1e-6 AND 1e6"
+# NaN is more than all numbers.
+_FITTING_WEIGHTS = """
+    UPDATE projects SET share_weight = CASE WHEN share_weight = 'NaN' THEN 1
+        ELSE least(greatest(share_weight, 1e-6), 1e6) END
+    WHERE share_weight NOT BETWEEN 1e-6 AND 1e6
+"""
 # The rows that each waiting project and its organization hold, and their virtual times. A virtual
 # time moves by 1 / weight with every claim, and never lies before the last claim's, of all
 # organizations or of the organization's projects: who was idle saves nothing up.
@@ -234,6 +241,8 @@ def downgrade() -> None:
     op.execute("DROP POLICY queue ON organizations")
     op.execute(f"GRANT INSERT ON organizations TO {APP}")
     op.drop_column("organizations", "share_weight")
+    op.drop_constraint(op.f("ck_projects_share_weight"), "projects")
+    op.create_check_constraint(op.f("ck_projects_share_weight"), "projects", "share_weight > 0")
 
 
 def _filled(function: str, table: str) -> str:
@@ -265,9 +274,13 @@ def _made_before(table: str) -> str:
 def _weights() -> None:
     weight = sa.Column("share_weight", sa.Float(), server_default="1", nullable=False)
     op.add_column("organizations", weight)
-    op.create_check_constraint(
-        op.f("ck_organizations_share_weight"), "organizations", "share_weight > 0"
-    )
+    # The quotients of other weights are rounded to 0 or to infinity.
+    op.execute("ALTER TABLE projects NO FORCE ROW LEVEL SECURITY")
+    op.execute(_FITTING_WEIGHTS)
+    op.execute("ALTER TABLE projects FORCE ROW LEVEL SECURITY")
+    op.drop_constraint(op.f("ck_projects_share_weight"), "projects")
+    for table in ("organizations", "projects"):
+        op.create_check_constraint(op.f(f"ck_{table}_share_weight"), table, _WEIGHTS)
     for name, role in (("queue", "CURRENT_USER"), ("system", WORKER)):
         op.execute(
             f"CREATE POLICY {name} ON organizations FOR SELECT TO {role} "

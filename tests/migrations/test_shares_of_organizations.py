@@ -35,6 +35,8 @@ def test_virtual_times_go_on_and_a_downgrade_restores_the_functions(database: Da
         " FROM organization_virtual_times",
     ) == [("fine_tuning_jobs", "org-m", 0.0, 7.5)]
     assert _read(database, FUNCTIONS) != before
+    weights = "SELECT id, share_weight FROM projects ORDER BY id"
+    assert _read(database, weights) == [("a", 1.0), ("b", 1e-6)]
     unforced = "SELECT relname FROM pg_class WHERE relrowsecurity AND NOT relforcerowsecurity"
     assert _read(database, unforced) == []
     command.downgrade(config, "0027")
@@ -52,10 +54,11 @@ def _insert(database: Database) -> None:
     """Jobs of two projects of one organization as an earlier version claimed them."""
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         connection.execute("INSERT INTO organizations (id, slug, title) VALUES ('org-m', 'm', 'm')")
-        for name, turn in (("a", 7.5), ("b", None)):
+        for name, turn, weight in (("a", 7.5, "NaN"), ("b", None, 1e-320)):
             connection.execute(
-                "INSERT INTO projects (id, organization_id, name) VALUES (%s, 'org-m', %s)",
-                (name, name),
+                "INSERT INTO projects (id, organization_id, name, share_weight)"
+                " VALUES (%s, 'org-m', %s, %s)",
+                (name, name, weight),
             )
             connection.execute(
                 "INSERT INTO fine_tuning_jobs (id, organization_id, project_id, key_id, model,"

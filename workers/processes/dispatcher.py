@@ -43,21 +43,26 @@ async def _free_slot(
     """Ends a child whose slot another organization or project should have; at most one at a
     time.
     """
-    running, longest_s = children.running, settings.egress.call_timeout_s
+    running = children.running
     if any(child.is_ending for child in running):
         return
-    most = settings.lease.max_attempts
+    longest_s = settings.egress.call_timeout_s
     async with work.claims(database) as unit:
         organization_of = await unit.leases.organizations_of(
             [child.project_id for child in running if child.project_id is not None]
         )
-        for child, others_wait in (
-            (newest_of_several(running, organization_of), unit.leases.other_organizations_wait),
-            (child_to_end(running, longest_s=longest_s), unit.leases.other_projects_wait),
+        for child, siblings in (
+            (newest_of_several(running, organization_of), False),
+            (child_to_end(running, longest_s=longest_s), True),
         ):
             if child is None or child.project_id is None:
                 continue
-            if await others_wait(child.project_id, max_attempts=most):
+            if await unit.leases.others_come_first(
+                child.project_id,
+                max_attempts=settings.lease.max_attempts,
+                most_held=work.most_held(settings.quotas),
+                siblings=siblings,
+            ):
                 log.info("a slot is given to others", noun=work.noun)
                 child.terminate()
                 return

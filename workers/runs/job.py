@@ -164,8 +164,10 @@ class JobRun:
 
         async def others_wait() -> bool:
             async with job_claims(self._context.database) as unit:
-                return await unit.leases.other_projects_wait(
-                    self._job.project_id, max_attempts=settings.lease.max_attempts
+                return await unit.leases.others_come_first(
+                    self._job.project_id,
+                    max_attempts=settings.lease.max_attempts,
+                    most_held=settings.quotas.running_jobs,
                 )
 
         if await retry_while_unavailable(others_wait):

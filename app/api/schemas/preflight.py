@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import islice
 from typing import Any, Final, Literal
 
 from pydantic import ValidationError
@@ -148,9 +149,10 @@ def _faults_behind(error: InvalidRequest) -> list[PreflightIssue]:
     if not isinstance(cause, ValidationError):
         return [fault_of(error)]
     for root in _ROOTS:
-        found = list(_faults(cause, root=root))
-        if found[0].param == error.param:
-            return found
+        found = _faults(cause, root=root)
+        first = next(found)
+        if first.param == error.param:
+            return [first, *found]
     return [fault_of(error)]
 
 
@@ -161,8 +163,7 @@ def fault_of(error: InvalidRequest) -> PreflightIssue:
 def _faults(error: ValidationError, *, root: str) -> Iterator[PreflightIssue]:
     """Yields one fault for each path."""
     found = refusals(root, error.errors(include_url=False))
-    for fault in found[:MAX_FAULTS]:
-        yield fault_of(fault)
-    if len(found) > MAX_FAULTS:
+    yield from map(fault_of, islice(found, MAX_FAULTS))
+    if next(found, None) is not None:
         message = f"There are more faults than these {MAX_FAULTS}."
         yield PreflightIssue("error", "invalid_value", message, None)

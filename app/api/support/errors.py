@@ -143,7 +143,7 @@ async def _validation_error(request: Request, error: Exception) -> JSONResponse:
         return envelope(400, f"Invalid request body: {rule}.", code="invalid_value")
     # The source is no part of a path; it names the whole of a query that is one object.
     within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
-    refusal = refusals("", within)[0]
+    refusal = next(refusals("", within))
     return error_reply(refusal, hint=_alike(request, refusal))
 
 

@@ -9,7 +9,7 @@ the same as none. Must not know the forms in which a text holds calls, nor how c
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.strict_json import strict_loads
+from app.domain.strict_json import MAX_VALUES, TooManyValues, strict_loads
 
 MAX_EXPECTED: Final = 64
 """Calls that a reference can have."""
@@ -53,7 +53,7 @@ def arguments_of(sent: Any) -> dict[str, Any] | None:
 
 
 def json_of(text: str) -> Any:
-    """Returns the value of a JSON text, `None` for any other text."""
+    """Returns the value of a JSON text, `None` for any other text and for too many values."""
     try:
         return strict_loads(text)
     except (ValueError, RecursionError):
@@ -78,7 +78,12 @@ def is_plainly_a_call(entry: Any) -> bool:
 
 def expected_calls(text: str) -> list[WrittenCall]:
     """Returns the calls of a reference: one call or a list of them. Raises `ReferenceFault`."""
-    value = json_of(text)
+    try:
+        value = strict_loads(text)
+    except TooManyValues:
+        raise ReferenceFault(f"'reference' contains more than {MAX_VALUES} values") from None
+    except (ValueError, RecursionError):
+        value = None
     entries = value if isinstance(value, list) else [value]
     calls = [call_of(entry) for entry in entries]
     named = [call for call in calls if call is not None]
@@ -89,7 +94,8 @@ def expected_calls(text: str) -> list[WrittenCall]:
     for call, entry in zip(named, entries, strict=True):
         if call.arguments is None:
             raise ReferenceFault(
-                f"'reference' has a call of '{call.name[:40]}' whose arguments are no JSON object"
+                f"'reference' has a call of '{call.name[:40]}' whose arguments are no JSON object "
+                f"of at most {MAX_VALUES} values"
             )
         stray = _stray_key(entry)
         if stray is not None:

@@ -205,7 +205,9 @@ def _by_judge(auto: AutoGrader, rows: Sequence[RowFacts]) -> _Chosen:
 
 def _reference_key(rows: Sequence[RowFacts]) -> str | None:
     """Returns the first key that every row has. Raises `NoGraderFits` if only some have one."""
-    known = [key for key in REFERENCE_KEYS if any(key in row.forms for row in rows)]
+    known = [
+        key for key in REFERENCE_KEYS if any(key in row.forms or key in row.faults for row in rows)
+    ]
     whole = next((key for key in known if all(key in row.forms for row in rows)), None)
     if whole is None and known:
         _complete(rows, known[0])

@@ -4,9 +4,11 @@ import keyword
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.strict_json import strict_loads
+from app.domain.strict_json import TooManyValues, strict_loads
 
 MAX_TESTS: Final = 64
+MAX_TEST_VALUES: Final = 250_000
+"""Values in all tests of a row: as many as the longest rendered text has of 8 characters each."""
 NO_FUNCTION: Final = "its 'function' is not the name of a function"
 _CALL_KEYS: Final = {"arguments", "expected"}
 _RUN_KEYS: Final = {"stdin", "stdout"}
@@ -45,7 +47,9 @@ def is_function_name(text: str) -> bool:
 def code_tests(text: str, *, with_function: bool) -> list[CodeTest]:
     """Reads a JSON list of tests; with a function each one calls it. Raises `TestsFault`."""
     try:
-        entries = strict_loads(text)
+        entries = strict_loads(text, most=MAX_TEST_VALUES)
+    except TooManyValues:
+        raise TestsFault(f"the tests contain more than {MAX_TEST_VALUES} values") from None
     except (ValueError, RecursionError):
         raise TestsFault("the tests are no JSON") from None
     if not isinstance(entries, list) or not 0 < len(entries) <= MAX_TESTS:

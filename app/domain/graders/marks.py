@@ -6,7 +6,7 @@ takes quadratic time, and one call holds the interpreter to its end.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
@@ -34,12 +34,22 @@ def pieces(text: str, size: int = PIECE) -> Iterator[str]:
     """
     start = 0
     while start < len(text):
-        end = start + size
-        end += next(
-            (at for at in range(MAX_MARKS) if not _marks().match(text, end + at)), MAX_MARKS
-        )
+        ends = range(start + size, start + size + MAX_MARKS)
+        end = next((at for at in ends if not _joining().match(text, at)), None)
+        if end is None:  # as in a long text of Hangul vowels
+            end = next((at for at in ends if _is_apart(text, at)), ends.stop)
         yield from _without_long_runs(text[start:end])
         start = end
+
+
+def _is_apart(text: str, at: int) -> bool:
+    """Returns whether the character at `at` joins none of those before it."""
+    before, each = text[max(0, at - MAX_MARKS) : at], text[at]
+    return not _marks().match(each) and all(
+        unicodedata.normalize(form, before + each)
+        == unicodedata.normalize(form, before) + unicodedata.normalize(form, each)
+        for form in ("NFC", "NFKC")
+    )
 
 
 def _without_long_runs(text: str) -> Iterator[str]:
@@ -53,18 +63,36 @@ def _without_long_runs(text: str) -> Iterator[str]:
 
 @cache
 def _marks() -> re.Pattern[str]:
-    """Finds runs of marks: characters that are, or begin when they are decomposed with, a combining
-    mark or the second part of a character that is composed.
+    """Finds runs of characters that are, or begin when they are decomposed with, a combining mark:
+    these are sorted.
+    """
+    return _runs(each for each in map(chr, range(_MARKS_END)) if _is_mark(each))
+
+
+@cache
+def _joining() -> re.Pattern[str]:
+    """Finds runs of marks and of characters that are, or begin when they are decomposed with, the
+    second part of a character that is composed.
     """
     composed = {chr(point) for syllables in _HANGUL for point in syllables}
     for each in map(chr, range(_MARKS_END)):
         parts = unicodedata.normalize("NFD", each)
         if len(parts) > 1 and unicodedata.normalize("NFC", parts) == each:
             composed.add(parts[-1])
-    joining = (each for each in map(chr, range(_MARKS_END)) if _joins(each, composed))
-    return re.compile(f"[{''.join(joining)}]+")
+    return _runs(
+        each
+        for each in map(chr, range(_MARKS_END))
+        if _is_mark(each) or not composed.isdisjoint(_firsts(each))
+    )
 
 
-def _joins(each: str, composed: set[str]) -> bool:
-    firsts = {each, *(unicodedata.normalize(form, each)[0] for form in ("NFD", "NFKD"))}
-    return not composed.isdisjoint(firsts) or any(map(unicodedata.combining, firsts))
+def _runs(characters: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(f"[{''.join(characters)}]+")
+
+
+def _is_mark(each: str) -> bool:
+    return any(map(unicodedata.combining, _firsts(each)))
+
+
+def _firsts(each: str) -> set[str]:
+    return {each, *(unicodedata.normalize(form, each)[0] for form in ("NFD", "NFKD"))}

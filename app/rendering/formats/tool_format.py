@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.domain.models.tool_parsers import ToolParser
-from app.domain.strict_json import strict_loads
+from app.domain.strict_json import TooManyValues, strict_loads
 
 Tools = Sequence[dict[str, Any]]
 """The functions that a conversation offers, in Chat Completions form."""
@@ -126,6 +126,8 @@ def loads(text: str) -> Any:
         return strict_loads(text)
     except RecursionError:
         raise BrokenCall("it is nested too deeply") from None
+    except TooManyValues as many:
+        raise BrokenCall(str(many)) from None
     except json.JSONDecodeError as error:
         raise BrokenCall(f"it is not valid JSON ({error.msg} at character {error.pos})") from None
     except ValueError as error:

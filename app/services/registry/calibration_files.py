@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from app.domain.data.chat_rows import is_blank
 from app.domain.errors import InvalidRequest
-from app.domain.strict_json import count_values, strict_loads
+from app.domain.strict_json import MAX_VALUES, TooManyValues, count_values, strict_loads
 from app.grading.calibration import MAX_ITEM_VALUES, MAX_SAMPLES, Sample
 from app.grading.computing import run_on_scoring_thread
 
@@ -101,6 +101,9 @@ class _Lines:
 def _read(line: bytes, number: int) -> Sample:
     try:
         row: Any = strict_loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except TooManyValues:
+        message = f"Line {number} of the file contains more than {MAX_VALUES} values."
+        raise _refused(message) from None
     except (ValueError, RecursionError):
         row = None
     if isinstance(row, dict):

@@ -1,12 +1,13 @@
 """Calibration of a registered grader: real answers and adversarial probes, scored as in training.
 
-Owns how long the scoring may take. Threads read the file and compute scores, statistics and probes,
-in the share of the organization, so that the API goes on answering. Nothing is stored. Must not
-know HTTP routes.
+Owns how long a calibration may take, and how many one process makes at the same time. Threads read
+the file and compute scores, statistics and probes, in the share of the organization, so that the
+API goes on answering. Nothing is stored. Must not know HTTP routes.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -22,15 +23,26 @@ from app.grading.probes import ProbeResult, probe_result, probes
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer
 from app.services.files.files import FileService
+from app.services.project_slots import ProjectSlots
 from app.services.registry.baseline_samples import BaselineSamples
 from app.services.registry.calibration_files import check_number, read_samples
 from app.services.registry.trials import TrialService
 
 CALIBRATION_LIMIT_S: Final = 240.0
+OF_PROJECT: Final = 2
+OF_ALL: Final = 4
+"""Calibrations of all projects in one process: each holds its samples, of 33 MB and more."""
+_RETRY_AFTER_S: Final = 10.0
 _AT_ONCE: Final = 16
 _SHOWN_FAULTS: Final = 3
 _THREAD_FROM: Final = 16_384
 """Characters from which an answer is parsed on a thread."""
+
+
+def calibration_slots() -> ProjectSlots:
+    return ProjectSlots(
+        OF_PROJECT, noun="calibrations", retry_after_s=_RETRY_AFTER_S, of_all=OF_ALL
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +60,18 @@ class Calibration:
 
 class CalibrationService:
     def __init__(
-        self, trials: TrialService, files: FileService, baselines: BaselineSamples
+        self,
+        trials: TrialService,
+        files: FileService,
+        baselines: BaselineSamples,
+        *,
+        slot: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
+        """`slot` takes the slot of one calibration, or raises `RateLimited`."""
         self._trials = trials
         self._files = files
         self._baselines = baselines
+        self._slot = slot
 
     async def _read_file(self, file_id: str) -> list[Sample]:
         """Raises `InvalidRequest` and `NotFound`."""
@@ -74,34 +93,37 @@ class CalibrationService:
         """Scores `samples`, those of a file, or a job's baseline.
 
         Raises `InvalidRequest` at the source that was sent where no sample can be scored, or not
-        all of them in time.
+        all of them in time; `RateLimited` while too many calibrations run.
         """
-        with self._trials.computing():
-            sent_as, found, cure = await self._found(samples, file_id=file_id, job_id=job_id)
-            scorer = await self._trials.scorer(grader, "grader")
-            second = None if other is None else await self._trials.scorer(other, "compare_with")
+        sent_as, cure = "samples", "send fewer"
+        if file_id is not None:
+            sent_as = "file_id"
+        elif job_id is not None:
+            sent_as, cure = "job_id", "send some of the job's answers as 'samples'"
+        with self._slot(), self._trials.computing():
             try:
                 async with asyncio.timeout(CALIBRATION_LIMIT_S):
+                    found = await self._found(samples, file_id=file_id, job_id=job_id)
+                    check_number(len(found), sent_as)
+                    scorer = await self._trials.scorer(grader, "grader")
+                    second = (
+                        None if other is None else await self._trials.scorer(other, "compare_with")
+                    )
                     return await self._calibrate(scorer, second, found, sent_as=sent_as)
             except TimeoutError:
                 raise InvalidRequest(
-                    f"The samples could not be scored within {CALIBRATION_LIMIT_S:g} s: {cure}.",
+                    f"The samples could not be read and scored within {CALIBRATION_LIMIT_S:g} s: "
+                    f"{cure}.",
                     param=sent_as,
                     code="calibration_timeout",
                 ) from None
 
     async def _found(
         self, samples: Sequence[Sample], *, file_id: str | None, job_id: str | None
-    ) -> tuple[str, Sequence[Sample], str]:
-        """Returns the samples, under which name they were sent, and what helps if they are many."""
-        sent_as, cure = "samples", "send fewer"
+    ) -> Sequence[Sample]:
         if file_id is not None:
-            sent_as, samples = "file_id", await self._read_file(file_id)
-        elif job_id is not None:
-            sent_as, samples = "job_id", await self._baselines.read(job_id)
-            cure = "send some of the job's answers as 'samples'"
-        check_number(len(samples), sent_as)
-        return sent_as, samples, cure
+            return await self._read_file(file_id)
+        return samples if job_id is None else await self._baselines.read(job_id)
 
     async def _calibrate(
         self, scorer: Scorer, other: Scorer | None, samples: Sequence[Sample], *, sent_as: str

@@ -1,5 +1,7 @@
 """Organizations and their projects. A project is the unit of isolation."""
 
+from typing import Final
+
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
@@ -12,12 +14,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Id, Now, Timestamp
 
+_WEIGHTS: Final = "share_weight BETWEEN 1e-6 AND 1e6"
+"""Neither NaN nor infinite, nor so small that a share is."""
+
 
 class OrganizationTable(Base):
     __tablename__ = "organizations"
     __table_args__ = (
         UniqueConstraint("slug"),
-        CheckConstraint("share_weight > 0", name="share_weight"),
+        CheckConstraint(_WEIGHTS, name="share_weight"),
     )
 
     id: Mapped[Id]
@@ -33,7 +38,7 @@ class ProjectTable(Base):
     __table_args__ = (
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
         UniqueConstraint("organization_id", "id"),
-        CheckConstraint("share_weight > 0", name="share_weight"),
+        CheckConstraint(_WEIGHTS, name="share_weight"),
         Index(None, "organization_id", "created_at", "id"),
         Index(
             "ix_projects_active",

@@ -1,5 +1,6 @@
 """The bodies of `calibrate`, and the words of a rule about a whole body; without a database."""
 
+from difflib import get_close_matches
 from typing import Any
 
 import httpx
@@ -8,6 +9,7 @@ from fastapi import FastAPI
 
 from app.api.schemas.calibrations import CalibrateGrader
 from app.api.support import errors
+from app.domain import unknown_keys, value_faults
 
 SAMPLE = {"model_sample": "Ulm"}
 EITHER = "Invalid request body: send one of 'samples', 'file_id' and 'job_id'."
@@ -52,3 +54,27 @@ async def test_an_unknown_key_of_a_sample_is_refused_with_its_place() -> None:
 
 async def test_the_number_of_samples_is_left_to_the_one_check_of_the_service() -> None:
     assert await answer(json={"samples": [SAMPLE] * 501}) == (200, 501)
+
+
+@pytest.mark.parametrize(
+    ("samples", "param"),
+    [
+        ([{f"modelsample{n}": 1} for n in range(2_000)], "samples[0].modelsample0"),
+        ([{"quite_unlike": 1}] * 2_000, "samples[0].model_sample"),
+        ([{**SAMPLE, "itme": 1}] * 2_000, "samples[0].itme"),
+    ],
+)
+async def test_only_the_first_of_very_many_faults_is_compared_with_names(
+    samples: list[Any], param: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = list[str]()
+
+    def close_matches(word: str, *args: Any, **options: Any) -> list[str]:
+        compared.append(word)
+        return get_close_matches(word, *args, **options)
+
+    for module in (value_faults, unknown_keys):
+        monkeypatch.setattr(module, "get_close_matches", close_matches)
+    status, reply = await answer(json={"samples": samples})
+    assert (status, reply["error"]["param"]) == (400, param)
+    assert len(compared) == 1

@@ -122,3 +122,13 @@ async def test_every_answer_outside_of_the_api_has_the_policy(guest: Visit, visi
                 reply = await there.http.request(method, path)
                 assert "default-src 'none'" in reply.headers["content-security-policy"], path
                 assert reply.headers["x-content-type-options"] == "nosniff", path
+
+
+@pytest.mark.parametrize("path", ["/", "/nope", "/sign-in", "/jobs/a%00b"])
+@pytest.mark.parametrize("headers", [BROWSER, {"accept": "application/json"}])
+async def test_no_cache_gives_a_reply_to_another_client(
+    guest: Visit, path: str, headers: dict[str, str]
+) -> None:
+    reply = await guest.http.get(path, headers=headers)
+    assert reply.headers["cache-control"] == "no-store"
+    assert reply.headers.get_list("vary") == ["Accept, Authorization, HX-Request, Cookie"]

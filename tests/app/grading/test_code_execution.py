@@ -128,6 +128,19 @@ async def test_slow_code_costs_a_minute_of_run_time_and_no_time_of_waiting() -> 
     )
 
 
+async def test_the_tests_of_a_row_may_hold_many_values() -> None:
+    numbers = [1] * 40_000
+
+    def summed(_: Program) -> Ending:
+        return Ending("replied", '{"value": 40000}', "", 0.1)
+
+    tests = {"tests": [{"arguments": [numbers], "expected": 40_000}]}
+    result = await scored(
+        FUNCTION, "def add(a): return sum(a)", item=tests, sandbox=InMemorySandbox(summed)
+    )
+    assert result.score == 1.0
+
+
 @pytest.mark.parametrize(
     ("tests", "message"),
     [
@@ -136,6 +149,7 @@ async def test_slow_code_costs_a_minute_of_run_time_and_no_time_of_waiting() -> 
         ([{"stdout": "x"}], "test 0 needs the keys 'arguments' and 'expected'"),
         ([{"arguments": 1, "expected": 2}], "the 'arguments' of test 0 are no list"),
         ([{"arguments": [], "expected": 2}] * 65, "the tests are a list of 1 to 64 objects"),
+        ("[" + "0," * 250_000 + "0]", "the tests contain more than 250000 values"),
     ],
 )
 async def test_a_row_without_tests_is_no_score(

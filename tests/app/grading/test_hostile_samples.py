@@ -72,6 +72,14 @@ async def test_texts_that_are_not_normalised_may_have_any_marks() -> None:
     assert (await scored(grader, text, item={"a": text})).score == 1.0
 
 
+@pytest.mark.parametrize("text", ["\u3160", "\u1172", "\u09c7\u09be", "\uffc7"])
+@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+async def test_letters_that_join_are_no_combining_marks(form: str, text: str) -> None:
+    grader = {"type": "exact_match", "reference": "{{item.a}}", "unicode": form}
+    answer = text * (MAX_MARKS + 1)
+    assert (await scored(grader, answer, item={"a": answer})).score == 1.0
+
+
 def test_a_run_of_marks_may_be_as_long_as_stream_safe_text_has_it() -> None:
     assert not has_long_run_of_marks(("a" + "\u0301" * MAX_MARKS) * 3)
     assert has_long_run_of_marks("a" + "\u0301" * (MAX_MARKS + 1))

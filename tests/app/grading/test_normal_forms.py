@@ -33,6 +33,16 @@ def test_pieces_have_the_normal_form_of_the_text(text: str, size: int, form: Nor
         assert joined == unicodedata.normalize(form, text)
 
 
+@pytest.mark.parametrize("first", ["", "\u09be", "\u1100", "\u1100\u1161\u11a8"])
+@pytest.mark.parametrize("text", ["\u09c7\u09be", "\u1100\u1161\u11a8", "\u1161\u11a8"])
+@pytest.mark.parametrize("size", range(1, 9))
+def test_letters_that_join_are_not_cut_apart(first: str, text: str, size: int) -> None:
+    long = first + text * 2 * MAX_MARKS
+    for form in get_args(NormalForm):
+        joined = "".join(unicodedata.normalize(form, piece) for piece in pieces(long, size))
+        assert joined == unicodedata.normalize(form, long)
+
+
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Lengths of the texts that one call of the interpreter normalises or counts."""

@@ -94,6 +94,27 @@ async def test_an_organization_without_a_slot_gets_one_of_another_with_two_proje
         assert (await unit.jobs.get(theirs.id)).attempts == 1
 
 
+async def test_an_only_child_goes_on_while_who_waits_holds_more(
+    world: World, children: Children
+) -> None:
+    """A claim with its slot free would be of its own row again."""
+    work = replace(WAITS, goes_on=True)
+    second = await insert_tenant(world.app, "two")
+    await world.job(second)
+    assert await dispatch(work, world.settings, children=children)
+    await world.job()
+    assert await dispatch(work, world.settings, children=children)
+    theirs, own = children.running
+    theirs.started_at -= 10 * world.settings.egress.call_timeout_s
+    sibling = await insert_project(world.app, world.tenant, "sibling")
+    await world.job(sibling)
+    assert not await dispatch(work, world.settings, children=children)
+    assert (theirs.is_ending, own.is_ending) == (False, False)
+    await world.job(await insert_tenant(world.app, "three"))
+    assert not await dispatch(work, world.settings, children=children)
+    assert (theirs.is_ending, own.is_ending) == (True, False)
+
+
 async def test_two_tasks_do_not_share_their_children(world: World, children: Children) -> None:
     await world.job()
     assert await dispatch(WAITS, world.settings, children=children)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -110,16 +111,16 @@ async def test_a_hanging_job_alone_goes_on(runs: RealRuns, monkeypatch: pytest.M
     """Its calls are answered after the run has asked twice whether others wait."""
     job, asked = await runs.job(), 0
     egress = Hanging(Script())
-    others_wait = ClaimableJobs.other_projects_wait
+    others_come_first = ClaimableJobs.others_come_first
 
-    async def counted(leases: ClaimableJobs, project_id: str, *, max_attempts: int) -> bool:
+    async def counted(leases: ClaimableJobs, project_id: str, **limits: Any) -> bool:
         nonlocal asked
         asked += 1
         if asked == 2:
             egress.released.set()
-        return await others_wait(leases, project_id, max_attempts=max_attempts)
+        return await others_come_first(leases, project_id, **limits)
 
-    monkeypatch.setattr(ClaimableJobs, "other_projects_wait", counted)
+    monkeypatch.setattr(ClaimableJobs, "others_come_first", counted)
     assert (await _run(runs, job, egress)).status is JobStatus.SUCCEEDED
     assert asked >= 2
 

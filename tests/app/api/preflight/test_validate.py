@@ -1,12 +1,14 @@
 import copy
 import json
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from app.domain import value_faults
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import PATH, job_count, rows, validate_call
 from tests.support.endpoints import EndpointServer
@@ -183,11 +185,21 @@ async def test_no_shape_is_a_500(api: Api, call: dict[str, Any], change: dict[st
     assert report["errors"]
 
 
-async def test_the_first_of_very_many_faults_are_reported(api: Api, call: dict[str, Any]) -> None:
-    call["method"]["reinforcement"]["tools"] = [{}] * 5_000
+async def test_the_first_of_very_many_faults_are_reported_and_few_compared_with_keys(
+    api: Api, call: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = list[str]()
+
+    def close_matches(word: str, *args: Any, **options: Any) -> list[str]:
+        compared.append(word)
+        return get_close_matches(word, *args, **options)
+
+    monkeypatch.setattr(value_faults, "get_close_matches", close_matches)
+    call["method"]["reinforcement"]["tools"] = [{"nmae": "a"}] * 5_000
     report = await validate_call(api, call)
     assert len(report["errors"]) == 201
     assert "more faults" in report["errors"][-1]["message"]
+    assert 0 < len(compared) <= 50
 
 
 async def test_prompts_are_rendered_with_the_jobs_effort(

@@ -165,3 +165,9 @@ def test_a_text_is_not_compared_with_an_answer_in_json() -> None:
 
 def test_one_item_decides_by_itself() -> None:
     assert choose_by_item(AutoGrader(type="auto"), {"answer": "Ulm"}).kind == "exact_match"
+
+
+@pytest.mark.parametrize("key", ["answer", "calls"])
+def test_a_value_with_too_much_json_is_said_to_be_so(key: str) -> None:
+    with pytest.raises(NoGraderFits, match=f"line 1, '{key}': .*contains more than 25000 values"):
+        choice({key: "[" + "0," * 25_000 + "0]"})

@@ -50,6 +50,10 @@ async def test_too_many_samples_are_refused_with_their_number_wherever_they_are(
         (b"\n \n", "There are no samples"),
         (LINE + b"\n{", "Line 3 of the file is no JSON object"),
         (LINE + b'{"model_sample": 7}', "Line 2 of the file is no JSON object"),
+        (
+            LINE + b'{"model_sample": "x", "item": {"a": [' + b"0," * 25_000 + b"0]}}",
+            "Line 2 of the file contains more than 25000 values.",
+        ),
         (b'{"model_sample": "x", "items": {}}', "Line 1 of the file has an unknown key 'items'"),
         (LINE + b" " * 7 + b"x" * (MAX_SAMPLE_BYTES + 1), "Line 2 of the file is longer"),
     ],

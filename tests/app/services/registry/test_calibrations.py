@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import pytest
 
-from app.domain.errors import InvalidRequest, NotFound
+from app.domain.errors import InvalidRequest, NotFound, RateLimited
 from app.domain.graders.graders import read_grader
 from app.grading.calibration import Sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.services.files.files import FileService
 from app.services.registry import calibrations
 from app.services.registry.baseline_samples import BaselineSamples
-from app.services.registry.calibrations import CalibrationService
+from app.services.registry.calibrations import CalibrationService, calibration_slots
 from app.services.registry.trials import TrialService
 
 GRADER = read_grader({"type": "contains", "needles": ["x"]})
@@ -44,6 +44,19 @@ class _Trials:
 
 class _Files:
     async def content(self, file_id: str) -> Any:
+        raise NotFound(f"No such File object: {file_id}", param="id")
+
+
+class _HeldFiles:
+    """Counts the reads, which end with no file once they are released."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+        self.released = asyncio.Event()
+
+    async def content(self, file_id: str) -> Any:
+        self.reads += 1
+        await self.released.wait()
         raise NotFound(f"No such File object: {file_id}", param="id")
 
 
@@ -112,3 +125,45 @@ async def test_others_run_between_the_scores_of_a_scorer_that_never_suspends() -
     await calibrations._score_all(_Scorer(away=False), SAMPLES * 80)
     beside.cancel()
     assert turns >= 480 // 16
+
+
+async def test_calibrations_beyond_the_slots_are_refused_before_their_file_is_read() -> None:
+    slots, files = calibration_slots(), _HeldFiles()
+
+    def calibrate(project: str) -> asyncio.Task[Any]:
+        made = CalibrationService(
+            cast("TrialService", _Trials()),
+            cast("FileService", files),
+            cast("BaselineSamples", None),
+            slot=lambda: slots.taken(project),
+        )
+        return asyncio.ensure_future(
+            made.calibrate(GRADER, [], file_id="file-1", job_id=None, other=None)
+        )
+
+    running = [calibrate(project) for project in ("one", "one", "two", "two")]
+    for project, said in (
+        ("one", "2 calibrations of this"),
+        ("three", "4 calibrations of several"),
+    ):
+        with pytest.raises(RateLimited, match=said):
+            await calibrate(project)
+    assert files.reads == 4
+    files.released.set()
+    for each in running:
+        with pytest.raises(NotFound):
+            await each
+    with pytest.raises(NotFound):
+        await calibrate("three")
+
+
+async def test_the_time_limit_counts_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibrations, "CALIBRATION_LIMIT_S", 0)
+    made = CalibrationService(
+        cast("TrialService", _Trials()),
+        cast("FileService", _HeldFiles()),
+        cast("BaselineSamples", None),
+    )
+    with pytest.raises(InvalidRequest) as late:
+        await made.calibrate(GRADER, [], file_id="file-1", job_id=None, other=None)
+    assert (late.value.param, late.value.code) == ("file_id", "calibration_timeout")
