@@ -1,9 +1,9 @@
 """Runs several graders at once and computes the formula over their scores.
 
 Promises: a child that the formula does not name is not run; a bounded number of children run
-concurrently; a child that fails makes the whole grader fail and is never a 0 in the formula, and its
-fault has the tokens that all children used; a formula without a finite value scores `invalid_grade`,
-or 0 if that is not set, and raises the flag `formula_parse_error`.
+concurrently; a child that fails makes the whole grader fail and is never a 0 in the formula, and
+its fault has the tokens that all children used; a formula without a finite value scores
+`invalid_grade`, or 0 if that is not set, and raises the flag `formula_parse_error`.
 """
 
 import asyncio
