@@ -18,10 +18,8 @@ MAX_FILE_BYTES: Final = 33_554_432
 MAX_SAMPLE_BYTES: Final = 1_048_576
 _PIECE_BYTES: Final = 65_536
 _KEYS: Final = frozenset({"item", "model_sample", "sample"})
-_LISTS: Final = ("output_tools", "tool_calls", "turns")
+_LISTS: Final = ("choices", "output_tools", "tool_calls", "turns")
 _TEXTS: Final = ("output_reasoning_summary", "stop_reason")
-_PARTS: Final = frozenset({*SAMPLE_KEYS, "choices"})
-"""Keys of `sample` as endpoints get it and rollouts show it; `choices` is made anew."""
 
 
 def check_number(count: int, param: str) -> None:
@@ -131,9 +129,8 @@ def _whole(sample: dict[str, Any], item: dict[str, Any], number: int) -> Sample:
     job could have got.
     """
     owner = f"'sample' in line {number} of the file"
-    _refuse_unknown(sample, _PARTS, owner)
+    _refuse_unknown(sample, SAMPLE_KEYS, owner)
     parts = {key: value for key, value in sample.items() if value is not None}
-    parts.pop("choices", None)
     text = parts.pop("output_text", None)
     if not isinstance(text, str):
         raise _refused(f"{owner} has no text 'output_text', which is the answer.")

@@ -38,9 +38,10 @@ async def test_both_forms_are_read_and_blank_lines_are_not() -> None:
 async def test_all_parts_of_a_sample_are_kept() -> None:
     line = (
         b'{"item": {"n": 1}, "sample": {"output_text": "Ulm", "tool_calls": [{"name": "a"}],'
-        b' "turns": [], "stop_reason": "final_answer", "output_json": null, "choices": [1]}}'
+        b' "turns": [], "stop_reason": "final_answer", "output_json": null, "choices": [{}]}}'
     )
     more = {"tool_calls": [{"name": "a"}], "turns": [], "stop_reason": "final_answer"}
+    more |= {"choices": [{}]}
     assert await read_samples(chunks(line)) == [Sample("Ulm", {"n": 1}, more)]
 
 
