@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
@@ -26,6 +26,8 @@ _MEANT: Final = 0.8
 """Similarity from which a key counts as meant for a parameter of another object, or for a missing
 one.
 """
+_BEGINNING: Final = 3
+"""Characters of a key that may stand for a name that begins with it."""
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
@@ -229,9 +231,36 @@ def unknown_key(
     """Returns the fault of a key that nothing reads, with the nearest name; for validators.
     `holder` is the path of the object that has it.
     """
-    near = get_close_matches(key[:_MAX_COMPARED].casefold(), known, n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else "Remove it."
-    fault = PydanticCustomError(UNKNOWN_PARAMETER, "{hint}", {"hint": hint})
-    return ValidationError.from_exception_data(
-        "Body", [{"type": fault, "loc": (*holder, key), "input": None}]
-    )
+    return _unknown([key], tuple(known), holder)
+
+
+def known_keys(sent: Any, known: Collection[str]) -> Any:
+    """Returns an object without its nulls, which say nothing; for validators of closed objects.
+    Raises `ValidationError` for keys that nothing reads, with the nearest name of each.
+    """
+    if not isinstance(sent, dict):
+        return sent
+    present = {key: value for key, value in sent.items() if value is not None}
+    unknown = [str(key) for key in present if key not in known]
+    if unknown:
+        raise _unknown(unknown[:_MAX_LISTED], known, ())
+    return present
+
+
+def _unknown(
+    keys: Iterable[str], known: Collection[str], holder: tuple[str | int, ...]
+) -> ValidationError:
+    faults: list[InitErrorDetails] = []
+    for key in keys:
+        near = _name_like(key[:_MAX_COMPARED].casefold(), known)
+        hint = f"Did you mean '{near}'?" if near else "Remove it."
+        fault = PydanticCustomError(UNKNOWN_PARAMETER, "{hint}", {"hint": hint})
+        faults.append({"type": fault, "loc": (*holder, key), "input": None})
+    return ValidationError.from_exception_data("Body", faults)
+
+
+def _name_like(key: str, known: Collection[str]) -> str | None:
+    """Returns the name that is most like a key, or that the key is the beginning of."""
+    near = get_close_matches(key, known, n=1, cutoff=_SIMILARITY)
+    begun = [name for name in known if len(key) >= _BEGINNING and name.startswith(key)]
+    return next(iter([*near, *begun]), None)

@@ -1,6 +1,5 @@
 """The methods of a job by their names on the wire, and the places of their parameters."""
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -58,7 +57,7 @@ def _places(kind: MethodType | None, environment: str | None) -> Places:
     return Places(names, exact)
 
 
-def _of_method(kind: MethodType) -> Mapping[str, str]:
+def _of_method(kind: MethodType) -> dict[str, str]:
     fields = METHOD_MODELS[kind].model_fields
     hyperparameters: BaseModel = fields["hyperparameters"].default
     root = f"method.{kind}"
@@ -66,7 +65,7 @@ def _of_method(kind: MethodType) -> Mapping[str, str]:
     return {**inner, **{name: f"{root}.{name}" for name in fields}}
 
 
-def _of_all() -> Mapping[str, str]:
+def _of_all() -> dict[str, str]:
     """Returns the parameters of every method, and the methods themselves."""
     kinds: tuple[MethodType, ...] = ("dpo", "supervised", "reinforcement")
     parameters: dict[str, str] = {kind: f"method.{kind}" for kind in kinds}
