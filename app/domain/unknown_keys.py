@@ -59,10 +59,10 @@ _OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervis
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class KeyPlaces:
     """Parameters of a call by the last part of their name, for keys that are in the wrong object.
 
-    A key may be like one of `names`; the places in `exact` are told for their very name alone.
+    A key may be like one of `names`; a place in `exact` is the hint for its very name alone.
     """
 
     names: Mapping[str, str]
@@ -72,7 +72,7 @@ class Places:
         return self.names.get(name) or self.exact.get(name)
 
 
-NOWHERE: Final = Places({}, {})
+NOWHERE: Final = KeyPlaces({}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class UnreadKey:
 
     field: WalkedField
     root: str
-    elsewhere: Places
+    elsewhere: KeyPlaces
 
     @property
     def param(self) -> str:
@@ -93,7 +93,7 @@ class UnreadKey:
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
-def refused(field: WalkedField, root: str, elsewhere: Places = NOWHERE) -> InvalidRequest | None:
+def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> InvalidRequest | None:
     """Returns the error for the value of an unknown key, or for an object under a documented key of
     one value; `None` when the value is accepted.
     """
@@ -137,7 +137,7 @@ def refused_wholly(
 
 
 def meant_for(
-    walked: Iterable[WalkedField], root: str, elsewhere: Places, missing: Collection[str]
+    walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces, missing: Collection[str]
 ) -> InvalidRequest | None:
     """Returns the error for the first unknown key that was meant for one of the missing
     parameters: the value is there, under another name or in another object.
@@ -163,7 +163,7 @@ def is_refused(field: WalkedField) -> bool:
 
 
 def unread(
-    walked: Iterable[WalkedField], root: str, elsewhere: Places = NOWHERE
+    walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces = NOWHERE
 ) -> Iterator[UnreadKey]:
     """Yields the unknown keys that are accepted."""
     for field in walked:
@@ -183,7 +183,9 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
     return f"Nothing reads these parameters, so they change nothing: {listed}{rest}"
 
 
-def nearest(field: WalkedField, elsewhere: Places, *, likeness: float = _SIMILARITY) -> str | None:
+def nearest(
+    field: WalkedField, elsewhere: KeyPlaces, *, likeness: float = _SIMILARITY
+) -> str | None:
     """Returns the name that a key was meant for: its own in another object, the one in the same
     object that is most like it, else the one in another object.
     """
@@ -220,7 +222,7 @@ def _may_be(field: WalkedField, place: str) -> bool:
     return not isinstance(field.value, int | float)
 
 
-def _hint(field: WalkedField, elsewhere: Places) -> str:
+def _hint(field: WalkedField, elsewhere: KeyPlaces) -> str:
     near = nearest(field, elsewhere)
     return "" if near is None else f" Did you mean '{near}'?"
 
@@ -235,7 +237,7 @@ def unknown_key(
 
 
 def known_keys(sent: Any, known: Collection[str]) -> Any:
-    """Returns an object without its nulls, which say nothing; for validators of closed objects.
+    """Returns an object without its nulls, which count as absent; for validators of closed objects.
     Raises `ValidationError` for keys that nothing reads, with the nearest name of each.
     """
     if not isinstance(sent, dict):

@@ -15,7 +15,7 @@ from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, read_curriculum
-from app.domain.unknown_keys import Places, UnreadKey, meant_for, refused, unread
+from app.domain.unknown_keys import KeyPlaces, UnreadKey, meant_for, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)
@@ -107,7 +107,7 @@ class CreateFineTuningJob(CapsBody):
         return request
 
 
-def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], Places]:
+def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], KeyPlaces]:
     """Returns the fields of a call outside its method's own object, which the domain reads, and
     the parameters that a key may have been meant for. JSON may be wrong in any way.
     """

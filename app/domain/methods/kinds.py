@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from app.domain.environments.environments import ENVIRONMENTS, PARAM
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
-from app.domain.unknown_keys import Places
+from app.domain.unknown_keys import KeyPlaces
 
 METHOD_MODELS: Final[dict[MethodType, type[SupervisedMethod | DpoMethod | ReinforcementMethod]]] = {
     "supervised": SupervisedMethod,
@@ -32,7 +32,7 @@ CALL_PARAMETERS: Final = (
 """Parameters of a create call outside its method, for which a key in the method may be meant."""
 
 
-def places_of(kind: MethodType | None, sent: Any) -> Places:
+def places_of(kind: MethodType | None, sent: Any) -> KeyPlaces:
     """Returns the places of all parameters of a call of this method; `sent` is its own object.
     `None` is a call that names no method.
     """
@@ -44,7 +44,7 @@ def places_of(kind: MethodType | None, sent: Any) -> Places:
 
 
 @cache
-def _places(kind: MethodType | None, environment: str | None) -> Places:
+def _places(kind: MethodType | None, environment: str | None) -> KeyPlaces:
     call = {name: name for name in CALL_PARAMETERS}
     names = call | (_of_all() if kind is None else _of_method(kind))
     exact = dict[str, str]()
@@ -54,7 +54,7 @@ def _places(kind: MethodType | None, environment: str | None) -> Places:
         } | exact
     if environment is not None:
         exact |= {name: f"{PARAM}.{name}" for name in ENVIRONMENTS[environment].model_fields}
-    return Places(names, exact)
+    return KeyPlaces(names, exact)
 
 
 def _of_method(kind: MethodType) -> dict[str, str]:

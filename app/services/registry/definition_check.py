@@ -28,7 +28,7 @@ from app.domain.graders.source_faults import source_faults
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import refuse_placeholders
-from app.domain.unknown_keys import NOWHERE, Places, UnreadKey, refused, unread
+from app.domain.unknown_keys import NOWHERE, KeyPlaces, UnreadKey, refused, unread
 from app.domain.value_faults import refusal
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
@@ -57,7 +57,7 @@ async def check_definition(
     egress: Egress,
     models: JudgeModels,
     unasked: Collection[str] = (),
-    elsewhere: Places = NOWHERE,
+    elsewhere: KeyPlaces = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
     """Returns the keys that nothing reads. Raises `InvalidRequest` with the parameter at fault,
     however deep, below `path`. No address or judge below the fields in `unasked` is called.
@@ -77,7 +77,7 @@ async def check_definitions(
     egress: Egress,
     models: JudgeModels,
     unasked: Collection[str] = (),
-    elsewhere: Places = NOWHERE,
+    elsewhere: KeyPlaces = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
     """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may hold a
     transaction meanwhile, and a customer's name server may take its time for each of many names.
@@ -99,7 +99,7 @@ async def check_definitions(
 
 
 def _walked(
-    definitions: Sequence[tuple[str, BaseModel]], elsewhere: Places
+    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyPlaces
 ) -> list[tuple[str, WalkedField]]:
     """Returns all fields of the definitions. Raises `InvalidRequest` for what needs no look-up."""
     walked = [
