@@ -11,13 +11,20 @@ _JSON: Final = "application/json"
 
 def wants_page(headers: Mapping[str, str]) -> bool:
     """Returns true for a client that asks for HTML by name, as browsers do, and for a part of a
-    page. One that sends an API key, prefers JSON or takes anything is a program.
+    page. One that sends an API key, prefers JSON or takes anything is a program. Credentials of
+    another scheme are those of a proxy in front of the service, which browsers send everywhere.
     """
-    if "authorization" in headers:
+    scheme, _, _ = headers.get("authorization", "").strip().partition(" ")
+    if scheme.casefold() == "bearer":
         return False
+    return headers.get(PART) == "true" or prefers_html(headers)
+
+
+def prefers_html(headers: Mapping[str, str]) -> bool:
+    """Returns true if the client names HTML, and JSON not before it."""
     accepted = _qualities(headers.get("accept", ""))
     html = accepted.get(_HTML, 0.0)
-    return headers.get(PART) == "true" or (html > 0 and html >= accepted.get(_JSON, 0.0))
+    return html > 0 and html >= accepted.get(_JSON, 0.0)
 
 
 def _qualities(header: str) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.dashboard.accepted import wants_page
+from app.dashboard.accepted import prefers_html, wants_page
 from app.dashboard.pages import HEADERS, page
 from app.dashboard.refusals import FOR_BROWSERS, PageRoute
 from app.dashboard.visitors import (
@@ -34,7 +34,8 @@ _CLIENT_NETWORK: Final = 64
 
 @router.get("/sign-in")
 async def form(request: Request, to: Annotated[str, Query(alias="next")] = _HOME) -> Response:
-    if not wants_page(request.headers):
+    # A proxy may send a key with every request: a client that asks for HTML can still sign in.
+    if not wants_page(request.headers) and not prefers_html(request.headers):
         raise SignInRequired(FOR_BROWSERS)
     return page("sign_in.html", to=_own_path(to), message=None)
 

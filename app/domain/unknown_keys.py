@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from pydantic import ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
@@ -24,6 +24,12 @@ _MAX_COMPARED: Final = 80
 _SIMILARITY: Final = 0.6
 _KEY: Final = "key"
 _KNOWN: Final = "known"
+_MEANT: Final = 0.8
+"""Similarity from which a key counts as meant for a parameter of another object, or for a missing
+one.
+"""
+_BEGINNING: Final = 3
+"""Characters of a key that may stand for a name that begins with it."""
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
@@ -39,9 +45,36 @@ FEATURES: Final = {
     "oauth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
 }
 """By key, wherever it occurs: features of this service to come, or of the hosted one."""
-Elsewhere = Mapping[str, str]
-"""Parameters of a call by the last part of their name, for keys that are in the wrong object."""
-NOWHERE: Final[Elsewhere] = MappingProxyType({})
+_OTHER_NAMES: Final = MappingProxyType(
+    {
+        "learning_rate": "learning_rate_multiplier",
+        "lr": "learning_rate_multiplier",
+        "lr_multiplier": "learning_rate_multiplier",
+        "epochs": "n_epochs",
+        "num_epochs": "n_epochs",
+        "num_train_epochs": "n_epochs",
+    }
+)
+"""Names of other trainers, which are less like the right ones than like wrong ones."""
+_OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervised", "dpo"})
+"""Parameters that hold objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlaces:
+    """Parameters of a call by the last part of their name, for keys that are in the wrong object.
+
+    A key may be like one of `names`; a place in `exact` is the hint for its very name alone.
+    """
+
+    names: Mapping[str, str]
+    exact: Mapping[str, str]
+
+    def of(self, name: str) -> str | None:
+        return self.names.get(name) or self.exact.get(name)
+
+
+NOWHERE: Final = KeyPlaces({}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +83,7 @@ class UnreadKey:
 
     field: WalkedField
     root: str
-    elsewhere: Elsewhere
+    elsewhere: KeyPlaces
 
     @property
     def param(self) -> str:
@@ -62,7 +95,7 @@ class UnreadKey:
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
-def refused(field: WalkedField, root: str, elsewhere: Elsewhere = NOWHERE) -> InvalidRequest | None:
+def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> InvalidRequest | None:
     """Returns the error for the value of an unknown key, or for an object under a documented key of
     one value; `None` when the value is accepted.
     """
@@ -70,7 +103,7 @@ def refused(field: WalkedField, root: str, elsewhere: Elsewhere = NOWHERE) -> In
         return None
     param = parameter(root, field.path)
     feature = FEATURES.get(str(field.path[-1]).casefold())
-    if feature is not None:
+    if feature is not None and nearest(field, elsewhere, likeness=_MEANT) is None:
         message = f"Invalid value for '{param}': {feature}."
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
     if field.expected is not None:
@@ -106,13 +139,14 @@ def refused_wholly(
 
 
 def meant_for(
-    walked: Iterable[WalkedField], root: str, elsewhere: Elsewhere, missing: Collection[str]
+    walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces, missing: Collection[str]
 ) -> InvalidRequest | None:
     """Returns the error for the first unknown key that was meant for one of the missing
     parameters: the value is there, under another name or in another object.
     """
     for field in walked:
-        if field.kind is not Kind.UNKNOWN or (near := nearest(field, elsewhere)) is None:
+        near = nearest(field, elsewhere, likeness=_MEANT) if field.kind is Kind.UNKNOWN else None
+        if near is None or not _may_be(field, near):
             continue
         beside = parameter(root, (*field.path[:-1], near)) if near in field.known else near
         if beside not in missing:
@@ -131,7 +165,7 @@ def is_refused(field: WalkedField) -> bool:
 
 
 def unread(
-    walked: Iterable[WalkedField], root: str, elsewhere: Elsewhere = NOWHERE
+    walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces = NOWHERE
 ) -> Iterator[UnreadKey]:
     """Yields the unknown keys that are accepted."""
     for field in walked:
@@ -151,21 +185,46 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
     return f"Nothing reads these parameters, so they change nothing: {listed}{rest}"
 
 
-def nearest(field: WalkedField, elsewhere: Elsewhere) -> str | None:
-    """Returns the name in the same object that is most like the key, else the one in another
-    object.
+def nearest(
+    field: WalkedField, elsewhere: KeyPlaces, *, likeness: float = _SIMILARITY
+) -> str | None:
+    """Returns the name that a key was meant for: its own in another object, the one in the same
+    object that is most like it, else the one in another object.
     """
-    key = str(field.path[-1])[:_MAX_COMPARED]
-    if key in elsewhere:
-        return elsewhere[key]
-    here = get_close_matches(key.casefold(), field.known, n=1, cutoff=_SIMILARITY)
+    key = str(field.path[-1])[:_MAX_COMPARED].casefold()
+    places = NOWHERE if _is_of_others(field) else elsewhere
+    for name in (key, _OTHER_NAMES.get(key, key)):
+        if name in field.known:
+            return name
+        if (place := places.of(name)) is not None:
+            return place
+    here = get_close_matches(key, field.known, n=1, cutoff=likeness)
     if here:
         return here[0]
-    there = get_close_matches(key.casefold(), elsewhere, n=1, cutoff=_SIMILARITY)
-    return elsewhere[there[0]] if there else None
+    there = get_close_matches(key, places.names, n=1, cutoff=_MEANT)
+    return places.names[there[0]] if there else None
 
 
-def _hint(field: WalkedField, elsewhere: Elsewhere) -> str:
+def _is_of_others(field: WalkedField) -> bool:
+    """Says if a key is in a tool or a grader, whose own service may read it: no parameter of the
+    call was meant.
+    """
+    return any(name in ("tools", "grader", "graders") for name in field.path[:-1])
+
+
+def _may_be(field: WalkedField, place: str) -> bool:
+    """Says if the value can be that of a missing parameter: an object where it holds one, else no
+    number. Under the very name any value is the parameter's.
+    """
+    name = place.rpartition(".")[2]
+    if name == field.path[-1]:
+        return True
+    if name in _OBJECTS:
+        return isinstance(field.value, dict)
+    return not isinstance(field.value, int | float)
+
+
+def _hint(field: WalkedField, elsewhere: KeyPlaces) -> str:
     near = nearest(field, elsewhere)
     return "" if near is None else f" Did you mean '{near}'?"
 
@@ -177,14 +236,41 @@ def unknown_key(
     object that has it. The nearest name is looked up by the reader of the fault (`cure_of`): a
     body can have thousands.
     """
-    context = {_KEY: key[:_MAX_COMPARED], _KNOWN: tuple(known)}
-    fault = PydanticCustomError(UNKNOWN_PARAMETER, "nothing reads it here; remove it", context)
-    return ValidationError.from_exception_data(
-        "Body", [{"type": fault, "loc": (*holder, key), "input": None}]
-    )
+    return _unknown([key], tuple(known), holder)
+
+
+def known_keys(sent: Any, known: Collection[str]) -> Any:
+    """Returns an object without its nulls, which count as absent; for validators of closed objects.
+    Raises `ValidationError` for keys that nothing reads.
+    """
+    if not isinstance(sent, dict):
+        return sent
+    present = {key: value for key, value in sent.items() if value is not None}
+    unknown = [str(key) for key in present if key not in known]
+    if unknown:
+        raise _unknown(unknown[:_MAX_LISTED], tuple(known), ())
+    return present
+
+
+def _unknown(
+    keys: Iterable[str], known: tuple[str, ...], holder: tuple[str | int, ...]
+) -> ValidationError:
+    faults: list[InitErrorDetails] = []
+    for key in keys:
+        context = {_KEY: key[:_MAX_COMPARED], _KNOWN: known}
+        fault = PydanticCustomError(UNKNOWN_PARAMETER, "nothing reads it here; remove it", context)
+        faults.append({"type": fault, "loc": (*holder, key), "input": None})
+    return ValidationError.from_exception_data("Body", faults)
 
 
 def cure_of(context: Mapping[str, Any]) -> str:
     """Returns what to do about a key, from the context of its fault."""
-    near = get_close_matches(context[_KEY].casefold(), context[_KNOWN], n=1)
-    return f"Did you mean '{near[0]}'?" if near else "Remove it."
+    near = _name_like(context[_KEY].casefold(), context[_KNOWN])
+    return f"Did you mean '{near}'?" if near else "Remove it."
+
+
+def _name_like(key: str, known: Collection[str]) -> str | None:
+    """Returns the name that is most like a key, or that the key is the beginning of."""
+    near = get_close_matches(key, known, n=1, cutoff=_SIMILARITY)
+    begun = [name for name in known if len(key) >= _BEGINNING and name.startswith(key)]
+    return next(iter([*near, *begun]), None)

@@ -87,7 +87,7 @@ def _whole(spec: AnyGrader, ports: GradingPorts) -> Scorer:
     match spec:
         case MultiGrader():
             children = {
-                name: _single(child, ports, source=name) for name, child in spec.graders.items()
+                name: _single(child, ports, source=name) for name, child in spec.parts.items()
             }
             return MultiScorer(spec, children)
         case _:
@@ -99,7 +99,7 @@ def build_group_multi(spec: MultiGrader, ports: GradingPorts) -> GroupMulti | No
     groups among its children.
     """
     judges, others = dict[str, GroupAiJudge](), dict[str, Scorer]()
-    for name, child in spec.graders.items():
+    for name, child in spec.parts.items():
         match child:
             case AiJudgeGrader():
                 judges[name] = GroupAiJudge(child, ports.judges, source=name)

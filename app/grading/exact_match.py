@@ -1,22 +1,18 @@
 """Scores the equality of two texts with 1 or 0."""
 
-import re
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Final
 
 from typing_extensions import override
 
 from app.domain.graders.kinds.exact_match import ExactMatchGrader, Normalisation
 from app.domain.graders.marks import LONG_RUN, has_long_run_of_marks
+from app.domain.graders.numerals import number_of
 from app.grading.normal_forms import length_normalised, normalised
 from app.grading.scorer import GraderErrors, ScoreResult
 from app.grading.templating import blamed
 from app.grading.text_scorer import TextScorer
 
-_NUMBER: Final = re.compile(
-    r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,4})?", re.ASCII
-)
 _MAX_NUMBER: Final = 1_000
 """Characters of a text that is read as a number."""
 MAX_NORMALISED: Final = 4_000_000
@@ -71,19 +67,8 @@ def is_too_long_normalised(form: Normalisation, text: str) -> bool:
 
 
 def same_number(text: str, reference: str) -> bool:
-    """Says if both texts are decimal numbers of one value; a comma separates thousands."""
-    left, right = number(text), number(reference)
-    return left is not None and left == right
-
-
-def number(text: str) -> Decimal | None:
-    """Reads a decimal number that stands alone in the text."""
-    if len(text) > _MAX_NUMBER:
-        return None
-    text = text.strip()
-    if _NUMBER.fullmatch(text) is None or not any(sign.isdigit() for sign in text):
-        return None
-    try:
-        return Decimal(text.replace(",", ""))
-    except ArithmeticError:  # such as `.e3`
-        return None
+    """Says if both texts are numbers of one value, by the grammar of `auto`."""
+    if len(text) > _MAX_NUMBER or len(reference) > _MAX_NUMBER:
+        return False
+    value = number_of(text)
+    return value is not None and value == number_of(reference)

@@ -78,7 +78,7 @@ class GroupMulti:
         """Returns the formula's result for one rollout, or the fault of a child."""
         given = {name: _Given(results[number]) for name, results in judged.items()}
         children: dict[str, Scorer] = {
-            name: given.get(name) or self._children[name] for name in self._spec.graders
+            name: given.get(name) or self._children[name] for name in self._spec.parts
         }
         try:
             return await MultiScorer(self._spec, children).score(rollout)

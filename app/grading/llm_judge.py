@@ -25,15 +25,17 @@ from app.grading.judged import (
     strict_format,
 )
 
-_NUMBER: Final = r"(\d{1,6}(?:\.\d{1,6})?)"
+_NUMBER: Final = r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d)"
+"""A number that ends where it seems to: the 8 of `8,5`, and the 1 of `1e1`, are none."""
+_OF: Final = r"\s{0,3}(?:/|out\s{1,3}of)\s{0,3}"
 _BRACKETS: Final = re.compile(rf"\[\[\s*{_NUMBER}\s*\]\]", re.ASCII)
 _LABEL: Final = re.compile(
     rf"\b(?:score|rating|grade)\b[\s*_`\"']{{0,6}}[:=][\s*_`\"']{{0,6}}{_NUMBER}"
-    rf"[*_`\"']{{0,3}}(?:\s{{0,3}}/\s{{0,3}}{_NUMBER})?",
+    rf"[*_`\"']{{0,3}}+(?:{_OF}{_NUMBER}|(?!{_OF}\d))",
     re.ASCII | re.IGNORECASE,
 )
 _SHARE: Final = re.compile(
-    rf"(?<![\d./]){_NUMBER}\s{{0,3}}(?:/|out\s{{1,3}}of)\s{{0,3}}{_NUMBER}(?![\d/])",
+    rf"(?<![\d./])(?<!\d,){_NUMBER}{_OF}{_NUMBER}(?![\d/])",
     re.ASCII | re.IGNORECASE,
 )
 _READ: Final = 200_000

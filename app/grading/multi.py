@@ -1,9 +1,9 @@
 """Runs several graders at once and computes the formula over their scores.
 
-Promises: a bounded number of children run concurrently; a child that fails makes the whole grader
-fail and is never a 0 in the formula, and its fault has the tokens that all children used; a formula
-without a finite value scores `invalid_grade`, or 0 if that is not set, and raises the flag
-`formula_parse_error`.
+Promises: a child that the formula does not name is not run; a bounded number of children run
+concurrently; a child that fails makes the whole grader fail and is never a 0 in the formula, and
+its fault has the tokens that all children used; a formula without a finite value scores
+`invalid_grade`, or 0 if that is not set, and raises the flag `formula_parse_error`.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class MultiScorer:
     def __init__(self, spec: MultiGrader, children: Mapping[str, Scorer]) -> None:
         self._formula = parse_formula(spec.calculate_output)
         self._invalid_grade = spec.invalid_grade
-        self._children = children
+        self._children = {name: children[name] for name in spec.parts}
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         children = await self._score_children(request)
@@ -53,7 +53,9 @@ class MultiScorer:
             token_usage=summed(child.token_usage for child in children.values()),
             sampled_model_name=models[0] if len(models) == 1 else None,
             children=children,
-            execution_time_s=max(child.execution_time_s for child in children.values()),
+            execution_time_s=max(
+                (each.execution_time_s for each in children.values()), default=0.0
+            ),
         )
 
     async def _score_children(self, request: GradeRequest) -> dict[str, ScoreResult]:

@@ -74,6 +74,14 @@ def method_type(body: dict[str, Any]) -> MethodType:
     )
 
 
+def means_method(body: dict[str, Any]) -> bool:
+    """Returns false for a call whose method does not exist, and that contains the settings of none:
+    nothing tells what the rows of its files must be.
+    """
+    method = method_of(body)
+    return method.get("type") in (None, *_METHODS) or any(kind in method for kind in _METHODS)
+
+
 def estimate_of(
     new: JobRequest | None,
     base: BaseModelSpec | None,

@@ -2170,7 +2170,7 @@ export interface components {
             samples?: components["schemas"]["CalibrationSample"][] | null;
             /**
              * File Id
-             * @description Id of a JSONL file of up to 500 such samples, one a line.
+             * @description Id of a JSONL file of up to 500 such samples, one a line. In place of `model_sample` a line may have a `sample` with an `output_text` and other parts, such as `tool_calls`.
              */
             file_id?: string | null;
             /**
@@ -4592,7 +4592,7 @@ export interface components {
             unicode: "none" | "NFC" | "NFD" | "NFKC" | "NFKD";
             /**
              * Numbers
-             * @description True: two texts that are numbers are equal when their values are, as `1,000` and `1e3`.
+             * @description True: two texts that are numbers are equal when their values are, as `$1,000` and `1e3`.
              * @default false
              */
             numbers: boolean;

@@ -34,7 +34,9 @@ class CalibrateGrader(ClosedBody):
     ) = None
     """Answers with their rows."""
     file_id: str | None = None
-    """Id of a JSONL file of up to 500 such samples, one a line."""
+    """Id of a JSONL file of up to 500 such samples, one a line. In place of `model_sample` a line
+    may have a `sample` with an `output_text` and other parts, such as `tool_calls`.
+    """
     job_id: str | None = None
     """Id of a reinforcement job: the first 500 answers of its start model to the held-out rows,
     with their tool calls.

@@ -1,7 +1,6 @@
 """Bodies of calls about jobs. Source: the hosted API's `CreateFineTuningJobRequest`."""
 
-from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
@@ -13,10 +12,10 @@ from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import JobRequest
-from app.domain.methods.kinds import METHOD_MODELS, method_parameters
+from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, read_curriculum
-from app.domain.unknown_keys import UnreadKey, meant_for, refused, unread
+from app.domain.unknown_keys import KeyPlaces, UnreadKey, meant_for, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)
@@ -108,23 +107,20 @@ class CreateFineTuningJob(CapsBody):
         return request
 
 
-def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], Mapping[str, str]]:
+def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], KeyPlaces]:
     """Returns the fields of a call outside its method's own object, which the domain reads, and
     the parameters that a key may have been meant for. JSON may be wrong in any way.
     """
-    names = {name: name for name in CreateFineTuningJob.model_fields}
     kind = _method_type(body)
-    elsewhere = {**names, **(_parameters_of_all() if kind is None else method_parameters(kind))}
-    return list(walk_fields(CreateFineTuningJob, body)), elsewhere
+    return list(walk_fields(CreateFineTuningJob, body)), places_of(kind, _method_object(body, kind))
 
 
-def _parameters_of_all() -> Mapping[str, str]:
-    """Returns the parameters of every method, and the methods themselves, by their last part."""
-    kinds: tuple[MethodType, ...] = ("dpo", "supervised", "reinforcement")
-    parameters: dict[str, str] = {kind: f"method.{kind}" for kind in kinds}
-    for kind in kinds:
-        parameters |= method_parameters(kind)
-    return parameters
+def _method_object(body: CreateFineTuningJob | Json, kind: MethodType | None) -> Any:
+    """Returns the settings of the method that the call names."""
+    method = body.method if isinstance(body, CreateFineTuningJob) else body.get("method")
+    if kind is None:
+        return None
+    return method.get(kind) if isinstance(method, dict) else getattr(method, kind, None)
 
 
 def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
@@ -145,12 +141,12 @@ def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> Invalid
     missing_ones = {str(fault.param), *_TASKS} if fault.param in _NEEDED else {str(fault.param)}
     walked, elsewhere = call_fields(body)
     kind = _method_type(body)
-    sent = None if kind is None else getattr(body.method, kind, None)
+    sent = _method_object(body, kind)
     if kind is not None and sent is not None:
         found = meant_for(
             walk_fields(METHOD_MODELS[kind], sent),
             f"method.{kind}",
-            method_parameters(kind),
+            elsewhere,
             missing_ones,
         )
         if found is not None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.described import Described
-from app.domain.unknown_keys import unknown_key
+from app.domain.unknown_keys import known_keys
 
 
 class EnvironmentOptions(Described):
@@ -27,11 +27,8 @@ class EnvironmentOptions(Described):
     @model_validator(mode="before")
     @classmethod
     def _knows_every_key(cls, sent: Any) -> Any:
-        """Names the nearest option, and comes before what a misspelt key leaves missing."""
-        for key in sent if isinstance(sent, dict) else ():
-            if key not in cls.model_fields:
-                raise unknown_key(key, cls.model_fields)
-        return sent
+        """Names the nearest options, and comes before what a misspelt key leaves missing."""
+        return known_keys(sent, cls.model_fields)
 
     @property
     def problem_file(self) -> str | None:

@@ -1,14 +1,16 @@
 """The grammar of numbers in answers and references. Pure.
 
-The grader that `auto` writes and the choice of that grader read numbers by the same patterns, so
-that a reference which counts as a number is one for the grader too. `docs/graders.md` has the rules
-for users:
+The grader that `auto` writes, the choice of that grader, `exact_match` and `tool_call` read numbers
+by the same patterns, so that a reference which counts as a number is one for the grader too.
+`docs/graders.md` has the rules for users:
 
 - A point separates decimals, commas separate groups of three digits. Digits that points or commas
   join in any other way (`1.234,50`, `1,0425`, `3,5`, `1.2.3`) are no number, nor is a part of them.
 - LaTeX's `{,}` and its thin spaces, and the spaces U+00A0, U+202F and U+2009, separate groups as
   commas do, before three digits. A plain blank separates numbers.
-- An underscore is a mark of Markdown (`_5_`), except behind a letter or digit (`x_5`, `5_000`).
+- An underscore or apostrophe between digits (`1_000`, `1'000`) separates groups of three as a comma
+  does; digits that it joins in any other way (`5_00`, `1'0`) are no number, nor is a part of them.
+  Elsewhere an underscore is a mark of Markdown (`_5_`), except behind a letter (`x_5`).
 - Letters that touch the number from behind are its unit or ending (`12kg`, `5th`, `12USD`), unless
   a digit follows them (`3f2a`, `0x1F`). Letters in front make a name (`x5`, `H2O`, `USD12`), which
   has no number: a currency is written as its mark, or as a word of its own (`USD 12`).
@@ -18,18 +20,19 @@ for users:
 """
 
 import re
+from decimal import Decimal
 from typing import Final
 
 MINUS_SIGNS: Final = r"[\u2212\u2013\ufe63\uff0d]"
 """The pattern of characters that are read as the hyphen which stands for them: the minus sign, the
 en dash, the small and the full-width hyphen.
 """
-GROUP_MARKS: Final = r"(?<=\d)(?:\{,\}|\\[,:;!]|[\u00a0\u202f\u2009])(?=\d{3}(?!\d))"
+GROUP_MARKS: Final = r"(?<=\d)(?:\{,\}|\\[,:;!]|[\u00a0\u202f\u2009_'\u2019])(?=\d{3}(?!\d))"
 """The pattern of what is read as the comma between groups of three digits."""
 NUMERAL_LINES: Final = (
     r"(?:(?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)([+-]))?(?:(?:[€£¥]|\\\$|(?<!\$[+-])\$) ?)?",
-    r"((?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)(?<!\d,)",
-    r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![.,]?\d)",
+    r"((?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)(?<!\d[,'\u2019])",
+    r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![.,_'\u2019]?\d)",
     r"(?:[eE][+-]?\d{1,4}\b)?(?![A-Za-z]{1,16}\d))",
 )
 """The pattern, with the groups sign and digits, in lines of a source. A hyphen behind a letter or a
@@ -43,4 +46,16 @@ _WHOLE: Final = re.compile(r"(?:\\?[$€£¥] ?)?" + "".join(NUMERAL_LINES), re.
 
 def is_number(text: str) -> bool:
     """Returns whether a text is a number and nothing else, with or without a currency mark."""
-    return _WHOLE.fullmatch(_GROUP.sub(",", _MINUS.sub("-", text))) is not None
+    return _read(text) is not None
+
+
+def number_of(text: str) -> Decimal | None:
+    """Returns the value of a text that is a number and nothing else; a point may end it."""
+    found = _read(text.strip().removesuffix("."))
+    if found is None:
+        return None
+    return Decimal("".join(part or "" for part in found.groups()).replace(",", ""))
+
+
+def _read(text: str) -> re.Match[str] | None:
+    return _WHOLE.fullmatch(_GROUP.sub(",", _MINUS.sub("-", text)))

@@ -1,29 +1,74 @@
-"""The methods of a job by their names on the wire."""
+"""The methods of a job by their names on the wire, and the places of their parameters."""
 
-from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
+from app.domain.environments.environments import ENVIRONMENTS, PARAM
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
+from app.domain.unknown_keys import KeyPlaces
 
 METHOD_MODELS: Final[dict[MethodType, type[SupervisedMethod | DpoMethod | ReinforcementMethod]]] = {
     "supervised": SupervisedMethod,
     "dpo": DpoMethod,
     "reinforcement": ReinforcementMethod,
 }
+CALL_PARAMETERS: Final = (
+    "model",
+    "training_file",
+    "validation_file",
+    "curriculum",
+    "method",
+    "suffix",
+    "seed",
+    "metadata",
+    "integrations",
+    "priority",
+    "max_rollouts",
+    "max_training_time_s",
+)
+"""Parameters of a create call outside its method, for which a key in the method may be meant."""
+
+
+def places_of(kind: MethodType | None, sent: Any) -> KeyPlaces:
+    """Returns the places of all parameters of a call of this method; `sent` is its own object.
+    `None` is a call that names no method.
+    """
+    environment = sent.get("environment") if isinstance(sent, dict) else None
+    environment = environment or getattr(sent, "environment", None)
+    own = environment.get("type") if isinstance(environment, dict) else None
+    own = own or getattr(environment, "type", None)
+    return _places(kind, own if isinstance(own, str) and own in ENVIRONMENTS else None)
 
 
 @cache
-def method_parameters(kind: MethodType) -> Mapping[str, str]:
-    """Returns the parameters of a method and of its hyperparameters, by the last part of their
-    name.
-    """
+def _places(kind: MethodType | None, environment: str | None) -> KeyPlaces:
+    call = {name: name for name in CALL_PARAMETERS}
+    names = call | (_of_all() if kind is None else _of_method(kind))
+    exact = dict[str, str]()
+    for other in () if kind is None else METHOD_MODELS:
+        exact = {
+            name: f"method.{other}.{name}" for name in METHOD_MODELS[other].model_fields
+        } | exact
+    if environment is not None:
+        exact |= {name: f"{PARAM}.{name}" for name in ENVIRONMENTS[environment].model_fields}
+    return KeyPlaces(names, exact)
+
+
+def _of_method(kind: MethodType) -> dict[str, str]:
     fields = METHOD_MODELS[kind].model_fields
     hyperparameters: BaseModel = fields["hyperparameters"].default
     root = f"method.{kind}"
     inner = {name: f"{root}.hyperparameters.{name}" for name in type(hyperparameters).model_fields}
-    return MappingProxyType({**inner, **{name: f"{root}.{name}" for name in fields}})
+    return {**inner, **{name: f"{root}.{name}" for name in fields}}
+
+
+def _of_all() -> dict[str, str]:
+    """Returns the parameters of every method, and the methods themselves."""
+    kinds: tuple[MethodType, ...] = ("dpo", "supervised", "reinforcement")
+    parameters: dict[str, str] = {kind: f"method.{kind}" for kind in kinds}
+    for kind in kinds:
+        parameters |= _of_method(kind)
+    return parameters

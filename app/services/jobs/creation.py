@@ -18,6 +18,7 @@ from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.faults import reinforcement_faults
+from app.domain.methods.kinds import places_of
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
     StoredDpo,
@@ -165,6 +166,7 @@ class JobCreationService:
             egress=self._ports.egress,
             models=self._ports.judge_models,
             unasked=unasked,
+            elsewhere=places_of(method.kind, method),
         )
 
     async def _check_model(self, model: str, method: TuningMethod) -> None:

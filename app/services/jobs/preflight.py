@@ -29,6 +29,7 @@ from app.preflight.call import (
     dataset_question,
     estimate_of,
     judge_models,
+    means_method,
     method_of,
     method_type,
 )
@@ -171,7 +172,7 @@ class PreflightService:
     ) -> tuple[DatasetReport | None, tuple[PreflightIssue, ...]]:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
 
-        if keys == [None, None]:
+        if keys == [None, None] or not means_method(body):
             return None, ()
         async with AsyncExitStack() as stack:
             training, validation = [await self._fetched(key, stack) for key in keys]

@@ -4,12 +4,13 @@ Owns the form of a line and the limits of a file. A line is parsed by one call t
 interpreter, so its size is limited: 1 MiB takes about 10 ms.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from functools import partial
 from typing import Any, Final
 
 from app.domain.data.chat_rows import is_blank
 from app.domain.errors import InvalidRequest
+from app.domain.graders.template_faults import SAMPLE_KEYS
 from app.domain.strict_json import MAX_VALUES, TooManyValues, count_values, strict_loads
 from app.grading.calibration import MAX_ITEM_VALUES, MAX_SAMPLES, Sample
 from app.grading.computing import run_on_scoring_thread
@@ -18,6 +19,8 @@ MAX_FILE_BYTES: Final = 33_554_432
 MAX_SAMPLE_BYTES: Final = 1_048_576
 _PIECE_BYTES: Final = 65_536
 _KEYS: Final = frozenset({"item", "model_sample", "sample"})
+_LISTS: Final = ("choices", "output_tools", "tool_calls", "turns")
+_TEXTS: Final = ("output_reasoning_summary", "stop_reason")
 
 
 def check_number(count: int, param: str) -> None:
@@ -43,7 +46,8 @@ def check_values(count: int, param: str) -> None:
 
 
 async def read_samples(chunks: AsyncIterator[bytes]) -> list[Sample]:
-    """Reads lines of `{"item", "model_sample"}`, or of `{"item", "sample"}` with an `output_text`.
+    """Reads lines of `{"item", "model_sample"}`, or of `{"item", "sample"}`, whose `sample` has an
+    `output_text` and any other part that graders of jobs read, such as the calls of a rollout.
 
     Raises `InvalidRequest`.
     """
@@ -93,7 +97,7 @@ class _Lines:
         samples, values = list[Sample](), 0
         for number, line in self._kept:
             samples.append(_read(line, number))
-            values += count_values(samples[-1].item)
+            values += count_values(samples[-1].item) + count_values(samples[-1].more or {})
             check_values(values, "file_id")
         return samples
 
@@ -106,16 +110,52 @@ def _read(line: bytes, number: int) -> Sample:
         raise _refused(message) from None
     except (ValueError, RecursionError):
         row = None
-    if isinstance(row, dict):
-        unknown = [key for key, value in row.items() if key not in _KEYS and value is not None]
-        if unknown:
-            raise _refused(f"Line {number} of the file has an unknown key {unknown[0][:80]!r}.")
-        item, sample = row.get("item"), row.get("sample")
-        inner = sample.get("output_text") if isinstance(sample, dict) else None
-        text = row.get("model_sample", inner)
-        if isinstance(text, str) and (item is None or isinstance(item, dict)):
-            return Sample(text, item or {})
-    raise _refused(
+    if not isinstance(row, dict):
+        raise _no_sample(number)
+    _refuse_unknown(row, _KEYS, f"Line {number} of the file")
+    item, text, sample = row.get("item"), row.get("model_sample"), row.get("sample")
+    if not (item is None or isinstance(item, dict)):
+        raise _no_sample(number)
+    if sample is None and isinstance(text, str):
+        return Sample(text, item or {})
+    if isinstance(sample, dict):
+        if text is not None:
+            raise _refused(
+                f"Line {number} of the file has both 'model_sample' and 'sample', which has the "
+                "answer as its 'output_text': send one of them."
+            )
+        return _whole(sample, item or {}, number)
+    raise _no_sample(number)
+
+
+def _whole(sample: dict[str, Any], item: dict[str, Any], number: int) -> Sample:
+    """Returns the sample with all its parts. Raises `InvalidRequest` for one that no grader of a
+    job could have got.
+    """
+    owner = f"'sample' in line {number} of the file"
+    _refuse_unknown(sample, SAMPLE_KEYS, owner)
+    parts = {key: value for key, value in sample.items() if value is not None}
+    text = parts.pop("output_text", None)
+    if not isinstance(text, str):
+        raise _refused(f"{owner} has no text 'output_text', which is the answer.")
+    for key in _LISTS:
+        entries = parts.get(key, [])
+        if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+            raise _refused(f"{owner} has a '{key}' that is no list of objects.")
+    for key in _TEXTS:
+        if not isinstance(parts.get(key, ""), str):
+            raise _refused(f"{owner} has a '{key}' that is no text.")
+    return Sample(text, item, parts or None)
+
+
+def _refuse_unknown(holder: dict[str, Any], known: Collection[str], owner: str) -> None:
+    unknown = [key for key, value in holder.items() if key not in known and value is not None]
+    if unknown:
+        raise _refused(f"{owner} has an unknown key {unknown[0][:80]!r}.")
+
+
+def _no_sample(number: int) -> InvalidRequest:
+    return _refused(
         f"Line {number} of the file is no JSON object with a text 'model_sample' and an 'item'."
     )
 

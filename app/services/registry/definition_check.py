@@ -28,7 +28,7 @@ from app.domain.graders.source_faults import source_faults
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import refuse_placeholders
-from app.domain.unknown_keys import UnreadKey, refused, unread
+from app.domain.unknown_keys import NOWHERE, KeyPlaces, UnreadKey, refused, unread
 from app.domain.value_faults import refusal
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
@@ -57,12 +57,17 @@ async def check_definition(
     egress: Egress,
     models: JudgeModels,
     unasked: Collection[str] = (),
+    elsewhere: KeyPlaces = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
     """Returns the keys that nothing reads. Raises `InvalidRequest` with the parameter at fault,
     however deep, below `path`. No address or judge below the fields in `unasked` is called.
     """
     return await check_definitions(
-        [(path, definition)], egress=egress, models=models, unasked=unasked
+        [(path, definition)],
+        egress=egress,
+        models=models,
+        unasked=unasked,
+        elsewhere=elsewhere,
     )
 
 
@@ -72,11 +77,12 @@ async def check_definitions(
     egress: Egress,
     models: JudgeModels,
     unasked: Collection[str] = (),
+    elsewhere: KeyPlaces = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
     """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may hold a
     transaction meanwhile, and a customer's name server may take its time for each of many names.
     """
-    walked = await asyncio.to_thread(_walked, definitions)
+    walked = await asyncio.to_thread(_walked, definitions, elsewhere)
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
             for path, field in walked:
@@ -89,10 +95,12 @@ async def check_definitions(
             param=definitions[0][0] or None,
             code="endpoint_not_allowed",
         ) from None
-    return tuple(key for path, field in walked for key in unread([field], path))
+    return tuple(key for path, field in walked for key in unread([field], path, elsewhere))
 
 
-def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, WalkedField]]:
+def _walked(
+    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyPlaces
+) -> list[tuple[str, WalkedField]]:
     """Returns all fields of the definitions. Raises `InvalidRequest` for what needs no look-up."""
     walked = [
         (path, field)
@@ -102,7 +110,7 @@ def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, Wal
     for fault in bound_faults(walked):
         raise fault
     for path, field in walked:
-        wrong = refused(field, path) or template_fault(field, path)
+        wrong = refused(field, path, elsewhere) or template_fault(field, path)
         if wrong is not None:
             raise wrong
     for path, definition in definitions:

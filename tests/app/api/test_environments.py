@@ -264,6 +264,10 @@ def judged(*rubric: dict[str, Any]) -> dict[str, Any]:
         (judged({"name": "a", **LONG}, {"name": "b", **LONG}, {"name": "A ", **LONG}),
          "rubric[2].name", "join the two, or name them apart"),
         (judged({"nme": "a", **LONG}), "rubric[0].nme", "Did you mean 'name'?"),
+        (judged({"name": "a", "desc": "b"}), "rubric[0].desc", "Did you mean 'description'?"),
+        (judged({"name": "a", **LONG, "wieght": 3}), "rubric[0].wieght", "Did you mean 'weight'?"),
+        ({"type": "llm_judge", "model": "tiny-agent", "rubrics": [{}]}, "rubrics",
+         "Did you mean 'rubric'?"),
         ({"type": "llm_judge", "model": "tiny-agent", "prompts": [" ", *map(str, range(20))]},
          "prompts[0]", "send a question, or leave it out"),
         ({"type": "llm_judge", "model": "tiny-agent", "prompts": ["a", "b"]}, "prompts",
@@ -277,3 +281,15 @@ async def test_one_mistake_is_one_error(
     (fault,) = report["errors"]
     assert (fault["param"], part in fault["message"]) == (f"{PARAM}.{place}", True), fault
     assert (await refused(api, call(environment)))[0] == fault["param"]
+
+
+async def test_every_unknown_option_is_named_and_nulls_are_spared(api: Api) -> None:
+    environment = {"type": "arithmetic", "operand": 3, "max": 9, "level": None, "seed": None}
+    report = (await api.call("POST", f"{JOBS}/validate", json=call(environment))).json()
+    assert [(one["param"], one["code"]) for one in report["errors"]] == [
+        (f"{PARAM}.operand", "unknown_parameter"),
+        (f"{PARAM}.max", "unknown_parameter"),
+    ]
+    spared = {"type": "arithmetic", "level": None, "seed": None}
+    report = (await api.call("POST", f"{JOBS}/validate", json=call(spared))).json()
+    assert report["errors"] == []

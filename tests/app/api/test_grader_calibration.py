@@ -138,6 +138,23 @@ async def test_samples_may_stand_in_a_file(api: Api) -> None:
     assert reply.json() == inline
 
 
+async def test_a_file_has_the_calls_of_its_rollouts(api: Api) -> None:
+    called = {"type": "tool_call", "reference": '[{"name": "search", "arguments": {"n": 1}}]'}
+    calls = [
+        [{"name": "search", "arguments": '{"n": 1}'}],
+        [{"function": {"name": "search", "arguments": '{"n": 1}'}}],
+        [{"name": "search", "arguments": '{"n": 2}'}],
+        [],
+    ]
+    lines = [
+        json.dumps({"item": row, "sample": {"output_text": "done", "tool_calls": each}})
+        for row, each in zip(ROWS[:4], calls, strict=True)
+    ]
+    file_id = (await api.upload("\n".join(lines).encode())).json()["id"]
+    found = await calibrated(api, called, file_id=file_id)
+    assert (found["samples"], found["scored"], found["scores"]["mean"]) == (4, 4, 0.575)
+
+
 async def test_what_cannot_be_calibrated_is_refused(api: Api) -> None:
     path = await path_of(api, EXACT)
     wrong = (await api.upload(b'{"item": {}, "model_sample": 7}\n' * 2)).json()["id"]

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from app.api.schemas.jobs import CreateFineTuningJob
 from app.domain.environments.environments import ENVIRONMENTS
+from app.domain.methods.kinds import CALL_PARAMETERS
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 
@@ -24,6 +26,7 @@ def call(**inner: Any) -> dict[str, Any]:
     return {"model": "tiny-agent", "method": {"type": "reinforcement", "reinforcement": inner}}
 
 
+OWN_JUDGE = {"type": "llm_judge", "model": "tiny-agent"}
 JUDGED = {"type": "llm_judge", "modell": "tiny-agent"}
 CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"model": "tiny-agent", "environment": TASKS}, "environment", f"{ROOT}.environment"),
@@ -66,6 +69,50 @@ async def test_a_key_is_named_before_what_is_missing_because_of_it(
     assert missing == []
 
 
+ENDPOINT = {"type": "endpoint", "url": "https://a.example/grade"}
+TOOL = {"name": "a", "server_url": "https://a.example/tool"}
+FILES = {"training_file": "file-1", "validation_file": "file-2"}
+LEARNING_RATE = f"{ROOT}.hyperparameters.learning_rate_multiplier"
+PLACES: list[tuple[dict[str, Any], str, str | None]] = [
+    (call(environment=TASKS, training_file="file-1"), f"{ROOT}.training_file", "training_file"),
+    (call(grader=CHECK, hyperparameters=FILES), f"{ROOT}.hyperparameters.validation_file",
+     "validation_file"),
+    (call(environment=TASKS, hyperparameters={"seed": 1}), f"{ROOT}.hyperparameters.seed", "seed"),
+    (call(environment=TASKS, training_tasks=20), f"{ROOT}.training_tasks",
+     f"{ROOT}.environment.training_tasks"),
+    ({**call(environment=TASKS), "operands": 3}, "operands", f"{ROOT}.environment.operands"),
+    (call(environment={**OWN_JUDGE, "training_tasks": 20}, rubric=[{"name": "a"}]),
+     f"{ROOT}.rubric", f"{ROOT}.environment.rubric"),
+    (call(environment=TASKS, max_steps=20), f"{ROOT}.max_steps", "max_episode_steps"),
+    ({"model": "tiny-agent", "method": {"type": "supervised", "supervised":
+      {"environment": TASKS}}}, "method.supervised.environment", f"{ROOT}.environment"),
+    (call(environment=TASKS, hyperparameters={"lr_multiplier": 1}),
+     f"{ROOT}.hyperparameters.lr_multiplier", "learning_rate_multiplier"),
+    (call(environment=TASKS, lr_multiplier=1), f"{ROOT}.lr_multiplier", LEARNING_RATE),
+    (call(environment=TASKS, grader={**CHECK, "seed": 1, "loss": "x"}), f"{ROOT}.grader.seed",
+     None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "param", "place"), PLACES)
+async def test_a_key_in_a_wrong_object_comes_with_its_place(
+    api: Api, body: dict[str, Any], *, param: str, place: str | None
+) -> None:
+    report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
+    (said,) = [
+        fault["message"]
+        for fault in (*report["errors"], *report["warnings"])
+        if fault["param"] == param
+    ]
+    assert ("Did you mean" in said) == (place is not None), said
+    assert place is None or f"Did you mean '{place}'?" in said, said
+
+
+def test_the_table_of_places_has_every_parameter_of_a_call() -> None:
+    deprecated = {"hyperparameters"}
+    assert CreateFineTuningJob.model_fields.keys() - deprecated == set(CALL_PARAMETERS)
+
+
 async def test_what_is_missing_is_named_where_no_key_was_meant_for_it(api: Api) -> None:
     for body, param in (
         ({**call(grader=CHECK), "zzz": "file-1", "environment": None}, "training_file"),
@@ -73,6 +120,12 @@ async def test_what_is_missing_is_named_where_no_key_was_meant_for_it(api: Api) 
         (call(environment={"type": None}), f"{ROOT}.environment.type"),
         (call(environment={"type": "llm_judge"}), f"{ROOT}.environment.model"),
         (call(environment=TASKS, grader={"type": "string_check"}), f"{ROOT}.grader.input"),
+        (call(grader={**ENDPOINT, "environment": "staging"}), "training_file"),
+        (call(grader=CHECK, tools=[{**TOOL, "environment": TASKS}]), "training_file"),
+        ({**call(grader=CHECK), "training_steps": 100}, "training_file"),
+        ({**call(grader=CHECK), "training_file": "f", "validation_split": 0.1}, "validation_file"),
+        ({**call(), **FILES, "header": "x"}, f"{ROOT}.grader"),
+        ({**call(), **FILES, "graders": "x"}, f"{ROOT}.grader"),
     ):
         error = (await api.call("POST", JOBS, json=body)).json()["error"]
         assert (error["code"], error["param"]) == ("missing_required_parameter", param)
@@ -86,7 +139,6 @@ async def test_a_report_has_the_other_faults_of_a_call_with_a_misplaced_key(api:
     assert {f"{ROOT}.enviroment", f"{ROOT}.max_episode_steps", "training_file"} <= named
 
 
-OWN_JUDGE = {"type": "llm_judge", "model": "tiny-agent"}
 UNUSED: list[tuple[dict[str, Any], list[str]]] = [
     (TASKS | {"format_penalty": 0.5, "operands": 3}, ["format_penalty"]),
     (TASKS | {"format_penalty": 0.0}, []),

@@ -63,6 +63,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
      "is not read, because 'method.type' is 'reinforcement'"),
     ({"method.type": "supervised"}, ROOT, "send the type 'reinforcement'"),
     ({"rubrics": "be kind"}, "rubrics", "a rubric is part of an 'ai_judge' or 'llm_judge' grader"),
+    ({f"{ROOT}.grader": {"type": "llm_judge", "model": "tiny-agent", "rubrics": [{"name": "a"}]}},
+     f"{ROOT}.grader.rubrics", "Did you mean 'rubric'"),
     ({"metadatas": {"a": "b"}}, "metadatas", "Did you mean 'metadata'"),
     (grading(input="{sample.output_text}"), f"{ROOT}.grader.input",
      "has single braces and is plain text: write '{{sample.output_text}}'"),

@@ -81,7 +81,8 @@ async def test_a_page_answers_a_program_with_json_and_without_a_redirect(
         {"accept": "text/html;q=0, */*"},
         {"accept": ""},
     ):
-        for path in ("/jobs/ftjob-1", "/jobs/ftjob-1/report", "/", "/sign-in", "/jobs/a/stream"):
+        shown = ("/sign-in",) if headers.get("accept") != BROWSER["accept"] else ()
+        for path in ("/jobs/ftjob-1", "/jobs/ftjob-1/report", "/", "/jobs/a/stream", *shown):
             reply = await guest.http.get(path, headers=headers)
             assert reply.status_code == 401, path
             assert "The API, which takes an API key, is below /v1" in error_of(reply)
@@ -132,3 +133,25 @@ async def test_no_cache_gives_a_reply_to_another_client(
     reply = await guest.http.get(path, headers=headers)
     assert reply.headers["cache-control"] == "no-store"
     assert reply.headers.get_list("vary") == ["Accept, Authorization, HX-Request, Cookie"]
+
+
+@pytest.mark.parametrize("scheme", ["Basic YTpi", "basic", "Negotiate abc", "Digest x"])
+async def test_credentials_of_a_proxy_in_front_do_not_make_a_browser_a_program(
+    guest: Visit, scheme: str
+) -> None:
+    headers = {"accept": BROWSER["accept"], "authorization": scheme}
+    led = await guest.http.get("/jobs/ftjob-1", headers=headers)
+    assert (led.status_code, led.headers["location"]) == (303, "/sign-in?next=%2Fjobs%2Fftjob-1")
+    form = await guest.http.get("/sign-in", headers=headers)
+    assert (form.status_code, is_page(form)) == (200, True)
+    wrong = await guest.http.post("/sign-in", content="api_key=art_no", headers={**FORM, **headers})
+    assert (wrong.status_code, is_page(wrong)) == (401, True)
+
+
+async def test_the_form_is_shown_to_whoever_asks_for_html(guest: Visit) -> None:
+    for scheme in ("Bearer art_of_the_proxy", "Basic YTpi"):
+        reply = await guest.http.get(
+            "/sign-in", headers={"accept": "text/html", "authorization": scheme}
+        )
+        assert (reply.status_code, is_page(reply)) == (200, True)
+        assert 'name="api_key"' in reply.text

@@ -74,7 +74,8 @@ async def test_no_more_than_a_bounded_number_at_once() -> None:
         f"g{n}": Fixed(ScoreResult(1.0), waits_for=gate, waits=True)
         for n in range(CONCURRENT_CHILDREN + 4)
     }
-    task = asyncio.ensure_future(multi("g0", children).score(REQUEST))
+    formula = f"max({', '.join(children)})"
+    task = asyncio.ensure_future(multi(formula, children).score(REQUEST))
     await asyncio.sleep(0.05)
     assert sum(bool(child.asked) for child in children.values()) == CONCURRENT_CHILDREN
     gate.set()
@@ -99,6 +100,17 @@ async def test_a_formula_without_a_value_scores_the_invalid_grade(
     assert result.score == expected
     assert result.errors.raised == ("formula_parse_error",)
     assert result.errors.details == "division by zero"
+
+
+@pytest.mark.parametrize(("formula", "scores"), [("b", {"b": 0.5}), ("0.5", {})])
+async def test_a_part_that_the_formula_does_not_name_is_not_run(
+    formula: str, scores: dict[str, float]
+) -> None:
+    lost = ScoreFault("timeout", "no reply", source="a", errors=GraderErrors(other_error=True))
+    children = {"a": Fixed(lost), "b": Fixed(ScoreResult(0.5))}
+    result = await multi(formula, children).score(REQUEST)
+    assert (result.score, result.sub_scores, list(result.children)) == (0.5, scores, list(scores))
+    assert [len(child.asked) for child in children.values()] == [0, len(scores)]
 
 
 async def test_one_that_cannot_answer_is_a_fault_of_the_whole() -> None:

@@ -215,3 +215,16 @@ async def test_a_judge_that_is_away_costs_the_group_and_counts_what_the_other_us
     failures = [verdict for verdict in found if isinstance(verdict, Failure)]
     assert [failure.child for failure in failures] == ["two", "two"]
     assert [failure.measures["one"]["prompt_tokens"] for failure in failures] == [50.0, 50.0]
+
+
+async def test_a_judge_that_the_formula_does_not_name_is_not_asked(tmp_path: Path) -> None:
+    graders = {"away": judge("away"), "odd": {"type": "endpoint", "url": "-"}, "ranks": judge()}
+    async with scoring(tmp_path, graders, "ranks") as (scorer, server):
+        found = grades(await verdicts(scorer, [20, 81]))
+    assert [grade.components for grade in found] == [{"ranks": 0.2}, {"ranks": 0.81}]
+    assert [received.json["model"] for received in server.received] == ["fair"]
+    async with scoring(tmp_path, graders, "odd") as (scorer, server):
+        journal = InMemoryJournal()
+        alone = [await scorer.score_early(one, row(), journal=journal) for one in played([20, 81])]
+    assert [grade.score for grade in alone if isinstance(grade, Grade)] == [0.0, 1.0]
+    assert {received.path for received in server.received} == {"/grade"}

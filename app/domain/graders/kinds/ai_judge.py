@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from app.domain.graders.judged import JudgedGrader
+from app.domain.graders.plain_texts import StandardsText
 
 DEFAULT_RUBRIC: Final = """\
 - A rollout that reaches the goal scores clearly higher than one that does not.
@@ -26,7 +27,7 @@ class AiJudgeGrader(JudgedGrader):
 
     type: Literal["ai_judge"]
     name: str = Field(default="ai_judge", min_length=1, max_length=256)
-    rubric: str = Field(default=DEFAULT_RUBRIC, min_length=1, max_length=20_000)
+    rubric: StandardsText = Field(default=DEFAULT_RUBRIC, min_length=1, max_length=20_000)
     """Standards of the judge. Not a template."""
     repeats: int = Field(default=1, ge=1, le=8, strict=True)
     """Questions for each group, each with the rollouts in another order; the mean is the score."""

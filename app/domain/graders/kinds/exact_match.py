@@ -26,4 +26,4 @@ class ExactMatchGrader(UnitGrader):
     unicode: Normalisation = "NFC"
     """Unicode normal form in which texts are compared."""
     numbers: Flag = False
-    """True: two texts that are numbers are equal when their values are, as `1,000` and `1e3`."""
+    """True: two texts that are numbers are equal when their values are, as `$1,000` and `1e3`."""

@@ -8,8 +8,9 @@ from typing_extensions import override
 from app.domain.graders.grader_model import MAX_PARTS, fault_at
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
 from app.domain.graders.judged import JudgedGrader
+from app.domain.graders.plain_texts import LabelText
 
-Label = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+Label = Annotated[LabelText, StringConstraints(min_length=1, max_length=256)]
 
 
 class LabelModelGrader(JudgedGrader):

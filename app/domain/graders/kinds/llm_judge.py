@@ -1,9 +1,8 @@
 """`llm_judge`: a judge that scores one answer by a rubric, in any of four forms of a score."""
 
-import re
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
@@ -11,26 +10,10 @@ from app.domain.described import Described
 from app.domain.graders.grader_model import ANSWER
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.judged import JudgedGrader
+from app.domain.graders.plain_texts import CriterionText
+from app.domain.unknown_keys import known_keys
 
 MAX_CRITERIA: Final = 32
-_PLACEHOLDER: Final = re.compile(
-    r"\{{1,2}\s{0,9}(?:sample|item)\s{0,9}(?:[.\[][^{}\n]{0,200})?\}{1,2}"
-)
-
-
-def _plain(text: str) -> str:
-    """Raises `PydanticCustomError` for a blank text, and for one with a placeholder."""
-    fault = None if text.strip() else "it is blank: say what the judge is to look at"
-    found = _PLACEHOLDER.search(text)
-    if found is not None:
-        fault = (
-            f"'{found[0]}' would stay as it stands, because criteria are no templates: the judge "
-            "reads the row by the template 'question' and the answer by 'input' of a grader of "
-            "type 'llm_judge'"
-        )
-    if fault is not None:
-        raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
-    return text
 
 
 class Criterion(Described):
@@ -38,12 +21,17 @@ class Criterion(Described):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    name: Annotated[str, AfterValidator(_plain)] = Field(min_length=1, max_length=128)
+    name: CriterionText = Field(min_length=1, max_length=128)
     """Name of the criterion, which no other one has."""
-    description: Annotated[str, AfterValidator(_plain)] = Field(min_length=1, max_length=4000)
+    description: CriterionText = Field(min_length=1, max_length=4000)
     """The question that it asks of an answer. Not a template."""
     weight: Annotated[float, Field(gt=0, le=1000, strict=True)] = 1.0
     """Its part in the score, relative to the other criteria."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_every_key(cls, sent: Any) -> Any:
+        return known_keys(sent, cls.model_fields)
 
 
 def _named_apart(rubric: tuple[Criterion, ...]) -> tuple[Criterion, ...]:

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from app.domain.graders.formula import NAME, FormulaError, parse_formula
 from app.domain.graders.grader_model import GraderModel, fault_at
-from app.domain.graders.single import ChildGrader
+from app.domain.graders.single import ChildGrader, SingleGrader
 
 MAX_CHILDREN: Final = 64
 AGREEMENT: Final = "agreement"
@@ -53,7 +53,8 @@ class MultiGrader(GraderModel):
 
     @property
     @override
-    def parts(self) -> Mapping[str, GraderModel]:
+    def parts(self) -> Mapping[str, SingleGrader]:
+        """The graders that the formula names: only they are run."""
         unused = self.unused_parts
         return {name: child for name, child in self.graders.items() if name not in unused}
 
@@ -66,7 +67,7 @@ class MultiGrader(GraderModel):
     @property
     @override
     def repeats_its_scores(self) -> bool:
-        return all(child.repeats_its_scores for child in self.graders.values())
+        return all(child.repeats_its_scores for child in self.parts.values())
 
     @model_validator(mode="after")
     def _no_part_takes_the_name_of_the_agreement(self) -> "MultiGrader":

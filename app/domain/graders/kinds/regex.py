@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
 from app.domain.graders.json_schemas import MAX_PATTERN, JsonSchemaFault, compile_pattern
 from app.domain.graders.judge_prompts import TemplateText
+from app.domain.graders.plain_texts import placeholder_in
 
 
 class RegexGrader(UnitGrader):
@@ -30,5 +31,10 @@ class RegexGrader(UnitGrader):
         try:
             compile_pattern(self.pattern, whole=self.whole, ignore_case=self.ignore_case)
         except JsonSchemaFault as fault:
-            raise fault_at("pattern", str(fault)) from None
+            found = placeholder_in(self.pattern)
+            cause = (
+                f"'{found}' is not filled, because the pattern is no template: a grader of type "
+            )
+            cure = "'contains' or 'string_check' compares with a value of the row"
+            raise fault_at("pattern", f"{cause}{cure}" if found else str(fault)) from None
         return self

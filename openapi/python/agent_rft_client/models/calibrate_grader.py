@@ -45,7 +45,8 @@ class CalibrateGrader:
 
         Attributes:
             samples (list[CalibrationSample] | None | Unset): Answers with their rows.
-            file_id (None | str | Unset): Id of a JSONL file of up to 500 such samples, one a line.
+            file_id (None | str | Unset): Id of a JSONL file of up to 500 such samples, one a line. In place of
+                `model_sample` a line may have a `sample` with an `output_text` and other parts, such as `tool_calls`.
             job_id (None | str | Unset): Id of a reinforcement job: the first 500 answers of its start model to the held-out
                 rows, with their tool calls.
             compare_with (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |

@@ -36,7 +36,7 @@ class ExactMatchGrader:
             strip (bool | Unset): True: white space at both ends does not count. Default: True.
             ignore_case (bool | Unset): True: case does not count, by Unicode case folding. Default: False.
             unicode (ExactMatchGraderUnicode | Unset): Unicode normal form in which texts are compared. Default: 'NFC'.
-            numbers (bool | Unset): True: two texts that are numbers are equal when their values are, as `1,000` and `1e3`.
+            numbers (bool | Unset): True: two texts that are numbers are equal when their values are, as `$1,000` and `1e3`.
                 Default: False.
      """
 

@@ -244,6 +244,20 @@ async def test_a_call_without_a_method_hears_of_it_before_the_faults_of_its_rows
     ]
 
 
+async def test_rows_are_not_judged_for_a_method_that_does_not_exist(
+    api: Api, call: dict[str, Any]
+) -> None:
+    inner = call["method"]["reinforcement"]
+    report = await judge(api, {**call, "method": {"type": "rft", "rft": inner}})
+    assert [(fault["code"], fault["param"]) for fault in report["errors"]] == [
+        ("invalid_value", "method.type"),
+        ("unknown_parameter", "method.rft"),
+    ]
+    assert "it must be 'supervised', 'dpo' or 'reinforcement'" in report["errors"][0]["message"]
+    gone = await judge(api, {**call, "method": {"type": "rft"}, "training_file": "file-none"})
+    assert [fault["param"] for fault in gone["errors"]] == ["method.type", "training_file"]
+
+
 @pytest.mark.parametrize("key", ["grader", "tools", "reinforcement"])
 async def test_the_place_of_settings_beside_the_method_is_named(
     api: Api, call: dict[str, Any], key: str

@@ -21,7 +21,7 @@ async def test_a_project_waits_for_its_own_work_and_delays_no_other() -> None:
         isinstance(result, asyncio.CancelledError)
         for result in await asyncio.gather(*mine, return_exceptions=True)
     )
-    # Places were given back, and nothing is kept of projects that read nothing now.
+    # KeyPlaces were given back, and nothing is kept of projects that read nothing now.
     assert await inspections.run("mine", abs, -2) == 2
     mine.clear()
     gc.collect()

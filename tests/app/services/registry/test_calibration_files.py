@@ -35,6 +35,16 @@ async def test_both_forms_are_read_and_blank_lines_are_not() -> None:
     assert len(await read_samples(chunks(LINE * MAX_SAMPLES))) == MAX_SAMPLES
 
 
+async def test_all_parts_of_a_sample_are_kept() -> None:
+    line = (
+        b'{"item": {"n": 1}, "sample": {"output_text": "Ulm", "tool_calls": [{"name": "a"}],'
+        b' "turns": [], "stop_reason": "final_answer", "output_json": null, "choices": [{}]}}'
+    )
+    more = {"tool_calls": [{"name": "a"}], "turns": [], "stop_reason": "final_answer"}
+    more |= {"choices": [{}]}
+    assert await read_samples(chunks(line)) == [Sample("Ulm", {"n": 1}, more)]
+
+
 async def test_too_many_samples_are_refused_with_their_number_wherever_they_are() -> None:
     with pytest.raises(InvalidRequest) as inline:
         check_number(737, "samples")
@@ -55,6 +65,27 @@ async def test_too_many_samples_are_refused_with_their_number_wherever_they_are(
             "Line 2 of the file contains more than 25000 values.",
         ),
         (b'{"model_sample": "x", "items": {}}', "Line 1 of the file has an unknown key 'items'"),
+        (
+            b'{"model_sample": "x", "sample": {"output_text": "y"}}',
+            "Line 1 of the file has both 'model_sample' and 'sample'",
+        ),
+        (
+            LINE + b'{"sample": {"output_text": "y", "toolcalls": []}}',
+            "'sample' in line 2 of the file has an unknown key 'toolcalls'",
+        ),
+        (b'{"sample": {"tool_calls": []}}', "'sample' in line 1 of the file has no text"),
+        (
+            b'{"sample": {"output_text": "y", "tool_calls": "a"}}',
+            "'sample' in line 1 of the file has a 'tool_calls' that is no list of objects",
+        ),
+        (
+            b'{"sample": {"output_text": "y", "turns": [7]}}',
+            "'sample' in line 1 of the file has a 'turns' that is no list of objects",
+        ),
+        (
+            b'{"sample": {"output_text": "y", "stop_reason": 7}}',
+            "'sample' in line 1 of the file has a 'stop_reason' that is no text",
+        ),
         (LINE + b" " * 7 + b"x" * (MAX_SAMPLE_BYTES + 1), "Line 2 of the file is longer"),
     ],
 )
