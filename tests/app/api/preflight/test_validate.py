@@ -248,13 +248,15 @@ async def test_rows_are_not_judged_for_a_method_that_does_not_exist(
     api: Api, call: dict[str, Any]
 ) -> None:
     inner = call["method"]["reinforcement"]
-    report = await judge(api, {**call, "method": {"type": "rft", "rft": inner}})
+    report = await validate_call(api, {**call, "method": {"type": "rft", "rft": inner}})
     assert [(fault["code"], fault["param"]) for fault in report["errors"]] == [
         ("invalid_value", "method.type"),
         ("unknown_parameter", "method.rft"),
     ]
     assert "it must be 'supervised', 'dpo' or 'reinforcement'" in report["errors"][0]["message"]
-    gone = await judge(api, {**call, "method": {"type": "rft"}, "training_file": "file-none"})
+    gone = await validate_call(
+        api, {**call, "method": {"type": "rft"}, "training_file": "file-none"}
+    )
     assert [fault["param"] for fault in gone["errors"]] == ["method.type", "training_file"]
 
 
