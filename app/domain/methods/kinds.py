@@ -53,7 +53,8 @@ def _places(kind: MethodType | None, environment: str | None) -> KeyPlaces:
             name: f"method.{other}.{name}" for name in METHOD_MODELS[other].model_fields
         } | exact
     if environment is not None:
-        exact |= {name: f"{PARAM}.{name}" for name in ENVIRONMENTS[environment].model_fields}
+        options = ENVIRONMENTS[environment].model_fields.keys() - {"type"}
+        exact |= {name: f"{PARAM}.{name}" for name in options}
     return KeyPlaces(names, exact)
 
 

@@ -78,6 +78,7 @@ PLACES: list[tuple[dict[str, Any], str, str | None]] = [
     (call(grader=CHECK, hyperparameters=FILES), f"{ROOT}.hyperparameters.validation_file",
      "validation_file"),
     (call(environment=TASKS, hyperparameters={"seed": 1}), f"{ROOT}.hyperparameters.seed", "seed"),
+    (call(environment=TASKS, type="x"), f"{ROOT}.type", None),
     (call(environment=TASKS, training_tasks=20), f"{ROOT}.training_tasks",
      f"{ROOT}.environment.training_tasks"),
     ({**call(environment=TASKS), "operands": 3}, "operands", f"{ROOT}.environment.operands"),
