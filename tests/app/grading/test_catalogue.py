@@ -227,7 +227,7 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score(grader: dict[str
         ({**TAGS, "sections": ["# A"]}, ("tags",), "either"),
         ({"type": "format", "tags": ["a b"]}, ("tags", 0), "pattern"),
         ({"type": "format", "tags": ["a", "a"]}, ("tags",), "stands once"),
-        ({"type": "format", "sections": [" "]}, ("sections",), "not blank"),
+        ({"type": "format", "sections": [" "]}, ("sections", 0), "not blank"),
         (BOUNDS, ("max",), "'min', 'max' or both"),
         ({**BOUNDS, "min": 2, "max": 1}, ("max",), "below 'min'"),
         ({**BOUNDS, "max": True}, ("max",), "integer"),
