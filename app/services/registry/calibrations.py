@@ -29,9 +29,11 @@ from app.services.registry.calibration_files import check_number, read_samples
 from app.services.registry.trials import TrialService
 
 CALIBRATION_LIMIT_S: Final = 240.0
-OF_PROJECT: Final = 2
-OF_ALL: Final = 4
-"""Calibrations of all projects in one process: each holds its samples, of 33 MB and more."""
+OF_ORGANIZATION: Final = 2
+OF_ALL: Final = 8
+"""Calibrations in one process, which one organization cannot fill: each holds its samples, of 33 MB
+and more.
+"""
 _RETRY_AFTER_S: Final = 10.0
 _AT_ONCE: Final = 16
 _SHOWN_FAULTS: Final = 3
@@ -41,7 +43,11 @@ _THREAD_FROM: Final = 16_384
 
 def calibration_slots() -> ProjectSlots:
     return ProjectSlots(
-        OF_PROJECT, noun="calibrations", retry_after_s=_RETRY_AFTER_S, of_all=OF_ALL
+        OF_ORGANIZATION,
+        noun="calibrations",
+        retry_after_s=_RETRY_AFTER_S,
+        owner="organization",
+        of_all=OF_ALL,
     )
 
 

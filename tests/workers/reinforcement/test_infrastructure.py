@@ -58,7 +58,7 @@ def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
 
 
 def test_every_flag_that_a_lost_rollout_keeps_has_its_cure_and_no_other_flag_has_one() -> None:
-    """What a grade keeps is written in one room, and read in another."""
+    """The parts of a stored grade have the names by which reports read them."""
     assert set(CURES) == set(CAUSE_FLAGS)
 
 

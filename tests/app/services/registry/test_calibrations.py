@@ -130,31 +130,31 @@ async def test_others_run_between_the_scores_of_a_scorer_that_never_suspends() -
 async def test_calibrations_beyond_the_slots_are_refused_before_their_file_is_read() -> None:
     slots, files = calibration_slots(), _HeldFiles()
 
-    def calibrate(project: str) -> asyncio.Task[Any]:
+    def calibrate(organization: str) -> asyncio.Task[Any]:
         made = CalibrationService(
             cast("TrialService", _Trials()),
             cast("FileService", files),
             cast("BaselineSamples", None),
-            slot=lambda: slots.taken(project),
+            slot=lambda: slots.taken(organization),
         )
         return asyncio.ensure_future(
             made.calibrate(GRADER, [], file_id="file-1", job_id=None, other=None)
         )
 
-    running = [calibrate(project) for project in ("one", "one", "two", "two")]
-    for project, said in (
-        ("one", "2 calibrations of this"),
-        ("three", "4 calibrations of several"),
+    running = [calibrate(owner) for owner in ("one", "two", "three", "four") for _ in range(2)]
+    for owner, said in (
+        ("one", "2 calibrations of this organization"),
+        ("five", "8 calibrations of several organizations"),
     ):
         with pytest.raises(RateLimited, match=said):
-            await calibrate(project)
-    assert files.reads == 4
+            await calibrate(owner)
+    assert files.reads == 8
     files.released.set()
     for each in running:
         with pytest.raises(NotFound):
             await each
     with pytest.raises(NotFound):
-        await calibrate("three")
+        await calibrate("five")
 
 
 async def test_the_time_limit_counts_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
