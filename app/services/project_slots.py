@@ -38,7 +38,8 @@ class ProjectSlots:
         """Takes a slot for as long as the block runs. Raises `RateLimited`."""
         if self._taken[owner_id] >= self._limit:
             raise RateLimited(
-                f"{self._limit} {self._noun} of this {self._owner} are running; wait for one to end.",
+                f"{self._limit} {self._noun} of this {self._owner} are running; wait for one to "
+                "end.",
                 retry_after_s=self._retry_after_s,
             )
         if self._of_all is not None and self._taken.total() >= self._of_all:

@@ -3,6 +3,7 @@
 `BEGIN` and the settings that row-level security reads are sent in one pipeline.
 """
 
+import asyncio
 import select
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,7 +42,9 @@ def losses_as_unavailable() -> Iterator[None]:
 async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None:
     """Begins a transaction with settings that end with it.
 
-    Raises `ConnectionError` when the connection is lost, and removes it from the pool.
+    Raises `ConnectionError` when the connection is lost, and removes it from the pool. A
+    cancellation removes it too: psycopg does not leave a pipeline that it was cancelled while
+    entering, and the next transaction on the connection would get no rows.
     """
     driver = await driver_of(connection)
     try:
@@ -54,6 +57,9 @@ async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None
             raise
         await connection.invalidate()
         raise ConnectionError("the connection is lost") from error
+    except asyncio.CancelledError:
+        await connection.invalidate()
+        raise
 
 
 async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
