@@ -75,8 +75,11 @@ def test_an_unusable_json_body_is_a_400(service: Service, path: str, name: str) 
     assert answer.headers["x-request-id"].startswith("req_")
 
 
-def test_too_long_a_body_is_a_413_with_and_without_its_length(service: Service) -> None:
-    start = "POST /v1/fine_tuning/jobs HTTP/1.1"
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_too_long_a_body_is_a_413_with_and_without_its_length(
+    service: Service, method: str
+) -> None:
+    start = f"{method} /v1/fine_tuning/jobs HTTP/1.1"
     told = exchange(service, [head(service, start, f"Content-Length: {HUGE + 1}")])
     assert (told.status, told.error["code"]) == (413, "request_too_large")
     before = resident_kib()

@@ -36,6 +36,8 @@ MAX_DEPTH: Final = 100
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
+_READS: Final = frozenset({"GET", "HEAD"})
+_BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding", b"content-encoding"})
 
 
 class BodyGuard:
@@ -66,6 +68,9 @@ class BodyGuard:
             return
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             await envelope(400, "NUL is not allowed in a URL.")(scope, receive, send)
+            return
+        if _reads_without_body(scope):
+            await self._app(scope, receive, send)
             return
         is_form = self._forms is not None and self._forms.fullmatch(scope["path"]) is not None
         upload_limit = _upload_limit(scope["path"])
@@ -104,6 +109,13 @@ class BodyGuard:
             await reply(scope, receive, send)
             return
         await self._app(scope, _replayed(content, receive), send)
+
+
+def _reads_without_body(scope: Scope) -> bool:
+    """Returns True for a request whose method and headers promise that there is no body."""
+    return scope["method"] in _READS and not any(
+        name in _BODY_HEADERS for name, _ in scope["headers"]
+    )
 
 
 def _upload_limit(path: str) -> int | None:

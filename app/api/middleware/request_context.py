@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from uuid import uuid4
 
 import structlog
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.support.errors import server_error
@@ -38,11 +37,14 @@ class RequestContext:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = MutableHeaders(scope=message)
-                headers["x-request-id"] = request_id
-                headers["openai-processing-ms"] = str(round(1000 * (time.perf_counter() - began)))
-                headers["openai-version"] = "2020-10-01"
-                headers.update(added)
+                milliseconds = round(1000 * (time.perf_counter() - began))
+                added["x-request-id"] = request_id
+                added["openai-processing-ms"] = str(milliseconds)
+                added["openai-version"] = "2020-10-01"
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode("latin-1")) for name, value in added.items()),
+                ]
             await send(message)
 
         try:

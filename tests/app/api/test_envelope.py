@@ -88,11 +88,12 @@ async def test_no_content_type_leads_past_the_guard(
     assert "NUL" in reply.json()["error"]["message"]
 
 
+@pytest.mark.parametrize("method", ["POST", "GET"])
 @pytest.mark.parametrize(("length", "status"), [("9" * 5000, 413), ("-5", 400), ("1e3", 400)])
 async def test_a_nonsense_content_length_is_a_client_error(
-    api: Api, length: str, status: int
+    api: Api, length: str, status: int, method: str
 ) -> None:
-    reply = await api.call("POST", "/v1/evals", content=b"{}", headers={"Content-Length": length})
+    reply = await api.call(method, "/v1/evals", content=b"{}", headers={"Content-Length": length})
     assert reply.status_code == status
 
 

@@ -104,7 +104,13 @@ async def test_a_slow_upload_goes_on_while_bytes_come_and_ends_when_they_stop() 
     async def nowhere(_: Message) -> None:
         raise AssertionError("nothing to send")
 
-    scope = {"type": "http", "path": "/v1/files", "query_string": b"", "headers": []}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/files",
+        "query_string": b"",
+        "headers": [],
+    }
     await BodyGuard(reading, idle_s=0.05)(scope, silent, nowhere)
     assert [getattr(error, "status_code", None) for error in seen] == [408]
 
