@@ -10,6 +10,7 @@ from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault, missing
 from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
+from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, places_of
@@ -162,9 +163,14 @@ def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:
 
 
 def _names_environment(method: Method | None) -> bool:
-    """Says if the tasks come from an environment, valid or not."""
+    """Says if the tasks come from an environment, valid or not. A registered one, and any of type
+    `http`, plays the rows of files.
+    """
     sent = None if method is None else method.reinforcement
-    return sent is not None and sent.get("environment") is not None
+    environment = None if sent is None else sent.get("environment")
+    if isinstance(environment, dict) and ("id" in environment or environment.get("type") == HTTP):
+        return False
+    return environment is not None
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

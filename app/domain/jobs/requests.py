@@ -6,14 +6,14 @@ Owns which files a call needs. Must not know how a reference is resolved.
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
-from app.domain.environments.environments import PARAM, BuiltIn
+from app.domain.environments.environments import PARAM, BuiltIn, built_in
 from app.domain.errors import InvalidRequest
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.registry.references import CurriculumSource, ReinforcementBody
+from app.domain.registry.references import CurriculumSource, RegisteredReference, ReinforcementBody
 from app.domain.unknown_keys import UnreadKey
 
 RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
@@ -59,8 +59,10 @@ class JobRequest:
         """The built-in environment that the tasks come from."""
         method = self.method
         match method:
+            case ReinforcementBody(environment=RegisteredReference()):
+                return None
             case ReinforcementBody():
-                return method.environment
+                return built_in(method.environment)
             case SupervisedMethod() | DpoMethod():
                 return None
             case _:

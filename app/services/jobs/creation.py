@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.environments.environments import is_graded_by
+from app.domain.environments.environments import built_in, is_graded_by
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
@@ -238,7 +238,7 @@ def _check_tools(method: ReinforcementMethod) -> None:
 
 def _unasked(method: ReinforcementMethod) -> tuple[str, ...]:
     """Returns the fields whose judges the job never asks."""
-    environment = method.environment
+    environment = built_in(method.environment)
     if environment is None or is_graded_by(environment, method.grader):
         return ()
     return ("environment",)

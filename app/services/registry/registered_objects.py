@@ -250,7 +250,7 @@ def _owners(noun: Noun, definition: dict[str, Any]) -> Iterator[tuple[str, Path]
             return owners_of_tool(definition)
         case Noun.GRADER:
             return owners_of_grader(definition)
-        case Noun.CURRICULUM:
+        case Noun.CURRICULUM | Noun.ENVIRONMENT:
             return iter(())
         case _:
             assert_never(noun)
