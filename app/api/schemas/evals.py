@@ -118,8 +118,8 @@ def _criterion(sent: Json, path: str) -> EvalCriterion:
         raise fault_of(error, path) from error
     if criterion.reads_environment:
         message = (
-            "a grader of type 'environment' takes the rewards of a job's environment, and the items "
-            "of an eval have none"
+            "a grader of type 'environment' takes the rewards of a job's environment, and the "
+            "items of an eval have none"
         )
         raise InvalidRequest(
             f"Invalid value for '{path}': {message}.", param=path, code="invalid_value"

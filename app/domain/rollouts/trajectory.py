@@ -57,6 +57,10 @@ class FailureClass(StrEnum):
     """Something within the rollout cancelled it, as a tool or grader whose own time ran out can."""
 
 
+ENVIRONMENT_FAILURES: Final = frozenset(
+    one for one in FailureClass if one.value.startswith("environment_")
+)
+"""Classes of the failures of an HTTP environment."""
 GRADER_FAILURES: Final = frozenset(one for one in FailureClass if one.value.startswith("grader_"))
 """Classes of the failures of a grader, not of a tool."""
 
