@@ -120,7 +120,7 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         chat_template=base.chat_template,
         reasoning_effort=named_effort(effort),
     )
-    if method.tools and renderer.tools_fault is not None:
+    if method.runs_calls and renderer.tools_fault is not None:
         raise RunFailed(
             f"Model {base.name} {renderer.tools_fault}.", code=BASE_MODEL_UNSUPPORTED, param="model"
         )

@@ -170,10 +170,12 @@ class JobCreationService:
         )
 
     async def _check_model(self, model: str, method: TuningMethod) -> None:
-        """Raises `InvalidRequest` for a model that cannot call the tools of the job."""
+        """Raises `InvalidRequest` for a model that cannot call the tools of the job, or
+        play in its environment.
+        """
         match method:
-            case ReinforcementMethod(tools=tools):
-                base = base_of(self._base_models, model) if tools else None
+            case ReinforcementMethod(runs_calls=runs_calls):
+                base = base_of(self._base_models, model) if runs_calls else None
             case SupervisedMethod() | DpoMethod():
                 base = None
             case _:
@@ -183,7 +185,8 @@ class JobCreationService:
         fault = (await asyncio.to_thread(tool_use, base)).fault
         if fault is not None:
             raise InvalidRequest(
-                f"Model {base.name} {fault}. Use another model, or a job without tools.",
+                f"Model {base.name} {fault}. Use another model, or a job without tools "
+                "and environment.",
                 param="model",
                 code=BASE_MODEL_UNSUPPORTED,
             )

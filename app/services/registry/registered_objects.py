@@ -1,4 +1,4 @@
-"""Registered tools, graders and curricula: their versions, names and sealed secrets.
+"""Registered tools, graders, curricula and environments: their versions, names and sealed secrets.
 
 Owns the split of a definition into what is shown and what is sealed, and the way back. A value that
 is sent as `[redacted]` stands for the earlier one, and only as long as its address is the same (see
