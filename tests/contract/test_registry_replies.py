@@ -1,4 +1,4 @@
-"""Live replies of registered objects fit the published specification, and the generated Python client
+"""Live replies of registered objects fit the published specification, and the generated client
 reads them, with and without warnings.
 """
 

@@ -6,7 +6,10 @@ from dataclasses import replace
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.rollouts.trajectory import FailureClass, StopReason
+from app.dashboard.transcripts import transcript
+from app.domain.graders.rollout_samples import sample_object
+from app.domain.rollouts.stored_traces import trajectory_of
+from app.domain.rollouts.trajectory import FailureClass, Grade, ScoredRollout, StopReason
 from app.gateways.endpoints.signing import signing_secret
 from tests.support.endpoints import Received, Reply
 from tests.support.environments import game_row
@@ -15,6 +18,7 @@ from tests.support.http_tables import HEADERS, LIMITS, SEED, guess, table
 from tests.support.journals import as_stored
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import KEY, SECRET_KEY
+from workers.runs.trace import rollout_row
 
 
 async def test_an_episode_is_reset_stepped_and_closed(writer: Writer) -> None:
@@ -209,3 +213,22 @@ async def test_without_tools_in_the_answer_the_rows_are_offered(writer: Writer) 
         trajectory = await at.play("42")
     assert trajectory.messages[:-1] == game_row(42).messages
     assert writer.renderer.decode(trajectory.tokens).count(GUESS["function"]["name"]) == 0
+
+
+async def test_a_stored_trace_shows_the_steps_and_is_graded_the_same(writer: Writer) -> None:
+    async with table(writer, GuessingWorld()) as at:
+        trajectory = await at.play("no idea", guess(20), "42")
+    stored = rollout_row(ScoredRollout(trajectory, grade=Grade(0.9)), project_id="proj_a")
+    assert [turn["environment"]["reward"] for turn in stored.trace["turns"]] == [0, -0.1, 1.0]
+    assert stored.trace["environment"]["done"] is True
+    again = sample_object(trajectory_of(stored))["environment"]
+    assert again == sample_object(trajectory)["environment"] == stored.trace["environment"]
+    parts = transcript(stored).parts
+    assert [(part.role, part.text, part.reward, part.done) for part in parts] == [
+        ("user", "Begin.", None, False),
+        ("user", RULES[0]["content"], None, False),
+        ("assistant", "no idea", 0, False),
+        ("user", "Write a number.", None, False),
+        ("assistant", "", -0.1, False),
+        ("assistant", "42", 1.0, True),
+    ]
