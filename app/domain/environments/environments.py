@@ -68,6 +68,14 @@ def built_in(environment: AnyEnvironment | None) -> BuiltIn | None:
             return environment
 
 
+def read_built_in(sent: Any) -> BuiltIn:
+    """Reads an environment that tasks come from. Raises `ValueError` for any other."""
+    environment = built_in(read_environment(sent))
+    if environment is None:
+        raise ValueError("the tasks do not come from this environment")
+    return environment
+
+
 Environment = Annotated[AnyEnvironment, Field(discriminator="type"), WrapValidator(_by_hand)]
 
 

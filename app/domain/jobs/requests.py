@@ -59,10 +59,11 @@ class JobRequest:
         """The built-in environment that the tasks come from."""
         method = self.method
         match method:
-            case ReinforcementBody(environment=RegisteredReference()):
-                return None
             case ReinforcementBody():
-                return built_in(method.environment)
+                environment = method.environment
+                return (
+                    None if isinstance(environment, RegisteredReference) else built_in(environment)
+                )
             case SupervisedMethod() | DpoMethod():
                 return None
             case _:

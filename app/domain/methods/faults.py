@@ -74,7 +74,7 @@ def _refused(param: str, why: str) -> InvalidRequest:
 
 def _has_http_environment(method: Any) -> bool:
     environment = _value(method, "environment")
-    return _value(environment, "type") == HTTP
+    return bool(_value(environment, "type") == HTTP)
 
 
 def _value(holder: Any, name: str) -> Any:

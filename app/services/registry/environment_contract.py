@@ -116,7 +116,7 @@ class EnvironmentTest:
     ) -> _Value | EndpointFault:
         """Makes one attempt of a call and records it. A breaker of its own spoils no later one."""
         pool = EndpointPool(self._egress, timeout_s=self._call_timeout_s, max_retries=0)
-        self._egress.last_reply = None
+        before = len(self._egress.exchanges)
         result: _Value | EndpointFault
         try:
             answer = await pool.endpoint(self._environment.url).call(
@@ -125,7 +125,8 @@ class EnvironmentTest:
             result = answer.value
         except EndpointFault as fault:
             result = fault
-        reply = self._egress.last_reply
+        made = self._egress.exchanges[before:]
+        reply = self._egress.last_reply if made and made[-1].failure is None else None
         self.exchanges.append(
             Exchange(
                 call=name,

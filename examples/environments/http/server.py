@@ -16,6 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 from typing import Any
 
+from typing_extensions import override
+
 from examples.records_agent.grading import RecordedCall, grade
 from examples.records_agent.records import STORE_SEED, Catalogue, build_catalogue
 from examples.records_agent.tools import ERROR, SCHEMAS, call_tool
@@ -94,7 +96,8 @@ def serve(world: RecordsWorld, *, host: str = "127.0.0.1", port: int = 8910) -> 
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as above
+        @override
+        def log_message(self, format: str, *args: Any) -> None:
             """Prints nothing for each request."""
 
     server = ThreadingHTTPServer((host, port), Handler, bind_and_activate=False)

@@ -16,7 +16,7 @@ async def test_an_update_moves_no_secret_to_another_address(api: Api) -> None:
     moved = {"url": f"{ENDPOINT}/other", "headers": {"X-K": "[redacted]"}}
     reply = await api.call("POST", f"{REGISTRY}/{made['id']}", json=moved)
     assert reply.status_code == 400
-    assert reply.json()["error"]["param"] == "headers.X-K"
+    assert reply.json()["error"]["param"] == "headers"
     same = await api.call("POST", f"{REGISTRY}/{made['id']}", json=made)
     assert same.status_code == 200, same.text
     assert same.json()["version"] == 2
@@ -98,7 +98,7 @@ async def test_a_test_sends_the_turn_that_it_is_given(database: Database) -> Non
         ({"close": Reply(500)}, ["passed", "passed", "passed", "warned", "passed"],
          "answered 500"),
         ({"step": Reply(body=b"x" * 2_000_000)},
-         ["passed", "failed", "skipped", "passed", "passed"], "1 MB"),
+         ["passed", "failed", "skipped", "passed", "passed"], "larger than"),
     ],
 )  # fmt: skip
 async def test_a_test_finds_what_would_lose_rollouts(

@@ -96,15 +96,13 @@ async def test_a_replay_asks_nothing_twice_and_goes_on(writer: Writer) -> None:
         world.episodes.setdefault("e1", 42)  # a kill sends no close
         world.closed.clear()
         at.journal = as_stored(at.journal)
-        found = await at.play(*turns)
+        found = await at.play(*turns[2:])  # the first two are journalled
     assert (len(world.of("reset")), len(world.of("step"))) == (1, 4)
     assert [call["type"] for call in world.calls[asked:]] == ["step", "step", "close"]
     assert world.earned == quiet.earned
-    figures = {"started_at": 0.0, "finished_at": 0.0}
     assert found.messages == expected.messages
     assert found.tokens == expected.tokens
     assert found.environment_reward == expected.environment_reward
-    assert replace(found, **figures, turns=[]) == replace(expected, **figures, turns=[])
 
 
 async def test_an_environment_that_lost_the_episode_is_begun_anew(writer: Writer) -> None:

@@ -34,7 +34,7 @@ BAD: list[Bad] = [
     ("reset", lambda _: Reply(json={"episode_id": "e", "tools": [{"type": "f"}]}), "`tools[0]`"),
     ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [
         {"role": "user", "content": "long " * 5000}]}), "the context 2048"),
-    ("reset", lambda _: Reply(204), "not JSON"),
+    ("reset", lambda _: Reply(204), "not valid HTTP"),
     ("reset", lambda _: Reply(302, {}, headers={"Location": "http://169.254.169.254/"}),
      "answered 302"),
     ("step", lambda _: Reply(json={}), "`done`: Field required"),
@@ -61,7 +61,7 @@ BAD: list[Bad] = [
     ("step", lambda _: Reply(body=b"[" * 20_000), "not JSON"),
     ("step", lambda _: Reply(body=b'{"done": true, "more": [%s0]}' % (b"0," * 30_000)),
      "more than 25000 values"),
-    ("step", lambda _: Reply(body=b"x" * 10_000_000), "1 MB"),
+    ("step", lambda _: Reply(body=b"x" * 10_000_000), "larger than 1048576"),
 ]  # fmt: skip
 
 
