@@ -54,7 +54,7 @@ async def test_names_lists_and_tenants_are_those_of_the_registry(api: Api) -> No
         ("GET", ""), ("POST", ""), ("DELETE", ""), ("POST", "/test"), ("GET", "/versions"),
     )  # fmt: skip
     for method, path in calls:
-        sent = {"json": {}} if method == "POST" else {}
+        sent: Json = {"json": {}} if method == "POST" else {}
         url = f"{REGISTRY}/{made['id']}{path}"
         reply = await api.call(method, url, key=api.other_key, **sent)
         assert (reply.status_code, reply.json()["error"]["code"]) == (404, "environment_not_found")

@@ -173,6 +173,7 @@ async def test_a_registered_environment_is_used_by_its_id(api: Api, body: Json) 
     changed = await api.call("POST", f"{REGISTRY}/{made['id']}", json={"rate_limit": 5})
     assert (changed.json()["version"], changed.json()["rate_limit"]) == (2, 5)
     assert changed.json()["headers"] == {"X-K": "[redacted]"}
+    sent = body
     for version, rate in ((1, None), (None, 5)):
         reference = {"id": made["id"]} | ({} if version is None else {"version": version})
         sent = with_method(body, environment=reference)

@@ -125,6 +125,7 @@ async def test_the_curves_of_a_step_are_those_of_the_environment(writer: Writer)
     async with table(writer, world) as at:
         won = await at.play("10", "42")
         at.journal, world.instead = InMemoryJournal(), lambda *_: None
+        world.forget()
         ended = await at.play("10", "20", limits=replace(LIMITS, max_episode_steps=2))
     lost = Failure(FailureClass.ENVIRONMENT_TIMEOUT, "no answer", "world")
     values = summarise(
