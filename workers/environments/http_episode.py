@@ -18,7 +18,7 @@ from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
-    Refusal,
+    Refused,
     ResetAnswer,
     StepAnswer,
     close_body,
@@ -52,10 +52,8 @@ class EnvironmentEndpoint:
     name: str
     headers: dict[str, str] | None = field(repr=False)
 
-    async def ask(
-        self, call: EnvironmentCall, read: Read[_Value | Refusal]
-    ) -> EndpointAnswer[_Value | Refusal]:
-        """Raises `EnvironmentFailure`."""
+    async def ask(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
+        """Raises `EnvironmentFailure`, and `Refused` for a call that the environment refused."""
         try:
             return await self.send(call, read)
         except EndpointFault as fault:
@@ -151,23 +149,24 @@ class HttpEpisode:
             log.info("episode not closed", rollout_id=self._key.trace_id, error=str(error))
 
     async def _reset(self, call: EnvironmentCall) -> ResetAnswer:
-        answer = await self._customer.ask(call, partial(read_reset, before=self._row.messages))
-        return self._accepted(answer).value
+        read = partial(read_reset, before=self._row.messages)
+        try:
+            return (await self._customer.ask(call, read)).value
+        except Refused as refused:
+            raise self._refused(refused) from refused
 
     async def _step(self, turn: SentTurn) -> AnsweredStep:
         """Steps the environment; an episode that it lost is begun anew first."""
-        answer = await self._send(turn)
-        while (
-            isinstance(answer.value, Refusal)
-            and answer.value.is_gone
-            and self._rebuilds < MAX_REBUILDS
-        ):
+        while True:
+            try:
+                answer = await self._send(turn)
+                return AnsweredStep(answer.value, answer.latency_s, answer.attempts)
+            except Refused as refused:
+                if not refused.is_gone or self._rebuilds == MAX_REBUILDS:
+                    raise self._refused(refused) from refused
             await self._begin_anew()
-            answer = await self._send(turn)
-        accepted = self._accepted(answer)
-        return AnsweredStep(accepted.value, accepted.latency_s, accepted.attempts)
 
-    async def _send(self, turn: SentTurn) -> EndpointAnswer[StepAnswer | Refusal]:
+    async def _send(self, turn: SentTurn) -> EndpointAnswer[StepAnswer]:
         call = self._step_call(turn, self._episode_id)
         return await self._customer.ask(call, partial(read_step, call_ids=turn.call_ids))
 
@@ -182,19 +181,17 @@ class HttpEpisode:
             before.messages,
             before.tools,
         )
-        for turn, answer in self._played if same else ():
-            same = same and (await self._send(turn)).value == answer
+        try:
+            for turn, answer in self._played if same else ():
+                same = same and (await self._send(turn)).value == answer
+        except Refused as refused:
+            raise self._refused(refused) from refused
         if not same:
             message = "lost the episode, and answered differently when it was begun anew"
             raise self._customer.failure(FailureClass.ENVIRONMENT_BAD_REPLY, message)
 
-    def _accepted(self, answer: EndpointAnswer[_Value | Refusal]) -> EndpointAnswer[_Value]:
-        """Raises `EnvironmentFailure` for a call that the environment refused."""
-        match answer.value:
-            case Refusal() as refusal:
-                raise self._customer.failure(FailureClass.ENVIRONMENT_ERROR, refusal.message)
-            case value:
-                return EndpointAnswer(value, answer.attempts, answer.latency_s)
+    def _refused(self, refused: Refused) -> EnvironmentFailure:
+        return self._customer.failure(FailureClass.ENVIRONMENT_ERROR, str(refused))
 
     def _reset_call(self) -> EnvironmentCall:
         body = reset_body(self._key.trace_id, self._row.item, seed=self._seed)

@@ -150,7 +150,7 @@ class EnvironmentTestResult(Described):
     checks: list[EnvironmentCheck]
     """The checks, in the order in which they ran."""
     exchanges: list[EnvironmentExchange]
-    """What was sent and answered, in order."""
+    """Every call with its answer, in order."""
 
     @classmethod
     def of(cls, report: EnvironmentReport) -> "EnvironmentTestResult":

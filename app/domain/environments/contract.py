@@ -20,7 +20,7 @@ class EnvironmentPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class EpisodeCall:
     """One call of the test, with its answer."""
 
     call: str
@@ -41,7 +41,7 @@ class EnvironmentReport:
     url: str
     created_at: int
     duration_ms: float
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[EpisodeCall, ...]
     checks: tuple[Check, ...]
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from types import MappingProxyType
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, assert_never, get_args
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from app.domain.environments.arithmetic import ArithmeticEnvironment
 from app.domain.environments.code_execution import CodeExecutionEnvironment
 from app.domain.environments.gsm8k import Gsm8kEnvironment
-from app.domain.environments.http import HTTP, HttpEnvironment
+from app.domain.environments.http import HTTP, HttpEnvironmentSpec
 from app.domain.environments.llm_judge import LlmJudgeEnvironment
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.task_numbers import task_number
@@ -20,13 +20,13 @@ from app.domain.graders.graders import read_grader
 PARAM: Final = "method.reinforcement.environment"
 FILE_PARAM: Final = f"{PARAM}.file"
 BuiltIn = ArithmeticEnvironment | Gsm8kEnvironment | CodeExecutionEnvironment | LlmJudgeEnvironment
-AnyEnvironment = BuiltIn | HttpEnvironment
+AnyEnvironment = BuiltIn | HttpEnvironmentSpec
 ENVIRONMENTS: Final = MappingProxyType(
     {str(get_args(model.model_fields["type"].annotation)[0]): model for model in get_args(BuiltIn)}
 )
 
 
-_MODELS: Final = MappingProxyType({**ENVIRONMENTS, HTTP: HttpEnvironment})
+_MODELS: Final = MappingProxyType({**ENVIRONMENTS, HTTP: HttpEnvironmentSpec})
 
 
 def read_environment(sent: Any) -> AnyEnvironment:
@@ -34,7 +34,7 @@ def read_environment(sent: Any) -> AnyEnvironment:
 
     By hand, so that an error's place is the path a client wrote, without a union's tags.
     """
-    if isinstance(sent, EnvironmentOptions | HttpEnvironment):
+    if isinstance(sent, EnvironmentOptions | HttpEnvironmentSpec):
         return sent  # type: ignore[return-value]  # the union has every class of it
     if not isinstance(sent, dict):
         raise PydanticCustomError("environment_type", "an environment is an object")
@@ -59,13 +59,28 @@ def _by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: 
     return read_environment(sent)
 
 
-def built_in(environment: AnyEnvironment | None) -> BuiltIn | None:
+def built_in(environment: object) -> BuiltIn | None:
     """Returns the environment if the tasks of a job come from it, not only its turns."""
+    if isinstance(environment, EnvironmentOptions):
+        return environment  # type: ignore[return-value]  # the union has every class of it
+    return None
+
+
+def over_http(environment: AnyEnvironment | None) -> HttpEnvironmentSpec | None:
+    """Returns the environment if it is a customer's, which answers the turns of rollouts."""
     match environment:
-        case HttpEnvironment() | None:
+        case HttpEnvironmentSpec():
+            return environment
+        case (
+            ArithmeticEnvironment()
+            | Gsm8kEnvironment()
+            | CodeExecutionEnvironment()
+            | LlmJudgeEnvironment()
+            | None
+        ):
             return None
         case _:
-            return environment
+            assert_never(environment)
 
 
 def read_built_in(sent: Any) -> BuiltIn:

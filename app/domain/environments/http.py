@@ -19,7 +19,7 @@ def _absent(value: Any) -> bool:
     return value is None
 
 
-class HttpEnvironment(Described):
+class HttpEnvironmentSpec(Described):
     """A world behind one address of the customer's: `reset`, `step` and `close` are POSTed there.
     It offers the tools, answers each turn, and may give the reward.
     """

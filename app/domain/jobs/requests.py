@@ -13,7 +13,7 @@ from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.registry.references import CurriculumSource, RegisteredReference, ReinforcementBody
+from app.domain.registry.references import CurriculumSource, ReinforcementBody
 from app.domain.unknown_keys import UnreadKey
 
 RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
@@ -60,10 +60,7 @@ class JobRequest:
         method = self.method
         match method:
             case ReinforcementBody():
-                environment = method.environment
-                return (
-                    None if isinstance(environment, RegisteredReference) else built_in(environment)
-                )
+                return built_in(method.environment)
             case SupervisedMethod() | DpoMethod():
                 return None
             case _:

@@ -14,8 +14,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from app.domain.described import Described
 from app.domain.documents.fields import OpenKeys
-from app.domain.environments.environments import Environment
-from app.domain.environments.http import HttpEnvironment
+from app.domain.environments.environments import Environment, over_http
+from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.graders.graders import Grader
 from app.domain.methods.learning import LearningOptions, shown_learning
 from app.domain.methods.loss import fault
@@ -113,13 +113,9 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     """Sizes, rates and intervals."""
 
     @property
-    def http_environment(self) -> HttpEnvironment | None:
+    def http_environment(self) -> HttpEnvironmentSpec | None:
         """The customer's environment that answers the turns of this job's rollouts."""
-        match self.environment:
-            case HttpEnvironment() as environment:
-                return environment
-            case _:
-                return None
+        return over_http(self.environment)
 
     @property
     def runs_calls(self) -> bool:

@@ -165,7 +165,7 @@ class Trajectory:
 
     @property
     def environment_reward(self) -> EpisodeReward | None:
-        """What the environment gave; `None` outside of an HTTP environment."""
+        """The rewards of the environment; `None` outside of an HTTP environment."""
         return episode_reward(self.environment_steps) if self.in_environment else None
 
     @property

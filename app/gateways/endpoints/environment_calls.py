@@ -27,19 +27,16 @@ _MAX_COMPONENTS: Final = 64
 _Number = Annotated[float, Field(ge=-LARGEST_REWARD, le=LARGEST_REWARD, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An answer of 4xx that trying again would not change."""
+class Refused(Exception):
+    """An answer of 4xx, which trying again would not change."""
 
-    status: int
+    def __init__(self, status: int) -> None:
+        super().__init__(f"answered {status}")
+        self.status = status
 
     @property
     def is_gone(self) -> bool:
         return self.status in GONE
-
-    @property
-    def message(self) -> str:
-        return f"answered {self.status}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +143,11 @@ def assistant_message(content: str, calls: Sequence[tuple[str, str, str]]) -> di
     return message
 
 
-def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> ResetAnswer | Refusal:
+def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> ResetAnswer:
     """Reads the answer to `reset`; `before` are the messages that its own follow. Raises
-    `EndpointFault`.
+    `EndpointFault` and `Refused`.
     """
-    sent = _object(reply)
-    if isinstance(sent, Refusal):
-        return sent
-    answer = _validated(_Reset, sent)
+    answer = _validated(_Reset, _object(reply))
     messages, tools = answer.messages or [], answer.tools
     for pointer, fault in messages_faults([*before, *messages], ""):
         position = int(pointer.split("/")[1]) - len(before)
@@ -165,12 +159,9 @@ def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> Re
     return ResetAnswer(answer.episode_id, messages, tools, _unread(answer))
 
 
-def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer | Refusal:
-    """Reads the answer to a turn with the calls `call_ids`. Raises `EndpointFault`."""
-    sent = _object(reply)
-    if isinstance(sent, Refusal):
-        return sent
-    answer = _validated(_Step, sent)
+def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
+    """Reads the answer to a turn with the calls `call_ids`. Raises as `read_reset`."""
+    answer = _validated(_Step, _object(reply))
     results = {
         one.call_id: CallResult(storable(one.content), one.error) for one in answer.results or ()
     }
@@ -205,10 +196,12 @@ def _check_results(answer: _Step, results: Mapping[str, object], call_ids: Seque
         raise _bad("a turn without calls needs a `message`, or `done`")
 
 
-def _object(reply: EgressReply) -> dict[str, Any] | Refusal:
-    """Returns the JSON object of a reply. Raises `EndpointFault` for anything else of 200."""
+def _object(reply: EgressReply) -> dict[str, Any]:
+    """Returns the JSON object of a reply. Raises `Refused` for 4xx, `EndpointFault` for any other
+    reply without one.
+    """
     if is_client_error(reply.status):
-        return Refusal(reply.status)
+        raise Refused(reply.status)
     if not is_success(reply.status):
         raise _bad(f"answered {reply.status}")
     try:

@@ -5,14 +5,15 @@ that would hide a fault, and a report whatever the environment does. Must not kn
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from standardwebhooks import Webhook
 
-from app.domain.environments.contract import EnvironmentPlan, Exchange
-from app.domain.environments.http import HttpEnvironment
+from app.domain.environments.contract import EnvironmentPlan, EpisodeCall
+from app.domain.environments.http import HttpEnvironmentSpec
+from app.domain.http_status import is_success
 from app.domain.ids import new_id
 from app.domain.storable_text import storable
 from app.domain.tools.contract import Check
@@ -20,7 +21,7 @@ from app.domain.tools.sample_arguments import sample_arguments
 from app.gateways.egress.egress import Egress, EgressReply
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
-    Refusal,
+    Refused,
     ResetAnswer,
     StepAnswer,
     assistant_message,
@@ -33,14 +34,19 @@ from app.gateways.endpoints.environment_calls import (
 )
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool
 from app.gateways.endpoints.signing import CallSigner, signing_secret
-from app.services.registry.tool_contract import RecordingEgress
+from app.services.registry.tool_contract import Exchange, RecordingEgress
 
 _SHOWN: Final = 2_000
 _TEXT: Final = "This is a test."
 _PROMPT: Final = ({"role": "user", "content": _TEXT},)
 """The messages of a test whose task has none."""
 _SKIPPED: Final = "There was no episode to step."
+_OF_EPISODES: Final = ("step", "idempotency", "close")
 _Value = TypeVar("_Value")
+
+
+class _NoAnswer(Exception):
+    """A call without a usable answer; the text is a sentence for the customer."""
 
 
 class EnvironmentTest:
@@ -49,14 +55,14 @@ class EnvironmentTest:
     def __init__(
         self,
         egress: Egress,
-        environment: HttpEnvironment,
+        environment: HttpEnvironmentSpec,
         plan: EnvironmentPlan,
         *,
         secret_keys: tuple[str, ...],
         project_id: str,
         call_timeout_s: float,
     ) -> None:
-        self.exchanges = list[Exchange]()
+        self.exchanges = list[EpisodeCall]()
         self._egress = RecordingEgress(egress, Webhook(signing_secret(secret_keys[0], project_id)))
         self._environment = environment
         self._plan = plan
@@ -68,15 +74,12 @@ class EnvironmentTest:
         """Returns every check, those that could not be made as `skipped`."""
         before = self._plan.task.get("messages") or list(_PROMPT)
         body = reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
-        begun = await self._ask("reset", self._call(body), partial(read_reset, before=before))
-        checks = [_rated("reset", begun, _reset_check)]
-        match begun:
-            case ResetAnswer():
-                checks += await self._episode(begun)
-            case _:
-                checks += [Check(name, "skipped", _SKIPPED) for name in ("step", "idempotency")]
-                checks += [Check("close", "skipped", _SKIPPED)]
-        return [*checks, self._signature()]
+        try:
+            begun = await self._ask("reset", self._call(body), partial(read_reset, before=before))
+        except _NoAnswer as fault:
+            skipped = [Check(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
+            return [Check("reset", "failed", str(fault)), *skipped, self._signature()]
+        return [_reset_check(begun), *await self._episode(begun), self._signature()]
 
     async def _episode(self, begun: ResetAnswer) -> list[Check]:
         calls = list(self._calls(begun))
@@ -85,16 +88,45 @@ class EnvironmentTest:
         body = step_body(self._rollout_id, begun.episode_id, turn=0, message=message)
         step = self._call(body)
         read = partial(read_step, call_ids=[call_id for call_id, _, _ in calls])
-        first = await self._ask("step", step, read)
-        checks = [_rated("step", first, _step_check)]
-        if isinstance(first, StepAnswer):
-            checks.append(_same_check(first, await self._ask("step again", step, read)))
-        else:
-            checks.append(Check("idempotency", "skipped", "The step had no usable answer."))
-        done = isinstance(first, StepAnswer) and first.done
+        done = False
+        try:
+            first = await self._ask("step", step, read)
+            done = first.done
+            checks = [_step_check(first), await self._same(first, step, read)]
+        except _NoAnswer as fault:
+            reason = "The step had no usable answer."
+            checks = [
+                Check("step", "failed", str(fault)),
+                Check("idempotency", "skipped", reason),
+            ]
         body = close_body(self._rollout_id, begun.episode_id, done=done)
-        closed = await self._ask("close", self._call(body), read_close)
-        return [*checks, _close_check(closed)]
+        return [*checks, await self._closed(self._call(body))]
+
+    async def _same(
+        self, first: StepAnswer, step: EnvironmentCall, read: Callable[[EgressReply], StepAnswer]
+    ) -> Check:
+        """Sends the same step again, as after a lost connection."""
+        try:
+            same = await self._ask("step again", step, read) == first
+        except _NoAnswer:
+            same = False
+        if same:
+            text = "The same Idempotency-Key got the same answer."
+            return Check("idempotency", "passed", text)
+        text = (
+            "The same Idempotency-Key got another answer: after a lost connection the step is sent "
+            "again, and the episode would go on from a turn that the model did not take."
+        )
+        return Check("idempotency", "warned", text)
+
+    async def _closed(self, call: EnvironmentCall) -> Check:
+        try:
+            status = await self._ask("close", call, read_close)
+        except _NoAnswer as fault:
+            return Check("close", "warned", f"{fault} No rollout is lost for it.")
+        if is_success(status):
+            return Check("close", "passed", "The episode was closed.")
+        return Check("close", "warned", f"close was answered {status}.")
 
     def _calls(self, begun: ResetAnswer) -> Iterator[tuple[str, str, str]]:
         """Yields id, name and arguments of the turn's calls."""
@@ -113,22 +145,28 @@ class EnvironmentTest:
 
     async def _ask(
         self, name: str, call: EnvironmentCall, read: Callable[[EgressReply], _Value]
-    ) -> _Value | EndpointFault:
-        """Makes one attempt of a call and records it. A breaker of its own spoils no later one."""
+    ) -> _Value:
+        """Makes one attempt of a call and records it. A breaker of its own spoils no later one.
+        Raises `_NoAnswer`.
+        """
         pool = EndpointPool(self._egress, timeout_s=self._call_timeout_s, max_retries=0)
         before = len(self._egress.exchanges)
-        result: _Value | EndpointFault
         try:
             answer = await pool.endpoint(self._environment.url).call(
                 call.request(self._environment.headers), read, signer=self._signer
             )
-            result = answer.value
         except EndpointFault as fault:
-            result = fault
-        made = self._egress.exchanges[before:]
+            raise _NoAnswer(f"No usable answer: {fault.message}.") from fault
+        except Refused as refused:
+            raise _NoAnswer(f"The environment {refused}.") from refused
+        finally:
+            self._record(name, call, self._egress.exchanges[before:])
+        return answer.value
+
+    def _record(self, name: str, call: EnvironmentCall, made: Sequence[Exchange]) -> None:
         reply = self._egress.last_reply if made and made[-1].failure is None else None
         self.exchanges.append(
-            Exchange(
+            EpisodeCall(
                 call=name,
                 sent=dict(call.body),
                 status=None if reply is None else reply.status,
@@ -136,7 +174,6 @@ class EnvironmentTest:
                 latency_ms=None if reply is None else round(1000 * reply.latency_s, 1),
             )
         )
-        return result
 
     def _signature(self) -> Check:
         """Verifies the signature of the sent bytes as the customer would."""
@@ -152,17 +189,6 @@ class EnvironmentTest:
 def _text_of(body: bytes) -> str:
     text = storable(body[: 4 * _SHOWN].decode(errors="replace"))
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-def _rated(name: str, result: Any, rate: Callable[[Any], Check]) -> Check:
-    """Rates a usable answer; any other fails the check with its reason."""
-    match result:
-        case EndpointFault() as fault:
-            return Check(name, "failed", f"No usable answer: {fault.message}.")
-        case Refusal() as refusal:
-            return Check(name, "failed", f"The environment {refusal.message}.")
-        case _:
-            return rate(result)
 
 
 def _reset_check(begun: ResetAnswer) -> Check:
@@ -192,25 +218,3 @@ def _state(answer: StepAnswer) -> str:
 def _unread(name: str, keys: tuple[str, ...]) -> Check:
     listed = ", ".join(f"`{key[:80]}`" for key in keys[:10])
     return Check(name, "warned", f"Nothing reads these keys of the answer: {listed}.")
-
-
-def _same_check(first: StepAnswer, again: StepAnswer | Refusal | EndpointFault) -> Check:
-    if again == first:
-        text = "The same Idempotency-Key got the same answer."
-        return Check("idempotency", "passed", text)
-    text = (
-        "The same Idempotency-Key got another answer: after a lost connection the step is sent "
-        "again, and the episode would go on from a turn that the model did not take."
-    )
-    return Check("idempotency", "warned", text)
-
-
-def _close_check(closed: int | EndpointFault) -> Check:
-    match closed:
-        case EndpointFault() as fault:
-            text = f"No answer to close: {fault.message}. Rollouts are not lost for it."
-            return Check("close", "warned", text)
-        case status if 200 <= status < 300:  # noqa: PLR2004 - success
-            return Check("close", "passed", "The episode was closed.")
-        case status:
-            return Check("close", "warned", f"close was answered {status}.")

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
-from app.domain.environments.http import HttpEnvironment
+from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
 from app.domain.secrets.urls import shown_url
 from app.domain.unknown_keys import UnreadKey
@@ -20,7 +20,7 @@ from app.services.registry.registered_objects import RegistryPorts, RegistryServ
 from app.services.registry.tool_checks import CALL_TIMEOUT_S
 from app.store.database import Database
 
-_ADAPTER: Final = TypeAdapter(HttpEnvironment)
+_ADAPTER: Final = TypeAdapter(HttpEnvironmentSpec)
 
 
 MAX_TESTS: Final = 4
@@ -34,7 +34,7 @@ def environment_test_slots() -> ProjectSlots:
 
 class EnvironmentService(RegistryService):
     noun: ClassVar[Noun] = Noun.ENVIRONMENT
-    models: ClassVar[tuple[type[BaseModel], ...]] = (HttpEnvironment,)
+    models: ClassVar[tuple[type[BaseModel], ...]] = (HttpEnvironmentSpec,)
 
     @override
     def __init__(
