@@ -24,6 +24,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperp
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.preflight_issues import PreflightIssue
+from app.domain.registry.references import is_reference
 from app.preflight.estimate import Pace, estimate
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
@@ -246,9 +247,13 @@ def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
 
 
 def _is_http(inner: dict[str, Any]) -> bool:
-    """Says if the environment of a call is one that the job calls, beside its grader."""
+    """Says if the environment of a call is one that the job calls, beside its grader. A reference
+    that could not be resolved counts: only such environments are registered.
+    """
     environment = inner.get("environment")
-    return isinstance(environment, dict) and environment.get("type") == HTTP
+    return isinstance(environment, dict) and (
+        environment.get("type") == HTTP or is_reference(environment, "type")
+    )
 
 
 def _has_own_grader(inner: dict[str, Any]) -> bool:

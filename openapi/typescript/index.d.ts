@@ -4524,7 +4524,7 @@ export interface components {
             checks: components["schemas"]["EnvironmentCheck"][];
             /**
              * Exchanges
-             * @description What was sent and answered, in order.
+             * @description Every call with its answer, in order.
              */
             exchanges: components["schemas"]["EnvironmentExchange"][];
         };
@@ -5974,11 +5974,11 @@ export interface components {
             max_steps: number;
         };
         /**
-         * HttpEnvironment
+         * HttpEnvironmentSpec
          * @description A world behind one address of the customer's: `reset`, `step` and `close` are POSTed there.
          *     It offers the tools, answers each turn, and may give the reward.
          */
-        HttpEnvironment: {
+        HttpEnvironmentSpec: {
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -8518,7 +8518,7 @@ export interface components {
              * Environment
              * @description An environment (an extension): a built-in source of tasks, in place of the files, or one of type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has a grader of its own.
              */
-            environment?: (components["schemas"]["ArithmeticEnvironment"] | components["schemas"]["Gsm8kEnvironment"] | components["schemas"]["CodeExecutionEnvironment"] | components["schemas"]["LlmJudgeEnvironment"] | components["schemas"]["HttpEnvironment"]) | components["schemas"]["RegisteredReference"] | null;
+            environment?: (components["schemas"]["ArithmeticEnvironment"] | components["schemas"]["Gsm8kEnvironment"] | components["schemas"]["CodeExecutionEnvironment"] | components["schemas"]["LlmJudgeEnvironment"] | components["schemas"]["HttpEnvironmentSpec"]) | components["schemas"]["RegisteredReference"] | null;
             /**
              * Grader
              * @description The function that scores each rollout: a definition, a registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for. Required without an `environment`, whose own grader it replaces.

@@ -15,7 +15,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.supervised import MethodType
-from app.domain.registry.references import CurriculumSource, read_curriculum
+from app.domain.registry.references import CurriculumSource, is_reference, read_curriculum
 from app.domain.unknown_keys import KeyPlaces, UnreadKey, meant_for, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -168,9 +168,9 @@ def _names_environment(method: Method | None) -> bool:
     """
     sent = None if method is None else method.reinforcement
     environment = None if sent is None else sent.get("environment")
-    if isinstance(environment, dict) and ("id" in environment or environment.get("type") == HTTP):
+    if isinstance(environment, dict) and environment.get("type") == HTTP:
         return False
-    return environment is not None
+    return environment is not None and not is_reference(environment, "type")
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

@@ -211,8 +211,8 @@ from .grader_run_model_grader_token_usage_per_model import GraderRunModelGraderT
 from .grader_run_model_grader_token_usage_per_model_additional_property import GraderRunModelGraderTokenUsagePerModelAdditionalProperty
 from .grader_run_sub_rewards import GraderRunSubRewards
 from .gsm_8k_environment import Gsm8KEnvironment
-from .http_environment import HttpEnvironment
-from .http_environment_headers_type_0 import HttpEnvironmentHeadersType0
+from .http_environment_spec import HttpEnvironmentSpec
+from .http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0
 from .implicit_rewards import ImplicitRewards
 from .importance_sampling_options import ImportanceSamplingOptions
 from .job_error_body import JobErrorBody
@@ -681,8 +681,8 @@ __all__ = (
     "GraderRunModelGraderTokenUsagePerModelAdditionalProperty",
     "GraderRunSubRewards",
     "Gsm8KEnvironment",
-    "HttpEnvironment",
-    "HttpEnvironmentHeadersType0",
+    "HttpEnvironmentSpec",
+    "HttpEnvironmentSpecHeadersType0",
     "ImplicitRewards",
     "ImportanceSamplingOptions",
     "JobErrorBody",

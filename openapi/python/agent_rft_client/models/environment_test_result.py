@@ -38,7 +38,7 @@ class EnvironmentTestResult:
             duration_ms (float): Milliseconds of the whole test.
             passed (bool): True when no check failed.
             checks (list[EnvironmentCheck]): The checks, in the order in which they ran.
-            exchanges (list[EnvironmentExchange]): What was sent and answered, in order.
+            exchanges (list[EnvironmentExchange]): Every call with its answer, in order.
      """
 
     environment_id: str

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
   from ..models.exact_match_grader import ExactMatchGrader
   from ..models.format_grader import FormatGrader
   from ..models.gsm_8k_environment import Gsm8KEnvironment
-  from ..models.http_environment import HttpEnvironment
+  from ..models.http_environment_spec import HttpEnvironmentSpec
   from ..models.importance_sampling_options import ImportanceSamplingOptions
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.keep_checkpoints import KeepCheckpoints
@@ -74,7 +74,7 @@ class ReinforcementBody:
             objective (None | ObjectiveOptions | Unset): An extension; `None` is a light token penalty.
             mismatch (MismatchOptions | None | Unset): An extension: corrections for a sampler that was not quite the
                 trained policy.
-            environment (ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironment |
+            environment (ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec |
                 LlmJudgeEnvironment | None | RegisteredReference | Unset): An environment (an extension): a built-in source of
                 tasks, in place of the files, or one of type `http`, which plays the rows of the files, as a definition or as
                 `{"id": "env_…"}`. It has a grader of its own.
@@ -102,7 +102,7 @@ class ReinforcementBody:
     advantage: AdvantageOptions | None | Unset = UNSET
     objective: None | ObjectiveOptions | Unset = UNSET
     mismatch: MismatchOptions | None | Unset = UNSET
-    environment: ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironment | LlmJudgeEnvironment | None | RegisteredReference | Unset = UNSET
+    environment: ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset = UNSET
     grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     tools: list[RegisteredReference | ToolSpec] | None | Unset = UNSET
     max_episode_steps: int | None | Unset = UNSET
@@ -133,7 +133,7 @@ class ReinforcementBody:
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.gsm_8k_environment import Gsm8KEnvironment # noqa: PLC0415
-        from ..models.http_environment import HttpEnvironment # noqa: PLC0415
+        from ..models.http_environment_spec import HttpEnvironmentSpec # noqa: PLC0415
         from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
@@ -220,7 +220,7 @@ class ReinforcementBody:
             environment = self.environment.to_dict()
         elif isinstance(self.environment, LlmJudgeEnvironment):
             environment = self.environment.to_dict()
-        elif isinstance(self.environment, HttpEnvironment):
+        elif isinstance(self.environment, HttpEnvironmentSpec):
             environment = self.environment.to_dict()
         elif isinstance(self.environment, RegisteredReference):
             environment = self.environment.to_dict()
@@ -392,7 +392,7 @@ class ReinforcementBody:
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.gsm_8k_environment import Gsm8KEnvironment # noqa: PLC0415
-        from ..models.http_environment import HttpEnvironment # noqa: PLC0415
+        from ..models.http_environment_spec import HttpEnvironmentSpec # noqa: PLC0415
         from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
@@ -569,7 +569,7 @@ class ReinforcementBody:
         mismatch = _parse_mismatch(d.pop("mismatch", UNSET))
 
 
-        def _parse_environment(data: object) -> ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironment | LlmJudgeEnvironment | None | RegisteredReference | Unset:
+        def _parse_environment(data: object) -> ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -617,7 +617,7 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                environment_type_0_type_4 = HttpEnvironment.from_dict(data)
+                environment_type_0_type_4 = HttpEnvironmentSpec.from_dict(data)
 
 
 
@@ -634,7 +634,7 @@ class ReinforcementBody:
                 return environment_type_1
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironment | LlmJudgeEnvironment | None | RegisteredReference | Unset, data)
+            return cast(ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset, data)
 
         environment = _parse_environment(d.pop("environment", UNSET))
 

@@ -14,12 +14,12 @@ from ..types import UNSET, Unset
 
 
 
-T = TypeVar("T", bound="HttpEnvironmentHeadersType0")
+T = TypeVar("T", bound="HttpEnvironmentSpecHeadersType0")
 
 
 
 @_attrs_define
-class HttpEnvironmentHeadersType0:
+class HttpEnvironmentSpecHeadersType0:
     
 
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
@@ -40,12 +40,12 @@ class HttpEnvironmentHeadersType0:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        http_environment_headers_type_0 = cls(
+        http_environment_spec_headers_type_0 = cls(
         )
 
 
-        http_environment_headers_type_0.additional_properties = d
-        return http_environment_headers_type_0
+        http_environment_spec_headers_type_0.additional_properties = d
+        return http_environment_spec_headers_type_0
 
     @property
     def additional_keys(self) -> list[str]:

@@ -13,18 +13,18 @@ from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
-  from ..models.http_environment_headers_type_0 import HttpEnvironmentHeadersType0
+  from ..models.http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0
 
 
 
 
 
-T = TypeVar("T", bound="HttpEnvironment")
+T = TypeVar("T", bound="HttpEnvironmentSpec")
 
 
 
 @_attrs_define
-class HttpEnvironment:
+class HttpEnvironmentSpec:
     """ A world behind one address of the customer's: `reset`, `step` and `close` are POSTed there.
     It offers the tools, answers each turn, and may give the reward.
 
@@ -32,8 +32,8 @@ class HttpEnvironment:
             type_ (Literal['http']): Selects the kind of the object.
             url (str): Address that `reset`, `step` and `close` are POSTed to.
             name (str | Unset): Name in messages about lost rollouts. Default: 'environment'.
-            headers (HttpEnvironmentHeadersType0 | None | Unset): Headers sent with every call; stored encrypted, shown as
-                `[redacted]`.
+            headers (HttpEnvironmentSpecHeadersType0 | None | Unset): Headers sent with every call; stored encrypted, shown
+                as `[redacted]`.
             rate_limit (float | None | Unset): Limit of requests per second.
             id (None | str | Unset): Id of the registered environment that it was copied from.
             version (int | None | Unset): Version of that one.
@@ -42,7 +42,7 @@ class HttpEnvironment:
     type_: Literal['http']
     url: str
     name: str | Unset = 'environment'
-    headers: HttpEnvironmentHeadersType0 | None | Unset = UNSET
+    headers: HttpEnvironmentSpecHeadersType0 | None | Unset = UNSET
     rate_limit: float | None | Unset = UNSET
     id: None | str | Unset = UNSET
     version: int | None | Unset = UNSET
@@ -52,7 +52,7 @@ class HttpEnvironment:
 
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.http_environment_headers_type_0 import HttpEnvironmentHeadersType0 # noqa: PLC0415
+        from ..models.http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0 # noqa: PLC0415
         type_ = self.type_
 
         url = self.url
@@ -62,7 +62,7 @@ class HttpEnvironment:
         headers: dict[str, Any] | None | Unset
         if isinstance(self.headers, Unset):
             headers = UNSET
-        elif isinstance(self.headers, HttpEnvironmentHeadersType0):
+        elif isinstance(self.headers, HttpEnvironmentSpecHeadersType0):
             headers = self.headers.to_dict()
         else:
             headers = self.headers
@@ -109,7 +109,7 @@ class HttpEnvironment:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.http_environment_headers_type_0 import HttpEnvironmentHeadersType0 # noqa: PLC0415
+        from ..models.http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0 # noqa: PLC0415
         d = dict(src_dict)
         type_ = cast(Literal['http'] , d.pop("type"))
         if type_ != 'http':
@@ -119,7 +119,7 @@ class HttpEnvironment:
 
         name = d.pop("name", UNSET)
 
-        def _parse_headers(data: object) -> HttpEnvironmentHeadersType0 | None | Unset:
+        def _parse_headers(data: object) -> HttpEnvironmentSpecHeadersType0 | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -127,14 +127,14 @@ class HttpEnvironment:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                headers_type_0 = HttpEnvironmentHeadersType0.from_dict(data)
+                headers_type_0 = HttpEnvironmentSpecHeadersType0.from_dict(data)
 
 
 
                 return headers_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(HttpEnvironmentHeadersType0 | None | Unset, data)
+            return cast(HttpEnvironmentSpecHeadersType0 | None | Unset, data)
 
         headers = _parse_headers(d.pop("headers", UNSET))
 
@@ -169,7 +169,7 @@ class HttpEnvironment:
         version = _parse_version(d.pop("version", UNSET))
 
 
-        http_environment = cls(
+        http_environment_spec = cls(
             type_=type_,
             url=url,
             name=name,
@@ -179,5 +179,5 @@ class HttpEnvironment:
             version=version,
         )
 
-        return http_environment
+        return http_environment_spec
 
