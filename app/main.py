@@ -15,6 +15,7 @@ from app.api import (
     chat_completions,
     checkpoints,
     curricula,
+    environments,
     eval_runs,
     evals,
     events,
@@ -67,6 +68,7 @@ _ROUTES = (
     tools,
     graders,
     curricula,
+    environments,
     exports,  # before `models`, whose names take slashes
     models,
     chat_completions,

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
-from app.domain.environments.environments import FILE_PARAM
+from app.domain.environments.environments import FILE_PARAM, built_in
 from app.domain.errors import InvalidRequest
 from app.domain.exit_codes import FAILED
 from app.domain.graders.choice import GraderChoice
@@ -125,11 +125,12 @@ def _with_environment(
     if environment is None:
         return body, files
     body = with_environment_grader(body, environment)
-    if any(files.values()):
+    source = built_in(environment)
+    if source is None or any(files.values()):
         return body, files
-    named = environment.problem_file
+    named = source.problem_file
     try:
-        tasks = tasks_of(environment, None if named is None else Path(named))
+        tasks = tasks_of(source, None if named is None else Path(named))
     except InvalidRequest as fault:
         code = fault.code or "invalid_value"
         findings.append(PreflightIssue("error", code, fault.message, fault.param))
@@ -140,7 +141,7 @@ def _with_environment(
         return body, files
     written = dict[str, Path | None]()
     for param, rows in (("training_file", tasks.training), ("validation_file", tasks.validation)):
-        path = directory / f"{environment.type}-{param}.jsonl"
+        path = directory / f"{source.type}-{param}.jsonl"
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
         written[param] = path
     return body, written

@@ -169,6 +169,17 @@ _OF_ROLLOUTS: Final[tuple[Fixed, ...]] = (
         },
     ),
     (
+        "environment",
+        "Environment",
+        _ROLLOUT,
+        {
+            "steps": names.ENVIRONMENT_STEPS_MEAN,
+            "its reward": names.ENVIRONMENT_REWARD_MEAN,
+            "s a step": names.ENVIRONMENT_LATENCY_MEAN,
+            "retries": names.ENVIRONMENT_RETRIES_MEAN,
+        },
+    ),
+    (
         "groups",
         "Groups",
         "groups a step",

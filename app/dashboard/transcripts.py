@@ -48,6 +48,10 @@ class ShownMessage:
     parse_error: str | None = None
     calls: list[ShownCall] = field(default_factory=list)
     more_calls: int = 0
+    reward: float | None = None
+    """The reward that an environment gave for the turn."""
+    done: bool = False
+    """True if the environment ended the episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +115,19 @@ class _Texts:
 
 
 def _turns(messages: list[Json], turns: list[Json], texts: _Texts) -> Iterator[ShownMessage]:
-    written = [message for message in messages if message.get("role") == "assistant"]
-    for number, (message, turn) in enumerate(zip(written, turns, strict=False), 1):
+    """Yields the turns, and the messages with which an environment answered them."""
+    number = 0
+    for message in messages:
+        if message.get("role") == "user":
+            yield _message(message, texts)
+        if message.get("role") != "assistant":
+            continue
+        if number == len(turns):
+            return
+        turn = turns[number]
+        number += 1
         calls = turn.get("tool_calls") or []
+        step: Json = turn.get("environment") or {}
         yield ShownMessage(
             role="assistant",
             text=texts.cut(_text(message)),
@@ -124,6 +138,8 @@ def _turns(messages: list[Json], turns: list[Json], texts: _Texts) -> Iterator[S
             parse_error=turn.get("parse_error"),
             calls=[_call(call, texts) for call in calls[:_SHOWN_CALLS]],
             more_calls=max(0, len(calls) - _SHOWN_CALLS),
+            reward=step.get("reward"),
+            done=bool(step.get("done")),
         )
 
 

@@ -8,7 +8,7 @@ import hashlib
 import secrets
 import string
 from dataclasses import dataclass
-from typing import Final, Literal, NewType
+from typing import Final, Literal, NewType, assert_never
 
 JobId = NewType("JobId", str)
 FileId = NewType("FileId", str)
@@ -84,6 +84,20 @@ class GroupKey:
         """Returns the idempotency and journal key of one request to a judge of the whole group."""
         return f"grade_{_digest('group', self._text, grader)[:24]}"
 
+    def environment_seed(self, job_seed: int) -> int:
+        """Returns the seed of an HTTP environment, uniform in 0 … 2**31 - 1: the same for all
+        rollouts of a group, which are compared, and for all validations of a held-out row.
+        """
+        match self.split:
+            case "train":
+                place = f"train/{self.step}"
+            case "valid" | "test" | "valid_greedy" | "valid_base" | "report":
+                place = "held out"
+            case _:
+                assert_never(self.split)
+        digest = _digest("environment seed", job_seed, place, self.prompt_index)
+        return int(digest[:8], 16) & 0x7FFFFFFF
+
     @property
     def _text(self) -> str:
         return f"{self.job_id}/{self.split}/{self.step}/{self.prompt_index}/group/{self.attempt}"
@@ -137,6 +151,12 @@ class SampleKey:
     def grade_id(self, grader: str) -> str:
         """Returns the idempotency key of one grader request."""
         return f"grade_{_digest('grade', self.text, grader)[:24]}"
+
+    def environment_id(self, call: str) -> str:
+        """Returns the idempotency and journal key of one call of an HTTP environment, such as
+        `reset` or `step/2`.
+        """
+        return f"episode_{_digest('environment', self.text, call)[:24]}"
 
     def turn_key(self, turn: int) -> str:
         """Returns the journal key of one sampled turn."""

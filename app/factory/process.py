@@ -28,6 +28,7 @@ from app.services.jobs.streams import JobWatch
 from app.services.models.chat_completions import chat_slots
 from app.services.project_slots import ProjectSlots
 from app.services.registry.calibrations import calibration_slots
+from app.services.registry.environments import environment_test_slots
 from app.services.registry.tools import tool_test_slots
 from app.settings.settings import Settings
 from app.store.database import Database
@@ -64,6 +65,7 @@ class ProcessContext:
     streams: ProjectSlots
     job_watch: JobWatch
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
+    environment_tests: ProjectSlots = field(default_factory=environment_test_slots)
     computing: ComputingShares = field(default_factory=ComputingShares)
     calibrations: ProjectSlots = field(default_factory=calibration_slots)
 

@@ -33,6 +33,7 @@ from app.services.models.models import ModelService
 from app.services.registry.baseline_samples import BaselineSamples
 from app.services.registry.calibrations import CalibrationService
 from app.services.registry.curricula import CurriculumService, DataPorts
+from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryPorts
 from app.services.registry.tools import ToolService
@@ -137,6 +138,18 @@ class Factory:
             models=self.judge_models(),
         )
 
+    def environments(self) -> EnvironmentService:
+        context = self._context
+        return EnvironmentService(
+            context.database,
+            RegistryPorts(context.egress, context.secret_box),
+            self._tenant,
+            secret_keys=context.settings.secret_keys,
+            call_timeout_s=context.settings.egress.call_timeout_s,
+            slots=context.environment_tests,
+            models=self.judge_models(),
+        )
+
     def graders(self) -> RegisteredGraderService:
         ports = RegistryPorts(self._context.egress, self._context.secret_box)
         return RegisteredGraderService(
@@ -167,7 +180,14 @@ class Factory:
             self._tenant,
         )
         return RegisteredReferences(
-            ReferencePorts(self.tools(), self.graders(), curricula, choices, environments)
+            ReferencePorts(
+                self.tools(),
+                self.graders(),
+                curricula,
+                choices,
+                environments,
+                self.environments(),
+            )
         )
 
     def models(self) -> ModelService:

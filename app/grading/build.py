@@ -13,6 +13,7 @@ from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.kinds.contains import ContainsGrader
 from app.domain.graders.kinds.endpoint import EndpointGrader
+from app.domain.graders.kinds.environment import EnvironmentGrader
 from app.domain.graders.kinds.exact_match import ExactMatchGrader
 from app.domain.graders.kinds.format import FormatGrader
 from app.domain.graders.kinds.json_valid import JsonValidGrader
@@ -26,7 +27,13 @@ from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import COSINE, TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
-from app.domain.graders.single import LocalGrader, RolloutGrader, SandboxedGrader, SingleGrader
+from app.domain.graders.single import (
+    AskingGrader,
+    LocalGrader,
+    RolloutGrader,
+    SandboxedGrader,
+    SingleGrader,
+)
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.embeddings import Embeddings, NoEmbeddings
@@ -37,6 +44,7 @@ from app.grading.code_execution import CodeExecutionScorer
 from app.grading.contains import ContainsScorer
 from app.grading.cosine import CosineScorer
 from app.grading.endpoint import EndpointScorer
+from app.grading.environment import EnvironmentScorer
 from app.grading.exact_match import ExactMatchScorer
 from app.grading.format import FormatScorer
 from app.grading.group_multi import GroupMulti
@@ -119,18 +127,28 @@ def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
 def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Scorer:
     """Builds the scorer of a grader that always looks at one rollout."""
     match spec:
-        case ScoreModelGrader():
-            return ScoreModelScorer(spec, ports.judges, source=source)
-        case LabelModelGrader():
-            return LabelModelScorer(spec, ports.judges, source=source)
-        case LlmJudgeGrader():
-            return LlmJudgeScorer(spec, ports.judges, source=source)
+        case ScoreModelGrader() | LabelModelGrader() | LlmJudgeGrader():
+            return _asking(spec, ports.judges, source=source)
         case PythonGrader() | CodeExecutionGrader():
             return _sandboxed(spec, ports.sandbox, source=source)
         case EndpointGrader():
             return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
+        case EnvironmentGrader():
+            return _Timed(EnvironmentScorer(source=source))
         case _:
             return _Timed(_local(spec, ports.embeddings, source=source))
+
+
+def _asking(spec: AskingGrader, judges: Judges, *, source: str) -> Scorer:
+    match spec:
+        case ScoreModelGrader():
+            return ScoreModelScorer(spec, judges, source=source)
+        case LabelModelGrader():
+            return LabelModelScorer(spec, judges, source=source)
+        case LlmJudgeGrader():
+            return LlmJudgeScorer(spec, judges, source=source)
+        case _:
+            assert_never(spec)
 
 
 def _sandboxed(spec: SandboxedGrader, sandbox: Sandbox, *, source: str) -> Scorer:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.environments.environments import is_graded_by, read_environment
+from app.domain.environments.http import HTTP
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.row_needs import NO_NEEDS, row_needs
@@ -23,6 +24,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperp
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.preflight_issues import PreflightIssue
+from app.domain.registry.references import is_reference
 from app.preflight.estimate import Pace, estimate
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
@@ -173,11 +175,13 @@ def dataset_question(
     method, kind = method_of(body), method_type(body)
     needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()
+    played = False
     full: float | None = None
     match kind:
         case "reinforcement":
             needs = row_needs(method.get(kind), _ROOT)
-            unused = tuple(without_calls(method.get(kind), _ROOT))
+            played = _is_http(_reinforcement(method))
+            unused = () if played else tuple(without_calls(method.get(kind), _ROOT))
             full = no_room_share(method)
         case "supervised" | "dpo":
             pass
@@ -188,6 +192,7 @@ def dataset_question(
         training=training,
         validation=validation,
         job_tools=job_tools(method),
+        calls_answered=played,
         base_model=base,
         reasoning_effort=reasoning_effort(method),
         train_on=train_on(method),
@@ -229,6 +234,9 @@ def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
     client sent there, and for those of an environment whose grader the job does not use.
     """
     inner = _reinforcement(method)
+    if _is_http(inner):
+        yield from walk_fields(ReinforcementMethod, inner)
+        return
     doubled = "environment" if _has_own_grader(inner) else "grader"
     environment = inner.get("environment")
     sent = environment if isinstance(environment, dict) else {}
@@ -236,6 +244,16 @@ def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
         is_sent = field.path[0] == "environment" or sent.get(str(field.path[-1])) == field.value
         if field.path[0] != doubled or not is_sent:
             yield field
+
+
+def _is_http(inner: dict[str, Any]) -> bool:
+    """Says if the environment of a call is one that the job calls, beside its grader. A reference
+    that could not be resolved counts: only such environments are registered.
+    """
+    environment = inner.get("environment")
+    return isinstance(environment, dict) and (
+        environment.get("type") == HTTP or is_reference(environment, "type")
+    )
 
 
 def _has_own_grader(inner: dict[str, Any]) -> bool:
@@ -251,7 +269,13 @@ def _name(field: WalkedField) -> str:
     name = field.owner.get("name")
     if isinstance(name, str):
         return name
-    return "tool" if field.path[0] == "tools" else "grader"
+    match field.path[0]:
+        case "tools":
+            return "tool"
+        case "environment":
+            return "environment"
+        case _:
+            return "grader"
 
 
 def _reinforcement(method: dict[str, Any]) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def _tool_use(question: DatasetQuestion, files: dict[str, ReadFile]) -> Iterator
             assert_never(question.method)
     offered = {name for file in files.values() for name in file.tools}
     if question.job_tools is None:
-        if offered:
+        if offered and not question.calls_answered:
             yield PreflightIssue("warning", "tools_not_run", TOOLS_NOT_RUN, _TOOLS)
         for found in question.without_calls if files and not offered else ():
             yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)

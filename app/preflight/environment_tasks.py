@@ -11,6 +11,7 @@ from typing import Any
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.environments.environments import (
     FILE_PARAM,
+    AnyEnvironment,
     BuiltIn,
     check_count,
     read_environment,
@@ -32,7 +33,7 @@ class EnvironmentTasks:
     validation: list[_Row]
 
 
-def environment_of(body: _Row) -> BuiltIn | None:
+def environment_of(body: _Row) -> AnyEnvironment | None:
     """Returns the environment of a call's JSON, `None` for a call without one or a faulty one."""
     sent = reinforcement_of(body).get("environment")
     try:
@@ -41,7 +42,7 @@ def environment_of(body: _Row) -> BuiltIn | None:
         return None
 
 
-def with_environment_grader(body: _Row, environment: BuiltIn) -> _Row:
+def with_environment_grader(body: _Row, environment: AnyEnvironment) -> _Row:
     """Returns the JSON of a call with the environment's grader, unless it has one of its own."""
     inner = reinforcement_of(body)
     if inner.get("grader") is not None or environment.missing_option is not None:

@@ -248,6 +248,12 @@ export interface paths {
          *     - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same rollout.
          *     - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
          *     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or an answer.
+         *     - `environment/steps_mean`: Mean steps of the HTTP environment in a rollout.
+         *     - `environment/latency_s_mean`: Mean seconds that a step took.
+         *     - `environment/retries_mean`: Mean attempts of a rollout's steps beyond the first.
+         *     - `environment/reward_mean`: Mean sum of the rewards of a rollout's steps, whichever grader gives the reward.
+         *     - `environment/done_share`: Share of rollouts that the environment ended, not a limit.
+         *     - `environment/errors`: Number of rollouts that were lost to failures of the environment.
          *     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead of with an answer.
          *     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
          *     - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
@@ -852,6 +858,99 @@ export interface paths {
          * @description Reads every row as a job would, and reports every fault.
          */
         post: operations["testCurriculum"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Environments
+         * @description Lists objects, newest first, each in its newest version.
+         */
+        get: operations["listEnvironments"];
+        put?: never;
+        /**
+         * Create Environment
+         * @description Registers an environment, as version 1.
+         */
+        post: operations["createEnvironment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/environments/{environment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Environment
+         * @description Returns an environment, in its newest version unless `version` is sent.
+         */
+        get: operations["retrieveEnvironment"];
+        put?: never;
+        /**
+         * Update Environment
+         * @description Makes a new version; jobs and earlier versions do not change.
+         */
+        post: operations["updateEnvironment"];
+        /**
+         * Delete Environment
+         * @description Deletes an environment with all its versions. Jobs keep the definition that they were made
+         *     with.
+         */
+        delete: operations["deleteEnvironment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/environments/{environment_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Environment Versions
+         * @description Lists versions, newest first.
+         */
+        get: operations["listEnvironmentVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/environments/{environment_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Environment Test
+         * @description Plays an episode of one turn, in four calls of ten seconds at most, and checks it.
+         */
+        post: operations["testEnvironment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2182,7 +2281,7 @@ export interface components {
              * Compare With
              * @description Grader of the evaluation, whose ranking is compared.
              */
-            compare_with?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
+            compare_with?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["EnvironmentGrader"] | components["schemas"]["MultiGrader"]) | null;
         } & {
             [key: string]: unknown;
         };
@@ -3274,6 +3373,50 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * CreateEnvironment
+         * @description A new registered environment.
+         */
+        CreateEnvironment: {
+            /**
+             * Headers
+             * @description Headers sent with every call; stored encrypted, shown as `[redacted]`.
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Rate Limit
+             * @description Limit of requests per second from jobs.
+             */
+            rate_limit?: number | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Type
+             * @description Kind of the environment.
+             * @default http
+             * @constant
+             */
+            type: "http";
+            /**
+             * Name
+             * @description Name that no other environment of the project has; messages about lost rollouts have it.
+             */
+            name: string;
+            /**
+             * Url
+             * @description Address that `reset`, `step` and `close` are POSTed to.
+             */
+            url: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * CreateEval
          * @description A new eval: the form of its items, and the criteria that grade them.
          */
@@ -3444,7 +3587,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["EnvironmentGrader"] | components["schemas"]["MultiGrader"];
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -4157,6 +4300,235 @@ export interface components {
             steps: number;
         };
         /**
+         * Environment
+         * @description A version of a registered environment, which jobs refer to by id.
+         */
+        Environment: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
+            created_at: number;
+            /**
+             * Updated At
+             * @description Creation time of this version.
+             */
+            updated_at: number;
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             */
+            version: number;
+            /**
+             * Name
+             * @description Name that no other object of this type in the project has.
+             */
+            name: string;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Warnings
+             * @description Keys of this request that nothing reads; only in the reply to a create or an update.
+             */
+            warnings?: components["schemas"]["RegistryWarning"][] | null;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default environment
+             * @constant
+             */
+            object: "environment";
+            /**
+             * Type
+             * @description Kind of the environment.
+             * @constant
+             */
+            type: "http";
+            /**
+             * Url
+             * @description Address that `reset`, `step` and `close` are POSTed to, with query values redacted.
+             */
+            url: string;
+            /**
+             * Headers
+             * @description Headers sent with every call, each shown as `[redacted]`.
+             */
+            headers: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Rate Limit
+             * @description Limit of requests per second from jobs.
+             */
+            rate_limit: number | null;
+        };
+        /**
+         * EnvironmentCheck
+         * @description One check of a test.
+         */
+        EnvironmentCheck: {
+            /**
+             * Name
+             * @description Name of the check.
+             */
+            name: string;
+            /**
+             * Status
+             * @description Result of the check.
+             * @enum {string}
+             */
+            status: "passed" | "failed" | "warned" | "skipped";
+            /**
+             * Detail
+             * @description The result in a sentence.
+             */
+            detail: string;
+        };
+        /**
+         * EnvironmentExchange
+         * @description One call of a test, with its answer.
+         */
+        EnvironmentExchange: {
+            /**
+             * Call
+             * @description `reset`, `step`, `step again` or `close`.
+             */
+            call: string;
+            /**
+             * Sent
+             * @description The body that was sent.
+             */
+            sent: {
+                [key: string]: unknown;
+            };
+            /**
+             * Status
+             * @description Status of the answer; `null` where there was none.
+             */
+            status: number | null;
+            /**
+             * Answered
+             * @description The beginning of the answer's body.
+             */
+            answered: string | null;
+            /**
+             * Latency Ms
+             * @description Milliseconds until the answer.
+             */
+            latency_ms: number | null;
+        };
+        /**
+         * EnvironmentGrader
+         * @description The sum of the rewards that the job's HTTP environment answered in a rollout's steps.
+         */
+        EnvironmentGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "environment";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default environment
+             */
+            name: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * EnvironmentTestCall
+         * @description A tool call of the turn that a test sends.
+         */
+        EnvironmentTestCall: {
+            /**
+             * Name
+             * @description Name of the tool.
+             */
+            name: string;
+            /**
+             * Arguments
+             * @description The arguments as JSON text.
+             * @default {}
+             */
+            arguments: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * EnvironmentTestResult
+         * @description Results of the test of a registered environment.
+         */
+        EnvironmentTestResult: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default environment.test
+             * @constant
+             */
+            object: "environment.test";
+            /**
+             * Environment Id
+             * @description Id of the environment.
+             */
+            environment_id: string;
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             */
+            version: number;
+            /**
+             * Name
+             * @description Name of the environment.
+             */
+            name: string;
+            /**
+             * Url
+             * @description Address that was called.
+             */
+            url: string;
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
+            created_at: number;
+            /**
+             * Duration Ms
+             * @description Milliseconds of the whole test.
+             */
+            duration_ms: number;
+            /**
+             * Passed
+             * @description True when no check failed.
+             */
+            passed: boolean;
+            /**
+             * Checks
+             * @description The checks, in the order in which they ran.
+             */
+            checks: components["schemas"]["EnvironmentCheck"][];
+            /**
+             * Exchanges
+             * @description Every call with its answer, in order.
+             */
+            exchanges: components["schemas"]["EnvironmentExchange"][];
+        };
+        /**
          * ErrorBody
          * @description The fault, its class, its place and its code.
          */
@@ -4645,7 +5017,7 @@ export interface components {
          * @description Reason why a rollout left the batch; none of these is ever a reward.
          * @enum {string}
          */
-        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "grader_item_unreadable" | "grader_bad_score" | "endpoint_refused" | "cancelled";
+        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "environment_error" | "environment_timeout" | "environment_unreachable" | "environment_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "grader_item_unreadable" | "grader_bad_score" | "endpoint_refused" | "cancelled";
         /**
          * Fault
          * @description One fault. `line` counts from 1; `pointer` is a JSON pointer into that line.
@@ -5602,6 +5974,51 @@ export interface components {
             max_steps: number;
         };
         /**
+         * HttpEnvironmentSpec
+         * @description A world behind one address of the customer's: `reset`, `step` and `close` are POSTed there.
+         *     It offers the tools, answers each turn, and may give the reward.
+         */
+        HttpEnvironmentSpec: {
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "http";
+            /**
+             * Name
+             * @description Name in messages about lost rollouts.
+             * @default environment
+             */
+            name: string;
+            /**
+             * Url
+             * @description Address that `reset`, `step` and `close` are POSTed to.
+             */
+            url: string;
+            /**
+             * Headers
+             * @description Headers sent with every call; stored encrypted, shown as `[redacted]`.
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Rate Limit
+             * @description Limit of requests per second.
+             */
+            rate_limit?: number | null;
+            /**
+             * Id
+             * @description Id of the registered environment that it was copied from.
+             */
+            id?: string | null;
+            /**
+             * Version
+             * @description Version of that one.
+             */
+            version?: number | null;
+        };
+        /**
          * ImplicitRewards
          * @description Values of the tuned model against the one that training started from, which has 0 of each by
          *     definition.
@@ -6430,7 +6847,7 @@ export interface components {
              * @description The parts by name.
              */
             graders: {
-                [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"];
+                [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["EnvironmentGrader"];
             };
             /**
              * Calculate Output
@@ -6898,6 +7315,39 @@ export interface components {
              * @description The objects of this page.
              */
             data: components["schemas"]["Curve"][];
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
+         * Page[Environment]
+         * @description A page of `Environment` objects.
+         */
+        Page_Environment_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["Environment"][];
             /**
              * Has More
              * @description True if a further page follows; ask for it with `after` set to `last_id`.
@@ -8066,14 +8516,14 @@ export interface components {
             mismatch?: components["schemas"]["MismatchOptions"] | null;
             /**
              * Environment
-             * @description A built-in source of tasks (an extension), in place of the files; it has a grader of its own.
+             * @description An environment (an extension): a built-in source of tasks, in place of the files, or one of type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has a grader of its own.
              */
-            environment?: (components["schemas"]["ArithmeticEnvironment"] | components["schemas"]["Gsm8kEnvironment"] | components["schemas"]["CodeExecutionEnvironment"] | components["schemas"]["LlmJudgeEnvironment"]) | null;
+            environment?: (components["schemas"]["ArithmeticEnvironment"] | components["schemas"]["Gsm8kEnvironment"] | components["schemas"]["CodeExecutionEnvironment"] | components["schemas"]["LlmJudgeEnvironment"] | components["schemas"]["HttpEnvironmentSpec"]) | components["schemas"]["RegisteredReference"] | null;
             /**
              * Grader
              * @description The function that scores each rollout: a definition, a registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for. Required without an `environment`, whose own grader it replaces.
              */
-            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"] | components["schemas"]["RegisteredReference"] | null;
+            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["EnvironmentGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"] | components["schemas"]["RegisteredReference"] | null;
             /**
              * Tools
              * @description Tools that the service calls for the model: definitions, or registered ones as `{"id": "tool_…"}`. Without any, the tools of rows are offered and their calls graded, not run.
@@ -8671,6 +9121,37 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * RunEnvironmentTest
+         * @description The episode that a test plays with a registered environment.
+         */
+        RunEnvironmentTest: {
+            /**
+             * Task
+             * @description The row that `reset` is sent.
+             */
+            task?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Seed
+             * @description The seed that `reset` is sent.
+             * @default 0
+             */
+            seed: number;
+            /**
+             * Content
+             * @description Text of the turn that `step` is sent. Without it and without `tool_calls`, the turn calls the first offered tool, or says that it is a test.
+             */
+            content?: string | null;
+            /**
+             * Tool Calls
+             * @description Tool calls of the turn.
+             */
+            tool_calls?: components["schemas"]["EnvironmentTestCall"][] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * RunGraderRequest
          * @description A grader and the sample that it scores in a trial run.
          */
@@ -8679,7 +9160,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job. `auto` chooses one from `item`.
              */
-            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"];
+            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["EnvironmentGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"];
             /**
              * Model Sample
              * @description The answer that is graded.
@@ -9938,6 +10419,44 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * UpdateEnvironment
+         * @description Changes that make a new version of an environment; absent fields do not change, and `null`
+         *     removes an optional key.
+         */
+        UpdateEnvironment: {
+            /**
+             * Headers
+             * @description Headers sent with every call; stored encrypted, shown as `[redacted]`.
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Rate Limit
+             * @description Limit of requests per second from jobs.
+             */
+            rate_limit?: number | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Name
+             * @description Name that no other environment of the project has; messages about lost rollouts have it.
+             */
+            name?: string | null;
+            /**
+             * Url
+             * @description Address that `reset`, `step` and `close` are POSTed to.
+             */
+            url?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * UpdateEval
          * @description Changes of an eval; absent fields do not change, and `metadata: null` clears it.
          */
@@ -9971,7 +10490,7 @@ export interface components {
              * Grader
              * @description The new definition; `[redacted]` keeps a secret while its address stays.
              */
-            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
+            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["EnvironmentGrader"] | components["schemas"]["MultiGrader"]) | null;
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -10277,7 +10796,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["EnvironmentGrader"] | components["schemas"]["MultiGrader"];
         } & {
             [key: string]: unknown;
         };
@@ -17035,6 +17554,828 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CurriculumTest"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listEnvironments: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the previous page */
+                after?: string | null;
+                /** @description Objects of a page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Environment_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    createEnvironment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateEnvironment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Environment"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    retrieveEnvironment: {
+        parameters: {
+            query?: {
+                /** @description Number of a version; the newest when absent */
+                version?: number | null;
+            };
+            header?: never;
+            path: {
+                environment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Environment"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    updateEnvironment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                environment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateEnvironment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Environment"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    deleteEnvironment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                environment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listEnvironmentVersions: {
+        parameters: {
+            query?: {
+                /** @description Number of the last version of the previous page */
+                after?: number | null;
+                /** @description Objects of a page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                environment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Environment_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    testEnvironment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                environment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RunEnvironmentTest"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnvironmentTestResult"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

@@ -41,6 +41,7 @@ def known(service: Service) -> dict[str, list[str]]:
     service.add_tuned_model(jobs[0], "ft:tiny-agent:first::fuzz1234", "fuzz1234")
     service.add_rows(jobs[0], events=30, checkpoints=5)
     tool = {"name": "search", "server_url": "http://127.0.0.1:9/search"}
+    environment = {"name": "e", "url": "http://127.0.0.1:9/world"}
     grader = {"name": "g", "grader": method["reinforcement"]["grader"]}
     return {
         "path.file_id": files,
@@ -50,6 +51,7 @@ def known(service: Service) -> dict[str, list[str]]:
         "path.eval_id": [make(client).id],
         "path.tool_id": [_made(service, "tools", tool)],
         "path.grader_id": [_made(service, "graders", grader)],
+        "path.environment_id": [_made(service, "environments", environment)],
         "body.training_file": files,
         "body.validation_file": files,
         "body.model": ["tiny-agent", BASE],

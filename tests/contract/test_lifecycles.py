@@ -49,6 +49,7 @@ MAKERS: dict[str, Maker] = {
         "/v1/uploads", filename="a.jsonl", purpose="fine-tune", bytes=9, mime_type="text/jsonl"
     ),
     "createTool": posted("/v1/tools", name="search", server_url="http://127.0.0.1:9/search"),
+    "createEnvironment": posted("/v1/environments", name="e", url="http://127.0.0.1:9/world"),
     "createGrader": posted("/v1/graders", name="g", grader=ENDPOINT),
     "createCurriculum": lambda client: client.post(
         "/v1/curricula",

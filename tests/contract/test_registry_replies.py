@@ -1,5 +1,5 @@
-"""Live replies of registered tools, graders and curricula fit the published specification, and the
-generated Python client reads them, with and without warnings.
+"""Live replies of registered objects fit the published specification, and the generated client
+reads them, with and without warnings.
 """
 
 import json
@@ -10,7 +10,9 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from agent_rft_client.models.curriculum import Curriculum
+from agent_rft_client.models.environment import Environment
 from agent_rft_client.models.page_curriculum import PageCurriculum
+from agent_rft_client.models.page_environment import PageEnvironment
 from agent_rft_client.models.page_registered_grader import PageRegisteredGrader
 from agent_rft_client.models.page_tool import PageTool
 from agent_rft_client.models.registered_grader import RegisteredGrader
@@ -37,6 +39,7 @@ ROW = {"messages": [{"role": "user", "content": "hi"}]}
 KINDS: dict[str, tuple[dict[str, Any], type[Model], type[Model]]] = {
     "tools": ({"name": "search", "server_url": ENDPOINT}, Tool, PageTool),
     "graders": ({"name": "g", "grader": CHECK}, RegisteredGrader, PageRegisteredGrader),
+    "environments": ({"name": "e", "url": ENDPOINT}, Environment, PageEnvironment),
     "curricula": ({"name": "c", "training": [ROW]}, Curriculum, PageCurriculum),
 }
 

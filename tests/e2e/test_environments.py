@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.domain.environments.environments import (
-    read_environment,
+    read_built_in,
     training_numbers,
     validation_numbers,
 )
@@ -64,7 +64,7 @@ def run(
     call["training_file"] = None
     created = client.fine_tuning.jobs.create(**call)
     job = wait_until_final(client, created.id)
-    own = read_environment(environment)
+    own = read_built_in(environment)
     rows = {
         ("train" if order is training_numbers else "validation"): [
             own.row(number) for number in order(own, own.problems)

@@ -1,5 +1,6 @@
 """Builds the parts of a reinforcement run from its context: trainer, rollout setup, policy."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +17,8 @@ from app.gateways.sandbox.client import build_sandbox
 from app.grading.build import GradingPorts
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
+from workers.environments.http_environment import HttpEnvironment
+from workers.environments.http_episode import EnvironmentEndpoint
 from workers.environments.http_tools import HttpTools
 from workers.environments.single_turn import SingleTurn
 from workers.environments.tool_environment import ToolEnvironment
@@ -29,6 +32,7 @@ from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.build import build_mode
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
+from workers.rollout.environment import RolloutEnvironment
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
@@ -86,6 +90,20 @@ def assemble(
     )
 
 
+def _environments(
+    context: RunContext, method: ReinforcementMethod, endpoints: EndpointPool, signer: CallSigner
+) -> Callable[[], RolloutEnvironment]:
+    """Returns what creates the environment of each rollout."""
+    spec = method.http_environment
+    if spec is not None:
+        endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
+        customer = EnvironmentEndpoint(endpoint, signer, spec.name, spec.headers)
+        return partial(HttpEnvironment, customer, job_seed=context.job.seed)
+    if method.tools:
+        return partial(ToolEnvironment, HttpTools(endpoints, signer, method.tools))
+    return SingleTurn
+
+
 def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan) -> RolloutSetup:
     base = context.base_model
     egress = context.settings.egress
@@ -102,14 +120,13 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         chat_template=base.chat_template,
         reasoning_effort=named_effort(effort),
     )
-    if method.tools and renderer.tools_fault is not None:
+    if method.runs_calls and renderer.tools_fault is not None:
         raise RunFailed(
             f"Model {base.name} {renderer.tools_fault}.", code=BASE_MODEL_UNSUPPORTED, param="model"
         )
-    tools = HttpTools(endpoints, signer, method.tools)
     return RolloutSetup(
         renderer=renderer,
-        new_environment=partial(ToolEnvironment, tools) if method.tools else SingleTurn,
+        new_environment=_environments(context, method, endpoints, signer),
         scorer=build_group_scorer(
             method.grader,
             GradingPorts(

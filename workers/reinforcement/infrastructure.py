@@ -90,6 +90,10 @@ def _of_class(cause: FailureClass) -> tuple[str, str]:
             | FailureClass.TOOL_TIMEOUT
             | FailureClass.TOOL_UNREACHABLE
             | FailureClass.TOOL_BAD_REPLY
+            | FailureClass.ENVIRONMENT_ERROR
+            | FailureClass.ENVIRONMENT_TIMEOUT
+            | FailureClass.ENVIRONMENT_UNREACHABLE
+            | FailureClass.ENVIRONMENT_BAD_REPLY
             | FailureClass.GRADER_ERROR
             | FailureClass.GRADER_TIMEOUT
             | FailureClass.GRADER_UNREACHABLE

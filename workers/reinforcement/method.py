@@ -117,7 +117,7 @@ class ReinforcementTraining:
             train_rows,
             valid_rows,
             loading,
-            warnings=[TOOLS_NOT_RUN] if offered and self._method.job_tools is None else [],
+            warnings=[TOOLS_NOT_RUN] if offered and not self._method.runs_calls else [],
         )
 
 

@@ -10,6 +10,7 @@ from statistics import fmean, pstdev
 
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import (
+    ENVIRONMENT_FAILURES,
     GRADER_FAILURES,
     UNKNOWN_TOOL,
     Failure,
@@ -26,6 +27,7 @@ def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
     values = count_losses(rollouts)
     values.update(_rewards(valid))
     values.update(_graders(rollouts))
+    values.update(_environment(rollouts))
     if valid:
         values.update(_lengths(valid))
         values.update(_tool_use(valid))
@@ -146,6 +148,35 @@ def _lengths(valid: Sequence[ScoredRollout]) -> dict[str, float]:
         ),
         names.LIMIT_STOP_SHARE: limits / len(trajectories),
     }
+
+
+def _environment(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """Returns the curves of the HTTP environment; none of a job without one."""
+    lost = sum(_is_of_environment(rollout.failure) for rollout in rollouts)
+    played = [
+        (rollout.trajectory.environment_steps, reward)
+        for rollout in rollouts
+        if rollout.grade is not None
+        and (reward := rollout.trajectory.environment_reward) is not None
+    ]
+    values = {names.ENVIRONMENT_ERRORS: float(lost)} if lost or played else {}
+    if not played:
+        return values
+    steps = [step for its_own, _ in played for step in its_own]
+    values[names.ENVIRONMENT_STEPS_MEAN] = len(steps) / len(played)
+    values[names.ENVIRONMENT_DONE_SHARE] = fmean(reward.done for _, reward in played)
+    retries = sum(max(0, step.attempts - 1) for step in steps)
+    values[names.ENVIRONMENT_RETRIES_MEAN] = retries / len(played)
+    if steps:
+        values[names.ENVIRONMENT_LATENCY_MEAN] = fmean(step.latency_s for step in steps)
+    given = [reward.reward for _, reward in played if reward.reward is not None]
+    if given:
+        values[names.ENVIRONMENT_REWARD_MEAN] = fmean(given)
+    return values
+
+
+def _is_of_environment(failure: Failure | None) -> bool:
+    return failure is not None and failure.failure_class in ENVIRONMENT_FAILURES
 
 
 def _tool_use(valid: Sequence[ScoredRollout]) -> dict[str, float]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
+from app.domain.rollouts.environment_steps import EnvironmentStep
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.formats.tool_format import ParsedToolCall
@@ -28,6 +29,10 @@ class Observation:
     """Function schemas that the model may call."""
     single_turn: bool = False
     """True if nobody answers: the first turn ends the episode, and its calls are not run."""
+    source: str | None = None
+    """Name of the customer's environment that the prompt came from: one that cannot be sampled
+    from is then its failure, not a fault of the row.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,8 @@ class StepResult:
     """True if the turn ended the episode. A result without replies must be done."""
     elapsed_s: float = 0.0
     """Seconds that count toward the wall time of the rollout; equal in a replay."""
+    step: EnvironmentStep | None = None
+    """Reward and figures of the answer, where a customer's environment gave it."""
 
 
 class RolloutEnvironment(Protocol):

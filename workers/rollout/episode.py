@@ -15,13 +15,13 @@ one step and each tool call is one. Parallel calls that exceed the limit run the
 import json
 import time
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.errors import InvalidRequest, RunFailed
-from app.domain.ids import SampleKey, Split
+from app.domain.ids import SampleKey
+from app.domain.rollouts.environment_steps import EnvironmentStep
 from app.domain.rollouts.trajectory import (
     UNPARSABLE_CALL,
     Failure,
@@ -32,7 +32,6 @@ from app.domain.rollouts.trajectory import (
 )
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
-from app.rendering.prompts import off_loop_if_long
 from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import ParsedTurn
 from workers.journal.journal import Journal
@@ -47,6 +46,7 @@ from workers.rollout.environment import (
 )
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
+from workers.rollout.prompts import prompt_ids
 from workers.rollout.replies import fit_replies
 from workers.rollout.tools import CallPosition, EnvironmentFailure
 
@@ -90,8 +90,11 @@ async def run_episode(
     trajectory = Trajectory(key, [], [], [], messages=list(row.messages), started_at=time.time())
     try:
         observation = await environment.reset(row, key, journal=journal)
-        prompt = await _prompt_ids(renderer, observation, row, key)
+        prompt = await prompt_ids(
+            renderer, observation, row, key, context_length=limits.context_length
+        )
         trajectory.messages = list(observation.messages)
+        trajectory.in_environment = observation.source is not None
         trajectory.prompt_tokens = len(prompt)
         trajectory.extend_context(prompt)
         episode = _Episode(trajectory, observation, policy, renderer, environment, journal, limits)
@@ -102,31 +105,6 @@ async def run_episode(
         trajectory.finished_at = time.time()
         await environment.close()
     return trajectory
-
-
-async def _prompt_ids(
-    renderer: Renderer, observation: Observation, row: DatasetRow, key: SampleKey
-) -> list[int]:
-    try:
-        text = renderer.prompt_text(observation.messages, observation.tools)
-        return await off_loop_if_long(len(text), lambda: renderer.encode(text))
-    except InvalidRequest as error:
-        label = _file_of(key.split)
-        raise RunFailed(
-            f"Example {row.index + 1} of the {label} file cannot be rendered: {error}",
-            code=f"invalid_{label}_file",
-            param=f"{label}_file",
-        ) from error
-
-
-def _file_of(split: Split) -> Literal["training", "validation"]:
-    match split:
-        case "train":
-            return "training"
-        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
-            return "validation"
-        case _:
-            assert_never(split)
 
 
 @dataclass(slots=True)
@@ -196,7 +174,7 @@ class _Episode:
         self.steps += 1
         index = len(trajectory.turns)
         trajectory.messages.append(self._message(parsed, index))
-        trajectory.turns.append(_turn(sampled, parsed, ()))
+        trajectory.turns.append(_turn(sampled, parsed))
         if sampled.finish_reason != "stop" and not parsed.tool_calls:
             return StopReason.TOKEN_LIMIT
         if self.observation.single_turn:
@@ -239,6 +217,7 @@ class _Episode:
         if not replies:
             if not result.done:
                 raise ValueError("an environment that is not done must reply")
+            trajectory.turns[-1] = _turn(sampled, parsed, step=result.step)
             return StopReason.FINAL_ANSWER
         fitted = await fit_replies(
             self.renderer,
@@ -254,7 +233,7 @@ class _Episode:
             earlier=trajectory.tool_calls,
             count_tokens=self.renderer.count_tokens,
         )
-        trajectory.turns[-1] = _turn(sampled, parsed, calls)
+        trajectory.turns[-1] = _turn(sampled, parsed, calls, step=result.step)
         if result.done:
             return StopReason.FINAL_ANSWER
         if self.steps >= self.limits.max_episode_steps:
@@ -274,7 +253,13 @@ class _Episode:
         return (ToolReply(position, UNPARSABLE_CALL, "", outcome),)
 
 
-def _turn(sampled: SampledTurn, parsed: ParsedTurn, calls: tuple[ToolCallRecord, ...]) -> Turn:
+def _turn(
+    sampled: SampledTurn,
+    parsed: ParsedTurn,
+    calls: tuple[ToolCallRecord, ...] = (),
+    *,
+    step: EnvironmentStep | None = None,
+) -> Turn:
     return Turn(
         token_ids=sampled.token_ids,
         logprobs=sampled.logprobs,
@@ -284,4 +269,5 @@ def _turn(sampled: SampledTurn, parsed: ParsedTurn, calls: tuple[ToolCallRecord,
         finish_reason=sampled.finish_reason,
         tool_calls=calls,
         parse_error=parsed.parse_error,
+        environment=step,
     )

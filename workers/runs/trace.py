@@ -1,8 +1,10 @@
 """Converts a finished rollout to its row: the figures, and the trace for readers. Pure."""
 
+from dataclasses import asdict
 from typing import Any
 
 from app.domain.ids import new_id
+from app.domain.rollouts.environment_steps import EnvironmentStep
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.trajectory import ScoredRollout, ToolCallRecord, Turn
 
@@ -41,7 +43,8 @@ def rollout_row(
 
 def _trace(rollout: ScoredRollout) -> dict[str, Any]:
     trajectory, scored = rollout.trajectory, rollout.grade or rollout.failure
-    return {
+    reward = trajectory.environment_reward
+    return ({} if reward is None else {"environment": reward.to_sample()}) | {
         "messages": trajectory.messages,
         "turns": [_turn(turn) for turn in trajectory.turns],
         "policy_versions": list(trajectory.policy_versions),
@@ -60,7 +63,12 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "finish_reason": turn.finish_reason,
         "parse_error": turn.parse_error,
         "tool_calls": [_call(call) for call in turn.tool_calls],
+        **({} if turn.environment is None else {"environment": _step(turn.environment)}),
     }
+
+
+def _step(step: EnvironmentStep) -> dict[str, Any]:
+    return {**asdict(step), "latency_s": round(step.latency_s, 4)}
 
 
 def _call(call: ToolCallRecord) -> dict[str, Any]:

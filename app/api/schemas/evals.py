@@ -116,6 +116,14 @@ def _criterion(sent: Json, path: str) -> EvalCriterion:
         criterion = _GRADER.validate_python(sent)
     except ValidationError as error:
         raise fault_of(error, path) from error
+    if criterion.reads_environment:
+        message = (
+            "a grader of type 'environment' takes the rewards of a job's environment, and the "
+            "items of an eval have none"
+        )
+        raise InvalidRequest(
+            f"Invalid value for '{path}': {message}.", param=path, code="invalid_value"
+        )
     for name in criterion.required_in_evals:
         if getattr(criterion, name) is None:
             raise missing(f"{path}.{name}")

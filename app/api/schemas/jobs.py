@@ -10,11 +10,12 @@ from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault, missing
 from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
+from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.supervised import MethodType
-from app.domain.registry.references import CurriculumSource, read_curriculum
+from app.domain.registry.references import CurriculumSource, is_reference, read_curriculum
 from app.domain.unknown_keys import KeyPlaces, UnreadKey, meant_for, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -162,9 +163,14 @@ def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:
 
 
 def _names_environment(method: Method | None) -> bool:
-    """Says if the tasks come from an environment, valid or not."""
+    """Says if the tasks come from an environment, valid or not. A registered one, and any of type
+    `http`, plays the rows of files.
+    """
     sent = None if method is None else method.reinforcement
-    return sent is not None and sent.get("environment") is not None
+    environment = None if sent is None else sent.get("environment")
+    if isinstance(environment, dict) and environment.get("type") == HTTP:
+        return False
+    return environment is not None and not is_reference(environment, "type")
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

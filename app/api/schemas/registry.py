@@ -1,4 +1,4 @@
-"""Fields that registered tools, graders and curricula share (extensions of the hosted API)."""
+"""Fields that registered objects of every noun share (extensions of the hosted API)."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal, Self

@@ -29,6 +29,7 @@ _TAGS = {
     "Uploads": "Large files in parts.",
     "Tools": "Registered, versioned tools that jobs refer to.",
     "Graders": "Registered, versioned graders that jobs refer to.",
+    "Environments": "Registered, versioned HTTP environments that jobs refer to.",
     "Curricula": "Registered, versioned data sets that jobs refer to.",
     "Models": "Base models and tuned ones.",
     "Chat": "Chat completions of a model.",

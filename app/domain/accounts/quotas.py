@@ -33,7 +33,7 @@ class Quotas(BaseModel):
     rows of a file, which is read later, count as 10,000.
     """
     registered_objects: int = Field(2_000, ge=0)
-    """Versions of tools, graders and curricula."""
+    """Versions of tools, graders, curricula and environments."""
     chats_in_flight: int = Field(128, ge=1)
     """Chat completions that one API process answers at the same time."""
     requests_in_flight: int = Field(256, ge=1)
@@ -64,5 +64,6 @@ _CURES = {
     "pending uploads,",
     "eval_output_items": "Delete evals or eval runs that are no longer needed, wait for the end of "
     "open ones,",
-    "registered_objects": "Delete tools, graders or curricula that are no longer needed,",
+    "registered_objects": "Delete tools, graders, curricula or environments that are no longer "
+    "needed,",
 }

@@ -1,8 +1,8 @@
-"""The union of built-in environments, how one is read, and its tasks."""
+"""The unions of environments, how one is read, and the tasks of a built-in one."""
 
 from collections.abc import Iterator
 from types import MappingProxyType
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, assert_never, get_args
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from app.domain.environments.arithmetic import ArithmeticEnvironment
 from app.domain.environments.code_execution import CodeExecutionEnvironment
 from app.domain.environments.gsm8k import Gsm8kEnvironment
+from app.domain.environments.http import HTTP, HttpEnvironmentSpec
 from app.domain.environments.llm_judge import LlmJudgeEnvironment
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.task_numbers import task_number
@@ -19,31 +20,35 @@ from app.domain.graders.graders import read_grader
 PARAM: Final = "method.reinforcement.environment"
 FILE_PARAM: Final = f"{PARAM}.file"
 BuiltIn = ArithmeticEnvironment | Gsm8kEnvironment | CodeExecutionEnvironment | LlmJudgeEnvironment
+AnyEnvironment = BuiltIn | HttpEnvironmentSpec
 ENVIRONMENTS: Final = MappingProxyType(
     {str(get_args(model.model_fields["type"].annotation)[0]): model for model in get_args(BuiltIn)}
 )
 
 
-def read_environment(sent: Any) -> BuiltIn:
+_MODELS: Final = MappingProxyType({**ENVIRONMENTS, HTTP: HttpEnvironmentSpec})
+
+
+def read_environment(sent: Any) -> AnyEnvironment:
     """Reads an environment from JSON or an instance. Raises `ValidationError`.
 
     By hand, so that an error's place is the path a client wrote, without a union's tags.
     """
-    if isinstance(sent, EnvironmentOptions):
+    if isinstance(sent, EnvironmentOptions | HttpEnvironmentSpec):
         return sent  # type: ignore[return-value]  # the union has every class of it
     if not isinstance(sent, dict):
         raise PydanticCustomError("environment_type", "an environment is an object")
     kind = sent.get("type")
-    model = ENVIRONMENTS.get(kind) if isinstance(kind, str) else None
+    model = _MODELS.get(kind) if isinstance(kind, str) else None
     if model is not None:
-        environment: BuiltIn = model.model_validate(sent)
+        environment: AnyEnvironment = model.model_validate(sent)
         return environment
     fault: Any = "missing"
     if kind is not None:
         fault = PydanticCustomError(
             "environment_type",
             "{fault}",
-            {"fault": f"there is no environment {kind!r:.80}; there are {', '.join(ENVIRONMENTS)}"},
+            {"fault": f"there is no environment {kind!r:.80}; there are {', '.join(_MODELS)}"},
         )
     raise ValidationError.from_exception_data(
         "Environment", [{"type": fault, "loc": ("type",), "input": sent}]
@@ -54,10 +59,42 @@ def _by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: 
     return read_environment(sent)
 
 
-Environment = Annotated[BuiltIn, Field(discriminator="type"), WrapValidator(_by_hand)]
+def built_in(environment: object) -> BuiltIn | None:
+    """Returns the environment if the tasks of a job come from it, not only its turns."""
+    if isinstance(environment, EnvironmentOptions):
+        return environment  # type: ignore[return-value]  # the union has every class of it
+    return None
 
 
-def is_graded_by(environment: BuiltIn, grader: Any) -> bool:
+def over_http(environment: AnyEnvironment | None) -> HttpEnvironmentSpec | None:
+    """Returns the environment if it is a customer's, which answers the turns of rollouts."""
+    match environment:
+        case HttpEnvironmentSpec():
+            return environment
+        case (
+            ArithmeticEnvironment()
+            | Gsm8kEnvironment()
+            | CodeExecutionEnvironment()
+            | LlmJudgeEnvironment()
+            | None
+        ):
+            return None
+        case _:
+            assert_never(environment)
+
+
+def read_built_in(sent: Any) -> BuiltIn:
+    """Reads an environment that tasks come from. Raises `ValueError` for any other."""
+    environment = built_in(read_environment(sent))
+    if environment is None:
+        raise ValueError("the tasks do not come from this environment")
+    return environment
+
+
+Environment = Annotated[AnyEnvironment, Field(discriminator="type"), WrapValidator(_by_hand)]
+
+
+def is_graded_by(environment: AnyEnvironment, grader: Any) -> bool:
     """Says if a grader, or the JSON of one, is the environment's own."""
     if environment.missing_option is not None:
         return False

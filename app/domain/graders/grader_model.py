@@ -45,6 +45,8 @@ class GraderModel(OpenKeys, Described):
     """Optional fields that a criterion of an eval must send."""
     compares_rollouts: ClassVar[bool] = False
     """True if it scores the rollouts of a group against each other."""
+    needs_environment: ClassVar[bool] = False
+    """True if it reads what the job's HTTP environment answered, so that only such a job has it."""
 
     pass_threshold: float | None = Field(
         default=None, strict=True, exclude_if=lambda value: value is None
@@ -77,6 +79,11 @@ class GraderModel(OpenKeys, Described):
     def parts(self) -> "Mapping[str, GraderModel]":
         """The graders whose scores its own score is made of, by name."""
         return {}
+
+    @property
+    def reads_environment(self) -> bool:
+        """True if it, or a part of it, reads what the job's HTTP environment answered."""
+        return self.needs_environment or any(part.reads_environment for part in self.parts.values())
 
     @property
     def unused_parts(self) -> tuple[str, ...]:

@@ -38,7 +38,12 @@ def sample_object(trajectory: Trajectory) -> dict[str, Any]:
         "output_json": object_or_list(text),
         "output_tools": calls,
         "output_reasoning_summary": message.get("reasoning_content"),
-        **rollout_keys(all_calls, turns, trajectory.stop_reason),
+        **rollout_keys(
+            all_calls,
+            turns,
+            trajectory.stop_reason,
+            environment=trajectory.environment_reward,
+        ),
     }
 
 

@@ -19,6 +19,7 @@ from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.kinds.contains import ContainsGrader
 from app.domain.graders.kinds.endpoint import EndpointGrader
+from app.domain.graders.kinds.environment import EnvironmentGrader
 from app.domain.graders.kinds.exact_match import ExactMatchGrader
 from app.domain.graders.kinds.format import FormatGrader
 from app.domain.graders.kinds.json_valid import JsonValidGrader
@@ -143,6 +144,7 @@ def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, Readin
             | AiJudgeGrader()
             | LlmJudgeGrader()
             | EndpointGrader()
+            | EnvironmentGrader()
         ):
             return  # they can use any text
         case _:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
+from app.domain.rollouts.environment_steps import EpisodeReward
 from app.domain.rollouts.trajectory import StopReason
 from app.domain.strict_json import strict_loads
 
@@ -70,10 +71,16 @@ def flat_call(call: Any) -> Any:
 
 
 def rollout_keys(
-    calls: Sequence[SampleCall], turns: Sequence[SampleTurn], stop_reason: StopReason | None
+    calls: Sequence[SampleCall],
+    turns: Sequence[SampleTurn],
+    stop_reason: StopReason | None,
+    *,
+    environment: EpisodeReward | None = None,
 ) -> dict[str, Any]:
-    """Returns the keys of `sample` that describe the whole rollout."""
-    return {
+    """Returns the keys of `sample` that describe the whole rollout; `environment` is there only in
+    a job with an HTTP environment.
+    """
+    return ({} if environment is None else {"environment": environment.to_sample()}) | {
         "tool_calls": [asdict(call) for call in calls],
         "turns": [asdict(turn) for turn in turns],
         "stop_reason": None if stop_reason is None else stop_reason.value,

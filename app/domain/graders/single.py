@@ -16,6 +16,7 @@ from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.kinds.contains import ContainsGrader
 from app.domain.graders.kinds.endpoint import EndpointGrader
+from app.domain.graders.kinds.environment import EnvironmentGrader
 from app.domain.graders.kinds.exact_match import ExactMatchGrader
 from app.domain.graders.kinds.format import FormatGrader
 from app.domain.graders.kinds.json_valid import JsonValidGrader
@@ -48,7 +49,7 @@ SandboxedGrader = PythonGrader | CodeExecutionGrader
 """Graders that run code in the sandbox."""
 AskingGrader = ScoreModelGrader | LabelModelGrader | LlmJudgeGrader
 """Graders that ask a judge about one rollout."""
-RolloutGrader = LocalGrader | SandboxedGrader | AskingGrader | EndpointGrader
+RolloutGrader = LocalGrader | SandboxedGrader | AskingGrader | EndpointGrader | EnvironmentGrader
 """Graders that score each rollout without its siblings."""
 SingleGrader = (
     LocalGrader
@@ -58,6 +59,7 @@ SingleGrader = (
     | LlmJudgeGrader
     | AiJudgeGrader
     | EndpointGrader
+    | EnvironmentGrader
 )
 
 

@@ -18,6 +18,7 @@ from app.domain.graders.samples import (
     TURN_KEYS,
 )
 from app.domain.graders.templates import Placeholder, TemplateError, parse_template
+from app.domain.rollouts.environment_steps import REWARD_KEYS
 
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
 _TEXTS: Final = frozenset({"output_text", "output_reasoning_summary", "stop_reason"})
@@ -25,7 +26,9 @@ _LISTS: Final = frozenset({"choices", "output_tools", "tool_calls", "turns"})
 ENTRY_KEYS: Final = {"tool_calls": CALL_KEYS, "turns": TURN_KEYS}
 """Keys of the entries of each list of the whole rollout."""
 _JSON: Final = "output_json"
-SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON)
+ENVIRONMENT: Final = "environment"
+"""The part of `sample` with the rewards of an HTTP environment."""
+SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON, ENVIRONMENT)
 
 
 def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
@@ -39,10 +42,12 @@ def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
     )
 
 
-def sample_fault(field: WalkedField, root: str, *, json_output: bool) -> InvalidRequest | None:
+def sample_fault(
+    field: WalkedField, root: str, *, json_output: bool, environment: bool
+) -> InvalidRequest | None:
     """Returns the error for a path into `sample` that no sample of a job has."""
     for placeholder in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
-        fault = _placeholder_fault(placeholder, json_output=json_output)
+        fault = _placeholder_fault(placeholder, json_output=json_output, environment=environment)
         if fault is not None:
             return _invalid(field, root, f"'{{{{{placeholder.text[:80]}}}}}' {fault}")
     return None
@@ -64,7 +69,9 @@ def placeholders(text: str) -> list[Placeholder]:
     return [part for part in template.parts if isinstance(part, Placeholder)]
 
 
-def _placeholder_fault(placeholder: Placeholder, *, json_output: bool) -> str | None:
+def _placeholder_fault(
+    placeholder: Placeholder, *, json_output: bool, environment: bool
+) -> str | None:
     if placeholder.namespace != "sample" or not placeholder.steps:
         return None
     key, *rest = placeholder.steps
@@ -73,11 +80,19 @@ def _placeholder_fault(placeholder: Placeholder, *, json_output: bool) -> str | 
             'is there only with \'response_format\': send {"type": "json_object"} or a '
             "'json_schema', or use 'sample.output_text'"
         )
+    if key == ENVIRONMENT and not environment:
+        return "is there only in a job whose 'environment' has the type 'http'"
     if key not in SAMPLE_KEYS:
         return f"names no part of a sample: {_cure(key, SAMPLE_KEYS, 'sample.')}"
+    return _fault_below(str(key), rest)
+
+
+def _fault_below(key: str, rest: list[str | int]) -> str | None:
     if key in _TEXTS and rest:
         return f"leads nowhere: 'sample.{key}' is a text and has no parts"
-    return _list_fault(str(key), rest) if key in _LISTS else None
+    if key == ENVIRONMENT and rest and rest[0] not in REWARD_KEYS:
+        return f"names no part of 'sample.{key}': {_cure(rest[0], REWARD_KEYS)}"
+    return _list_fault(key, rest) if key in _LISTS else None
 
 
 def _list_fault(key: str, rest: list[str | int]) -> str | None:

@@ -110,6 +110,8 @@ class DatasetQuestion:
     job_tools: frozenset[str] | None
     """Names of the tools that the job runs; `None`: calls of rows' tools are graded, not run."""
     base_model: BaseModelSpec | None
+    calls_answered: bool = False
+    """True if an HTTP environment answers the calls of the policy."""
     reasoning_effort: str | None = None
     train_on: TrainOn = "all"
     needs: RowNeeds = NO_NEEDS

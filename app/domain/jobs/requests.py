@@ -6,7 +6,7 @@ Owns which files a call needs. Must not know how a reference is resolved.
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
-from app.domain.environments.environments import PARAM, BuiltIn
+from app.domain.environments.environments import PARAM, BuiltIn, built_in
 from app.domain.errors import InvalidRequest
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.jobs import NewJob, TuningMethod
@@ -60,7 +60,7 @@ class JobRequest:
         method = self.method
         match method:
             case ReinforcementBody():
-                return method.environment
+                return built_in(method.environment)
             case SupervisedMethod() | DpoMethod():
                 return None
             case _:

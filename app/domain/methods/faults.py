@@ -12,7 +12,9 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import WalkedField, walk_fields
+from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest
+from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.graders.row_readings import literal_faults
 from app.domain.graders.template_faults import sample_fault, template_fault
@@ -33,11 +35,17 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
     fault = response_format_fault(sent, f"{root}.{_FORMAT}")
     if fault is not None:
         yield fault
-    json_output = gives_json(sent)
+    json_output, in_environment = gives_json(sent), _has_http_environment(method)
+    if in_environment and _value(method, "tools"):
+        yield _refused(
+            f"{root}.tools",
+            "the tools of the job come from its environment, which offers them when an episode "
+            "begins: send 'tools' or an 'environment' of type 'http', not both",
+        )
     for field in walk_fields(ReinforcementMethod, method):
         fault = (
             template_fault(field, root)
-            or sample_fault(field, root, json_output=json_output)
+            or sample_fault(field, root, json_output=json_output, environment=in_environment)
             or _rate_fault(field, root)
         )
         if fault is not None:
@@ -45,6 +53,33 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
     grader = readable_grader(method)
     if grader is not None:
         yield from literal_faults(grader, f"{root}.grader")
+        yield from () if in_environment else _without_environment(grader, f"{root}.grader")
+
+
+def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequest]:
+    """Yields the graders of an environment's rewards, where no environment gives any."""
+    if grader.needs_environment:
+        yield _refused(
+            f"{path}.type",
+            "it takes the rewards of an HTTP environment: send an 'environment' of type 'http', "
+            "or another grader",
+        )
+    for name, part in grader.parts.items():
+        yield from _without_environment(part, f"{path}.graders.{name}")
+
+
+def _refused(param: str, why: str) -> InvalidRequest:
+    return InvalidRequest(f"Invalid value for '{param}': {why}.", param=param, code="invalid_value")
+
+
+def _has_http_environment(method: Any) -> bool:
+    environment = _value(method, "environment")
+    return bool(_value(environment, "type") == HTTP)
+
+
+def _value(holder: Any, name: str) -> Any:
+    """Returns a value of a model or of the JSON of one."""
+    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
 
 
 def readable_grader(method: Any) -> AnyGrader | None:

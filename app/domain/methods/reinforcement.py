@@ -14,7 +14,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from app.domain.described import Described
 from app.domain.documents.fields import OpenKeys
-from app.domain.environments.environments import Environment
+from app.domain.environments.environments import Environment, over_http
+from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.graders.graders import Grader
 from app.domain.methods.learning import LearningOptions, shown_learning
 from app.domain.methods.loss import fault
@@ -91,8 +92,8 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
 
     environment: Environment | None = Field(default=None, exclude_if=absent)
-    """A built-in source of tasks (an extension), in place of the files; it has a grader of its
-    own."""
+    """An environment (an extension): a built-in source of tasks, in place of the files, or one of
+    type `http`, which plays the rows of the files. It has a grader of its own."""
     grader: Grader
     """The function that scores each rollout."""
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
@@ -110,6 +111,16 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     """Limits of the check that ends a job in which nothing can be learned (an extension)."""
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
     """Sizes, rates and intervals."""
+
+    @property
+    def http_environment(self) -> HttpEnvironmentSpec | None:
+        """The customer's environment that answers the turns of this job's rollouts."""
+        return over_http(self.environment)
+
+    @property
+    def runs_calls(self) -> bool:
+        """True if somebody answers the calls of the policy, so that rollouts have several turns."""
+        return bool(self.tools) or self.http_environment is not None
 
     @property
     def job_tools(self) -> frozenset[str] | None:

@@ -18,9 +18,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
+from app.domain.environments.environments import AnyEnvironment, Environment, read_environment
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
+from app.domain.methods.stop import absent
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.tools.tools import ToolSpec
 
@@ -102,6 +104,17 @@ def read_grader_reference(sent: Any) -> RegisteredReference | None:
     return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
 
 
+def read_environment_reference(sent: Any) -> RegisteredReference | None:
+    """Returns the reference of a sent environment; `None` for a definition."""
+    return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
+
+
+def read_environment_or_reference(sent: Any) -> AnyEnvironment | RegisteredReference:
+    if isinstance(sent, RegisteredReference):
+        return sent
+    return read_environment_reference(sent) or read_environment(sent)
+
+
 def read_curriculum(sent: Any) -> CurriculumSource:
     """Reads an id, `{"id", "version"}`, or rows as `{"training", "validation"}`."""
     if isinstance(sent, str):
@@ -144,12 +157,17 @@ def _grader_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  #
     return read_grader_or_reference(sent)
 
 
+def _environment_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
+    return read_environment_or_reference(sent)
+
+
 def _grader_or_auto_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
     return read_grader_or_auto(sent)
 
 
 SentTool = Annotated[ToolSpec | RegisteredReference, WrapValidator(_tool_by_hand)]
 SentGrader = Annotated[Grader | AutoGrader | RegisteredReference, WrapValidator(_grader_by_hand)]
+SentEnvironment = Annotated[Environment | RegisteredReference, WrapValidator(_environment_by_hand)]
 TriedGrader = Annotated[Grader | AutoGrader, WrapValidator(_grader_or_auto_by_hand)]
 """A grader of a trial run, whose item is a row."""
 
@@ -157,6 +175,12 @@ TriedGrader = Annotated[Grader | AutoGrader, WrapValidator(_grader_or_auto_by_ha
 class ReinforcementBody(ReinforcementMethod):
     """Settings of a reinforcement job: grader, tools and training."""
 
+    environment: SentEnvironment | None = Field(  # type: ignore[assignment]  # wider before it is resolved
+        default=None, exclude_if=absent
+    )
+    """An environment (an extension): a built-in source of tasks, in place of the files, or one of
+    type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has
+    a grader of its own."""
     grader: SentGrader | None = None  # type: ignore[assignment]  # wider before it is resolved
     """The function that scores each rollout: a definition, a registered grader as
     `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training
@@ -173,7 +197,7 @@ class ReinforcementBody(ReinforcementMethod):
         place: tuple[str, ...] | None = None
         if self.grader is None and self.environment is None:
             place = ("grader",)
-        elif self.grader is None and self.environment is not None:
+        elif self.grader is None and not isinstance(self.environment, RegisteredReference | None):
             needed = self.environment.missing_option
             place = None if needed is None else ("environment", needed)
         if place is not None:
@@ -183,8 +207,11 @@ class ReinforcementBody(ReinforcementMethod):
         return self
 
     def with_definitions(
-        self, tools: tuple[ToolSpec, ...], grader: AnyGrader
+        self,
+        tools: tuple[ToolSpec, ...],
+        grader: AnyGrader,
+        environment: AnyEnvironment | None,
     ) -> ReinforcementMethod:
         """Returns the method with a definition for each reference; nothing is validated again."""
-        values = {**dict(self), "tools": tools, "grader": grader}
+        values = {**dict(self), "tools": tools, "grader": grader, "environment": environment}
         return ReinforcementMethod.model_construct(self.model_fields_set, **values)

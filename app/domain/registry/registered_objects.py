@@ -1,6 +1,6 @@
-"""Registered objects: tools, graders and curricula that jobs refer to by id.
+"""Registered objects: tools, graders, curricula and environments that jobs refer to by id.
 
-Owns what the three have in common: ids, versions, a name that is unique among the living. An update
+Owns what they have in common: ids, versions, a name that is unique among the living. An update
 makes a new version and leaves the earlier ones as they are. Must not know what a definition means.
 """
 
@@ -15,9 +15,15 @@ class Noun(StrEnum):
     TOOL = "tool"
     GRADER = "grader"
     CURRICULUM = "curriculum"
+    ENVIRONMENT = "environment"
 
 
-ID_PREFIXES: Final = {Noun.TOOL: "tool_", Noun.GRADER: "grader_", Noun.CURRICULUM: "curr_"}
+ID_PREFIXES: Final = {
+    Noun.TOOL: "tool_",
+    Noun.GRADER: "grader_",
+    Noun.CURRICULUM: "curr_",
+    Noun.ENVIRONMENT: "env_",
+}
 SERVICE_KEYS: Final = frozenset(
     {
         "id",

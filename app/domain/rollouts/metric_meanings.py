@@ -58,6 +58,13 @@ _OF_ROLLOUTS: Final = {
     names.TOOL_RETRIES_MEAN: "Mean attempts of a rollout's calls beyond the first.",
     names.TOOL_PARSE_ERRORS_MEAN: "Mean turns of a rollout that could not be parsed as a tool call "
     "or an answer.",
+    names.ENVIRONMENT_STEPS_MEAN: "Mean steps of the HTTP environment in a rollout.",
+    names.ENVIRONMENT_LATENCY_MEAN: "Mean seconds that a step took.",
+    names.ENVIRONMENT_RETRIES_MEAN: "Mean attempts of a rollout's steps beyond the first.",
+    names.ENVIRONMENT_REWARD_MEAN: "Mean sum of the rewards of a rollout's steps, whichever "
+    "grader gives the reward.",
+    names.ENVIRONMENT_DONE_SHARE: "Share of rollouts that the environment ended, not a limit.",
+    names.ENVIRONMENT_ERRORS: "Number of rollouts that were lost to failures of the environment.",
     names.LIMIT_STOP_SHARE: "Share of rollouts that ended at a limit (tokens, turns, time) instead "
     "of with an answer.",
     names.ROLLOUTS_VALID: "Number of rollouts that were graded; all means are over these.",

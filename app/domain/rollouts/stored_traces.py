@@ -7,6 +7,7 @@ calls are rounded to a tenth of a millisecond.
 from typing import Any
 
 from app.domain.ids import SampleKey
+from app.domain.rollouts.environment_steps import EnvironmentStep
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
 
@@ -31,6 +32,7 @@ def trajectory_of(row: RolloutRow) -> Trajectory:
         logprobs=[],
         turns=[_turn(*pair) for pair in zip(turns, written, strict=False)],
         messages=messages,
+        in_environment="environment" in row.trace,
         prompt_tokens=row.prompt_tokens,
         stop_reason=None if row.stop_reason is None else StopReason(row.stop_reason),
         started_at=row.started_at,
@@ -49,7 +51,12 @@ def _turn(turn: Json, message: Json) -> Turn:
         finish_reason=turn["finish_reason"],
         tool_calls=tuple(_call(call) for call in turn["tool_calls"]),
         parse_error=turn["parse_error"],
+        environment=_step(turn.get("environment")),
     )
+
+
+def _step(step: Json | None) -> EnvironmentStep | None:
+    return None if step is None else EnvironmentStep(**step)
 
 
 def _call(call: Json) -> ToolCallRecord:

@@ -9,6 +9,11 @@ from enum import StrEnum
 from typing import Any, Final, assert_never
 
 from app.domain.ids import SampleKey
+from app.domain.rollouts.environment_steps import (
+    EnvironmentStep,
+    EpisodeReward,
+    episode_reward,
+)
 
 UNKNOWN_TOOL: Final = "(unknown)"
 UNPARSABLE_CALL: Final = "(unparsable)"
@@ -32,6 +37,11 @@ class FailureClass(StrEnum):
     TOOL_TIMEOUT = "tool_timeout"
     TOOL_UNREACHABLE = "tool_unreachable"
     TOOL_BAD_REPLY = "tool_bad_reply"
+    ENVIRONMENT_ERROR = "environment_error"
+    """The HTTP environment kept answering 408/425/429/5xx, or refused a call."""
+    ENVIRONMENT_TIMEOUT = "environment_timeout"
+    ENVIRONMENT_UNREACHABLE = "environment_unreachable"
+    ENVIRONMENT_BAD_REPLY = "environment_bad_reply"
     GRADER_ERROR = "grader_error"
     GRADER_TIMEOUT = "grader_timeout"
     GRADER_UNREACHABLE = "grader_unreachable"
@@ -47,6 +57,10 @@ class FailureClass(StrEnum):
     """Something within the rollout cancelled it, as a tool or grader whose own time ran out can."""
 
 
+ENVIRONMENT_FAILURES: Final = frozenset(
+    one for one in FailureClass if one.value.startswith("environment_")
+)
+"""Classes of the failures of an HTTP environment."""
 GRADER_FAILURES: Final = frozenset(one for one in FailureClass if one.value.startswith("grader_"))
 """Classes of the failures of a grader, not of a tool."""
 
@@ -82,6 +96,8 @@ class Turn:
     """`stop` or `length`, as the engine reported."""
     tool_calls: tuple[ToolCallRecord, ...] = ()
     parse_error: str | None = None
+    environment: EnvironmentStep | None = None
+    """The step that answered the turn, in a job with an HTTP environment."""
 
 
 @dataclass(slots=True)
@@ -98,6 +114,8 @@ class Trajectory:
     turns: list[Turn] = field(default_factory=list)
     messages: list[dict[str, Any]] = field(default_factory=list)
     """The conversation in Chat Completions form, the row's own messages included."""
+    in_environment: bool = False
+    """True in the episode of an HTTP environment, which may reward it."""
     prompt_tokens: int = 0
     stop_reason: StopReason | None = None
     started_at: float = 0.0
@@ -140,6 +158,15 @@ class Trajectory:
     @property
     def tool_calls(self) -> list[ToolCallRecord]:
         return [call for turn in self.turns for call in turn.tool_calls]
+
+    @property
+    def environment_steps(self) -> list[EnvironmentStep]:
+        return [turn.environment for turn in self.turns if turn.environment is not None]
+
+    @property
+    def environment_reward(self) -> EpisodeReward | None:
+        """The rewards of the environment; `None` outside of an HTTP environment."""
+        return episode_reward(self.environment_steps) if self.in_environment else None
 
     @property
     def policy_versions(self) -> tuple[int, int]:

@@ -5,18 +5,19 @@ from typing import Literal, assert_never
 from app.domain.rollouts.trajectory import FailureClass
 from app.gateways.endpoints.pool import FaultKind
 
+Called = Literal["tool", "grader", "environment"]
 
-def failure_class(kind: FaultKind, called: Literal["tool", "grader"]) -> FailureClass:
-    is_tool = called == "tool"
+
+def failure_class(kind: FaultKind, called: Called) -> FailureClass:
     match kind:
         case FaultKind.ERROR:
-            return FailureClass.TOOL_ERROR if is_tool else FailureClass.GRADER_ERROR
+            return FailureClass(f"{called}_error")
         case FaultKind.TIMEOUT:
-            return FailureClass.TOOL_TIMEOUT if is_tool else FailureClass.GRADER_TIMEOUT
+            return FailureClass(f"{called}_timeout")
         case FaultKind.UNREACHABLE:
-            return FailureClass.TOOL_UNREACHABLE if is_tool else FailureClass.GRADER_UNREACHABLE
+            return FailureClass(f"{called}_unreachable")
         case FaultKind.BAD_REPLY | FaultKind.TOO_LARGE:
-            return FailureClass.TOOL_BAD_REPLY if is_tool else FailureClass.GRADER_BAD_REPLY
+            return FailureClass(f"{called}_bad_reply")
         case FaultKind.REFUSED:
             return FailureClass.ENDPOINT_REFUSED
         case _:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.environments.environments import is_graded_by
+from app.domain.environments.environments import built_in, is_graded_by
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
@@ -170,10 +170,12 @@ class JobCreationService:
         )
 
     async def _check_model(self, model: str, method: TuningMethod) -> None:
-        """Raises `InvalidRequest` for a model that cannot call the tools of the job."""
+        """Raises `InvalidRequest` for a model that cannot call the tools of the job, or
+        play in its environment.
+        """
         match method:
-            case ReinforcementMethod(tools=tools):
-                base = base_of(self._base_models, model) if tools else None
+            case ReinforcementMethod(runs_calls=runs_calls):
+                base = base_of(self._base_models, model) if runs_calls else None
             case SupervisedMethod() | DpoMethod():
                 base = None
             case _:
@@ -183,7 +185,8 @@ class JobCreationService:
         fault = (await asyncio.to_thread(tool_use, base)).fault
         if fault is not None:
             raise InvalidRequest(
-                f"Model {base.name} {fault}. Use another model, or a job without tools.",
+                f"Model {base.name} {fault}. Use another model, or a job without tools "
+                "and environment.",
                 param="model",
                 code=BASE_MODEL_UNSUPPORTED,
             )
@@ -238,7 +241,7 @@ def _check_tools(method: ReinforcementMethod) -> None:
 
 def _unasked(method: ReinforcementMethod) -> tuple[str, ...]:
     """Returns the fields whose judges the job never asks."""
-    environment = method.environment
+    environment = built_in(method.environment)
     if environment is None or is_graded_by(environment, method.grader):
         return ()
     return ("environment",)

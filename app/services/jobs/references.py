@@ -5,13 +5,17 @@ so the create path seals them for the job, and no later version or deletion of a
 changes the job. Must not know what else a create call holds.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
-from pydantic import ValidationError
-
+from app.domain.environments.environments import (
+    PARAM,
+    AnyEnvironment,
+    built_in,
+    read_environment,
+)
 from app.domain.errors import InvalidRequest, WrongState
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice import GraderChoice
@@ -27,14 +31,16 @@ from app.domain.registry.references import (
     InlineCurriculum,
     RegisteredReference,
     ReinforcementBody,
-    read_curriculum,
+    read_environment_reference,
     read_grader_reference,
     read_tool_reference,
 )
 from app.domain.tools.tools import ToolSpec
 from app.services.jobs.environment_files import EnvironmentFiles
 from app.services.jobs.grader_choices import GraderChoiceService
+from app.services.jobs.readable_parts import missing_file, readable_source, reference_or
 from app.services.registry.curricula import CurriculumService, inline_name
+from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.lookups import find_registered
 from app.services.registry.registered_objects import RegistryService
@@ -50,6 +56,7 @@ class ReferencePorts:
     curricula: CurriculumService
     choices: GraderChoiceService
     environments: EnvironmentFiles
+    registered_environments: EnvironmentService
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,7 @@ class RegisteredReferences:
             except InvalidRequest as error:
                 resolved, fault = body, error
             else:
-                fault = _missing_file(request, resolved)
+                fault = missing_file(request, resolved)
             yield await self._with_choice(ReadableCall(resolved, None, fault))
         finally:
             await self._ports.curricula.discard(made)
@@ -113,12 +120,16 @@ class RegisteredReferences:
         method = request.method
         match method:
             case ReinforcementBody():
-                tools, grader = await self._definitions(method.tools, _grader_of(method))
+                environment = await self._environment(method)
+                tools, grader = await self._definitions(
+                    method.tools, _grader_of(method, environment)
+                )
                 specs = tuple(ToolSpec.model_validate(tool) for tool in tools)
                 files = await self._both_files(request, made)
                 choice = await self._choice(grader, method, files)
                 chosen = read_grader(grader) if choice is None else choice.read()
-                return request.resolved(method.with_definitions(specs, chosen), files, choice)
+                whole = method.with_definitions(specs, chosen, environment)
+                return request.resolved(whole, files, choice)
             case SupervisedMethod() | DpoMethod():
                 return request.resolved(method, await self._both_files(request, made), None)
             case _:
@@ -179,6 +190,13 @@ class RegisteredReferences:
             files = await self._files(request.curriculum, made)
         return files.get("training_file"), files.get("validation_file")
 
+    async def _environment(self, method: ReinforcementBody) -> AnyEnvironment | None:
+        """Returns the definition of the call's environment."""
+        found = await self._definition(
+            method.environment, self._ports.registered_environments, PARAM
+        )
+        return None if found is None else read_environment(found)
+
     async def _definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
         """Returns the tools and the grader with a definition in place of each reference."""
         return [
@@ -225,7 +243,7 @@ class RegisteredReferences:
         if isinstance(method, dict) and isinstance(inner, dict):
             resolved["method"] = {**method, "reinforcement": await self._readable_method(inner)}
         named = any(body.get(f"{split}_file") is not None for split in CURRICULUM_PARTS)
-        source = None if named else _readable_source(body.get("curriculum"))
+        source = None if named else readable_source(body.get("curriculum"))
         if source is not None:
             resolved.update(await self._files(source, made))
         return await self._with_environment(resolved, made)
@@ -241,52 +259,32 @@ class RegisteredReferences:
         if environment is None:
             return body
         body = with_environment_grader(body, environment)
-        if any(body.get(name) is not None for name in ("training_file", "validation_file")):
+        source = built_in(environment)
+        if source is None or any(
+            body.get(name) is not None for name in ("training_file", "validation_file")
+        ):
             return body
-        return {**body, **await self._ports.environments.write(environment, made)}
+        return {**body, **await self._ports.environments.write(source, made)}
 
     async def _readable_method(self, inner: dict[str, Any]) -> dict[str, Any]:
         sent = inner.get("tools")
         listed = sent if isinstance(sent, list) and len(sent) <= MAX_TOOLS else None
         tools, grader = await self._definitions(
-            [_reference_or(tool, read_tool_reference) for tool in listed or ()],
-            _reference_or(inner.get("grader"), read_grader_reference),
+            [reference_or(tool, read_tool_reference) for tool in listed or ()],
+            reference_or(inner.get("grader"), read_grader_reference),
         )
+        environment = await self._definition(
+            reference_or(inner.get("environment"), read_environment_reference),
+            self._ports.registered_environments,
+            PARAM,
+        )
+        inner = inner if environment is None else {**inner, "environment": environment}
         resolved = {**inner} if listed is None else {**inner, "tools": tools}
         return resolved if grader is None else {**resolved, "grader": grader}
 
 
-def _grader_of(method: ReinforcementBody) -> Any:
+def _grader_of(method: ReinforcementBody, environment: AnyEnvironment | None) -> Any:
     """Returns the call's grader, else the one of its environment."""
-    if method.grader is None and method.environment is not None:
-        return read_grader(method.environment.grader())
+    if method.grader is None and environment is not None:
+        return read_grader(environment.grader())
     return method.grader
-
-
-def _reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -> Any:
-    """Returns a reference, if the part can be read as one; definitions and faulty parts stay."""
-    try:
-        return read(sent) or sent
-    except ValidationError:
-        return sent
-
-
-def _missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> InvalidRequest | None:
-    """Returns the fault of a curriculum that lacks a file which the method needs."""
-    if request is None or request.curriculum is None:
-        return None
-    training, validation = (resolved.get(f"{split}_file") for split in CURRICULUM_PARTS)
-    try:
-        required_files(request.method, training, validation)
-    except InvalidRequest as error:
-        return error
-    return None
-
-
-def _readable_source(sent: Any) -> CurriculumSource | None:
-    if sent is None:
-        return None
-    try:
-        return read_curriculum(sent)
-    except ValidationError:
-        return None

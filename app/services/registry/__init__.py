@@ -1,1 +1,1 @@
-"""Use cases of registered tools, graders and curricula, and trials of them."""
+"""Use cases of registered tools, graders, curricula and environments, and trials of them."""

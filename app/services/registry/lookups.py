@@ -18,7 +18,7 @@ async def find_registered(
     match service.noun:
         case Noun.CURRICULUM:
             place = "curriculum"
-        case Noun.TOOL | Noun.GRADER:
+        case Noun.TOOL | Noun.GRADER | Noun.ENVIRONMENT:
             place = f"{param}.id"
         case _:
             assert_never(service.noun)

@@ -1,4 +1,4 @@
-"""Registered tools, graders and curricula: their versions, names and sealed secrets.
+"""Registered tools, graders, curricula and environments: their versions, names and sealed secrets.
 
 Owns the split of a definition into what is shown and what is sealed, and the way back. A value that
 is sent as `[redacted]` stands for the earlier one, and only as long as its address is the same (see
@@ -250,7 +250,7 @@ def _owners(noun: Noun, definition: dict[str, Any]) -> Iterator[tuple[str, Path]
             return owners_of_tool(definition)
         case Noun.GRADER:
             return owners_of_grader(definition)
-        case Noun.CURRICULUM:
+        case Noun.CURRICULUM | Noun.ENVIRONMENT:
             return iter(())
         case _:
             assert_never(noun)

@@ -1,4 +1,4 @@
-"""Registered tools, graders and curricula: one row for each object, one for each version."""
+"""Registered tools, graders, curricula and environments: a row for each object and each version."""
 
 from typing import Any
 

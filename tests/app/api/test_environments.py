@@ -10,7 +10,7 @@ import pytest
 
 from app.domain.environments.environments import (
     ENVIRONMENTS,
-    read_environment,
+    read_built_in,
     training_numbers,
     validation_numbers,
 )
@@ -70,7 +70,7 @@ async def file_count(api: Api) -> int:
 async def test_a_job_has_the_tasks_of_its_environment_as_files(api: Api, kind: str) -> None:
     environment = {"type": kind, "seed": 4, **COUNTS}
     job = await created(api, call(environment))
-    own = read_environment(environment)
+    own = read_built_in(environment)
     for name, order in (("training", training_numbers), ("validation", validation_numbers)):
         rows = await rows_of(api, job[f"{name}_file"])
         assert rows == [own.row(number) for number in order(own, own.problems)]
@@ -92,7 +92,7 @@ async def test_the_calls_of_the_page_are_accepted_as_they_stand(
     assert (report["valid"], report["errors"]) == (True, [])
     # No sandbox runs beside these tests.
     assert {one["code"] for one in report["warnings"]} <= {"grader_not_tried"}
-    environment = read_environment(sent["method"]["reinforcement"]["environment"])
+    environment = read_built_in(sent["method"]["reinforcement"]["environment"])
     assert report["training_file"]["rows"] == environment.training_tasks
 
 

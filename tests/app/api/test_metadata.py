@@ -25,6 +25,7 @@ PLAIN: dict[str, Made] = {
     "eval": ("/v1/evals", {"data_source_config": CONFIG, "testing_criteria": [CHECK]}),
     "tool": ("/v1/tools", {"name": "search", "server_url": ENDPOINT}),
     "grader": ("/v1/graders", {"name": "g", "grader": CHECK}),
+    "environment": ("/v1/environments", {"name": "world", "url": ENDPOINT}),
     "curriculum": ("/v1/curricula", {"name": "c", "training": [ROW]}),
 }
 """Path and body of each noun that can be updated."""

@@ -44,6 +44,7 @@ async def everything(api: Api, body: dict[str, Any]) -> dict[str, str]:
         JOBS: body,
         "/v1/tools": {"name": "search", "server_url": "http://127.0.0.1:9/s"},
         "/v1/graders": {"name": "g", "grader": GRADER},
+        "/v1/environments": {"name": "e", "url": "http://127.0.0.1:9/world"},
         "/v1/webhook_endpoints": HOOK,
         "/v1/evals": EVAL,
     }
@@ -81,7 +82,11 @@ async def test_what_another_project_holds_cannot_be_built_on(
     ids = await everything(api, body)
     reply = await api.call("POST", JOBS, json=body, key=key)
     assert (reply.status_code, reply.json()["error"]["code"]) == (400, "file_not_found")
-    for name, collection in (("grader", "/v1/graders"), ("tools", "/v1/tools")):
+    for name, collection in (
+        ("grader", "/v1/graders"),
+        ("tools", "/v1/tools"),
+        ("environment", "/v1/environments"),
+    ):
         value: Any = {"id": ids[collection]}
         inner = {"grader": GRADER} | {name: [value] if name == "tools" else value}
         method = {"type": "reinforcement", "reinforcement": inner}

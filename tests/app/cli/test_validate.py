@@ -87,3 +87,20 @@ def test_problems_of_a_local_file_are_read(tmp_path: Path) -> None:
         call.write_text(json.dumps(body))
         done = agent_rft("validate", str(call))
         assert (done.returncode, said in done.stdout) == (code, True), done.stdout
+
+
+def test_the_rows_of_an_http_environment_are_read_as_those_of_any_job(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    messages = [{"role": "user", "content": "q"}]
+    row = json.dumps({"messages": messages, "tools": [TOOL]})
+    rows.write_text("\n".join([row] * 12))
+    call = tmp_path / "job.json"
+    files = ("--training-file", str(rows), "--validation-file", str(rows))
+    for environment in ({"type": "http", "url": "https://world.example"}, {"id": "env_1"}):
+        inner = {"environment": environment}
+        method = {"type": "reinforcement", "reinforcement": inner}
+        call.write_text(json.dumps({"model": "tiny-agent", "method": method}))
+        done = agent_rft("validate", str(call), *files, "--json")
+        report = json.loads(done.stdout)
+        assert (done.returncode, report["errors"]) == (0, [])
+        assert "tools_not_run" not in {each["code"] for each in report["warnings"]}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.environments.environments import read_environment
+from app.domain.environments.environments import read_built_in
 from tests.support.grading import scored
 from tests.support.sandbox.running import RunningSandbox
 
@@ -13,7 +13,7 @@ async def reward(
     environment: dict[str, Any], answer: str, sandbox: RunningSandbox, *, number: int
 ) -> float:
     """Scores an answer to the task of this number."""
-    own = read_environment(environment)
+    own = read_built_in(environment)
     result = await scored(own.grader(), answer, item=own.row(number), sandbox=sandbox.client)
     assert result.errors.raised == ()
     return result.score
@@ -26,7 +26,7 @@ DIFFERENCE = {
 
 
 def test_the_problem_of_a_number_is_known() -> None:
-    assert read_environment(DIFFERENCE).row(9)["expression"] == "(-1) - (-2)"
+    assert read_built_in(DIFFERENCE).row(9)["expression"] == "(-1) - (-2)"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ async def test_arithmetic_reads_the_last_number(
 
 async def test_word_problems_read_the_last_number(sandbox: RunningSandbox) -> None:
     environment = {"type": "gsm8k", "max_steps": 3}
-    row = read_environment(environment).row(6)
+    row = read_built_in(environment).row(6)
     answer = int(row["answer"])
     for text, expected in (
         (f"{row['solution']}\n#### {answer}", 1.0),
@@ -74,7 +74,7 @@ async def test_a_function_earns_the_share_of_its_tests(
     body: str, expected: float, sandbox: RunningSandbox
 ) -> None:
     environment = {"type": "code_execution", "level": 1}
-    row = read_environment(environment).row(1)
+    row = read_built_in(environment).row(1)
     assert (row["function"], len(row["tests"])) == ("all_linear", 5)
     code = f"```python\ndef all_linear(values):\n    return {body}\n```"
     found = await reward(environment, f"Here:\n{code}", sandbox, number=1)

@@ -76,6 +76,9 @@ from .create_curriculum import CreateCurriculum
 from .create_curriculum_metadata_type_0 import CreateCurriculumMetadataType0
 from .create_curriculum_training_type_0_item import CreateCurriculumTrainingType0Item
 from .create_curriculum_validation_type_0_item import CreateCurriculumValidationType0Item
+from .create_environment import CreateEnvironment
+from .create_environment_headers_type_0 import CreateEnvironmentHeadersType0
+from .create_environment_metadata_type_0 import CreateEnvironmentMetadataType0
 from .create_eval import CreateEval
 from .create_eval_metadata_type_0 import CreateEvalMetadataType0
 from .create_eval_run import CreateEvalRun
@@ -129,6 +132,16 @@ from .entropy_rise_rule import EntropyRiseRule
 from .entropy_rise_rule_action import EntropyRiseRuleAction
 from .entropy_rule import EntropyRule
 from .entropy_rule_action import EntropyRuleAction
+from .environment import Environment
+from .environment_check import EnvironmentCheck
+from .environment_check_status import EnvironmentCheckStatus
+from .environment_exchange import EnvironmentExchange
+from .environment_exchange_sent import EnvironmentExchangeSent
+from .environment_grader import EnvironmentGrader
+from .environment_headers_type_0 import EnvironmentHeadersType0
+from .environment_metadata_type_0 import EnvironmentMetadataType0
+from .environment_test_call import EnvironmentTestCall
+from .environment_test_result import EnvironmentTestResult
 from .error_body import ErrorBody
 from .error_envelope import ErrorEnvelope
 from .estimate import Estimate
@@ -198,6 +211,8 @@ from .grader_run_model_grader_token_usage_per_model import GraderRunModelGraderT
 from .grader_run_model_grader_token_usage_per_model_additional_property import GraderRunModelGraderTokenUsagePerModelAdditionalProperty
 from .grader_run_sub_rewards import GraderRunSubRewards
 from .gsm_8k_environment import Gsm8KEnvironment
+from .http_environment_spec import HttpEnvironmentSpec
+from .http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0
 from .implicit_rewards import ImplicitRewards
 from .importance_sampling_options import ImportanceSamplingOptions
 from .job_error_body import JobErrorBody
@@ -270,6 +285,7 @@ from .owner_user import OwnerUser
 from .page_admin_key_object import PageAdminKeyObject
 from .page_curriculum import PageCurriculum
 from .page_curve import PageCurve
+from .page_environment import PageEnvironment
 from .page_eval_object import PageEvalObject
 from .page_eval_run_object import PageEvalRunObject
 from .page_file_object import PageFileObject
@@ -335,6 +351,8 @@ from .rollout_split import RolloutSplit
 from .rollout_trace import RolloutTrace
 from .rotate_webhook_secret import RotateWebhookSecret
 from .run_curriculum_test import RunCurriculumTest
+from .run_environment_test import RunEnvironmentTest
+from .run_environment_test_task_type_0 import RunEnvironmentTestTaskType0
 from .run_grader_request import RunGraderRequest
 from .run_grader_request_item_type_0 import RunGraderRequestItemType0
 from .run_registered_grader import RunRegisteredGrader
@@ -414,6 +432,9 @@ from .update_curriculum import UpdateCurriculum
 from .update_curriculum_metadata_type_0 import UpdateCurriculumMetadataType0
 from .update_curriculum_training_type_0_item import UpdateCurriculumTrainingType0Item
 from .update_curriculum_validation_type_0_item import UpdateCurriculumValidationType0Item
+from .update_environment import UpdateEnvironment
+from .update_environment_headers_type_0 import UpdateEnvironmentHeadersType0
+from .update_environment_metadata_type_0 import UpdateEnvironmentMetadataType0
 from .update_eval import UpdateEval
 from .update_eval_metadata_type_0 import UpdateEvalMetadataType0
 from .update_grader import UpdateGrader
@@ -525,6 +546,9 @@ __all__ = (
     "CreateCurriculumMetadataType0",
     "CreateCurriculumTrainingType0Item",
     "CreateCurriculumValidationType0Item",
+    "CreateEnvironment",
+    "CreateEnvironmentHeadersType0",
+    "CreateEnvironmentMetadataType0",
     "CreateEval",
     "CreateEvalMetadataType0",
     "CreateEvalRun",
@@ -578,6 +602,16 @@ __all__ = (
     "EntropyRiseRuleAction",
     "EntropyRule",
     "EntropyRuleAction",
+    "Environment",
+    "EnvironmentCheck",
+    "EnvironmentCheckStatus",
+    "EnvironmentExchange",
+    "EnvironmentExchangeSent",
+    "EnvironmentGrader",
+    "EnvironmentHeadersType0",
+    "EnvironmentMetadataType0",
+    "EnvironmentTestCall",
+    "EnvironmentTestResult",
     "ErrorBody",
     "ErrorEnvelope",
     "Estimate",
@@ -647,6 +681,8 @@ __all__ = (
     "GraderRunModelGraderTokenUsagePerModelAdditionalProperty",
     "GraderRunSubRewards",
     "Gsm8KEnvironment",
+    "HttpEnvironmentSpec",
+    "HttpEnvironmentSpecHeadersType0",
     "ImplicitRewards",
     "ImportanceSamplingOptions",
     "JobErrorBody",
@@ -719,6 +755,7 @@ __all__ = (
     "PageAdminKeyObject",
     "PageCurriculum",
     "PageCurve",
+    "PageEnvironment",
     "PageEvalObject",
     "PageEvalRunObject",
     "PageFileObject",
@@ -784,6 +821,8 @@ __all__ = (
     "RolloutTrace",
     "RotateWebhookSecret",
     "RunCurriculumTest",
+    "RunEnvironmentTest",
+    "RunEnvironmentTestTaskType0",
     "RunGraderRequest",
     "RunGraderRequestItemType0",
     "RunRegisteredGrader",
@@ -863,6 +902,9 @@ __all__ = (
     "UpdateCurriculumMetadataType0",
     "UpdateCurriculumTrainingType0Item",
     "UpdateCurriculumValidationType0Item",
+    "UpdateEnvironment",
+    "UpdateEnvironmentHeadersType0",
+    "UpdateEnvironmentMetadataType0",
     "UpdateEval",
     "UpdateEvalMetadataType0",
     "UpdateGrader",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
   from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.environment_grader import EnvironmentGrader
   from ..models.exact_match_grader import ExactMatchGrader
   from ..models.format_grader import FormatGrader
   from ..models.json_valid_grader import JsonValidGrader
@@ -49,16 +50,16 @@ class CalibrateGrader:
                 `model_sample` a line may have a `sample` with an `output_text` and other parts, such as `tool_calls`.
             job_id (None | str | Unset): Id of a reinforcement job: the first 500 answers of its start model to the held-out
                 rows, with their tool calls.
-            compare_with (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
-                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None |
-                PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader |
-                Unset): Grader of the evaluation, whose ranking is compared.
+            compare_with (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader |
+                ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader |
+                MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
+                ToolCallGrader | Unset): Grader of the evaluation, whose ranking is compared.
      """
 
     samples: list[CalibrationSample] | None | Unset = UNSET
     file_id: None | str | Unset = UNSET
     job_id: None | str | Unset = UNSET
-    compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
+    compare_with: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -71,6 +72,7 @@ class CalibrateGrader:
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
@@ -144,6 +146,8 @@ class CalibrateGrader:
             compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, EndpointGrader):
             compare_with = self.compare_with.to_dict()
+        elif isinstance(self.compare_with, EnvironmentGrader):
+            compare_with = self.compare_with.to_dict()
         elif isinstance(self.compare_with, MultiGrader):
             compare_with = self.compare_with.to_dict()
         else:
@@ -174,6 +178,7 @@ class CalibrateGrader:
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
@@ -233,7 +238,7 @@ class CalibrateGrader:
         job_id = _parse_job_id(d.pop("job_id", UNSET))
 
 
-        def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+        def _parse_compare_with(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -401,14 +406,24 @@ class CalibrateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                compare_with_type_0_type_16 = MultiGrader.from_dict(data)
+                compare_with_type_0_type_16 = EnvironmentGrader.from_dict(data)
 
 
 
                 return compare_with_type_0_type_16
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                compare_with_type_0_type_17 = MultiGrader.from_dict(data)
+
+
+
+                return compare_with_type_0_type_17
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         compare_with = _parse_compare_with(d.pop("compare_with", UNSET))
 

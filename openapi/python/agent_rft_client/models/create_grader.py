@@ -17,6 +17,7 @@ if TYPE_CHECKING:
   from ..models.contains_grader import ContainsGrader
   from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.environment_grader import EnvironmentGrader
   from ..models.exact_match_grader import ExactMatchGrader
   from ..models.format_grader import FormatGrader
   from ..models.json_valid_grader import JsonValidGrader
@@ -45,16 +46,16 @@ class CreateGrader:
 
         Attributes:
             name (str): Name that no other grader of the project has.
-            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
-                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader |
-                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a
-                create call of a job.
+            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader |
+                ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader |
+                MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
+                ToolCallGrader): The grader, as in a create call of a job.
             metadata (CreateGraderMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
 
     name: str
-    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     metadata: CreateGraderMetadataType0 | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -68,6 +69,7 @@ class CreateGrader:
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0 # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
@@ -116,6 +118,8 @@ class CreateGrader:
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
             grader = self.grader.to_dict()
+        elif isinstance(self.grader, EnvironmentGrader):
+            grader = self.grader.to_dict()
         else:
             grader = self.grader.to_dict()
 
@@ -149,6 +153,7 @@ class CreateGrader:
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0 # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
@@ -165,7 +170,7 @@ class CreateGrader:
         d = dict(src_dict)
         name = d.pop("name")
 
-        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -326,13 +331,23 @@ class CreateGrader:
                 return grader_type_15
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_16 = EnvironmentGrader.from_dict(data)
+
+
+
+                return grader_type_16
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_16 = MultiGrader.from_dict(data)
+            grader_type_17 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_16
+            return grader_type_17
 
         grader = _parse_grader(d.pop("grader"))
 

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
   from ..models.contains_grader import ContainsGrader
   from ..models.dro_options import DroOptions
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.environment_grader import EnvironmentGrader
   from ..models.exact_match_grader import ExactMatchGrader
   from ..models.format_grader import FormatGrader
   from ..models.gsm_8k_environment import Gsm8KEnvironment
+  from ..models.http_environment_spec import HttpEnvironmentSpec
   from ..models.importance_sampling_options import ImportanceSamplingOptions
   from ..models.json_valid_grader import JsonValidGrader
   from ..models.keep_checkpoints import KeepCheckpoints
@@ -72,14 +74,16 @@ class ReinforcementBody:
             objective (None | ObjectiveOptions | Unset): An extension; `None` is a light token penalty.
             mismatch (MismatchOptions | None | Unset): An extension: corrections for a sampler that was not quite the
                 trained policy.
-            environment (ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | LlmJudgeEnvironment | None |
-                Unset): A built-in source of tasks (an extension), in place of the files; it has a grader of its own.
-            grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader |
-                FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None |
-                PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
-                ToolCallGrader | Unset): The function that scores each rollout: a definition, a registered grader as `{"id":
-                "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for. Required
-                without an `environment`, whose own grader it replaces.
+            environment (ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec |
+                LlmJudgeEnvironment | None | RegisteredReference | Unset): An environment (an extension): a built-in source of
+                tasks, in place of the files, or one of type `http`, which plays the rows of the files, as a definition or as
+                `{"id": "env_…"}`. It has a grader of its own.
+            grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader |
+                ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader |
+                MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader |
+                TextSimilarityGrader | ToolCallGrader | Unset): The function that scores each rollout: a definition, a
+                registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the
+                training file ask for. Required without an `environment`, whose own grader it replaces.
             tools (list[RegisteredReference | ToolSpec] | None | Unset): Tools that the service calls for the model:
                 definitions, or registered ones as `{"id": "tool_…"}`. Without any, the tools of rows are offered and their
                 calls graded, not run.
@@ -98,8 +102,8 @@ class ReinforcementBody:
     advantage: AdvantageOptions | None | Unset = UNSET
     objective: None | ObjectiveOptions | Unset = UNSET
     mismatch: MismatchOptions | None | Unset = UNSET
-    environment: ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | LlmJudgeEnvironment | None | Unset = UNSET
-    grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
+    environment: ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset = UNSET
+    grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     tools: list[RegisteredReference | ToolSpec] | None | Unset = UNSET
     max_episode_steps: int | None | Unset = UNSET
     response_format: None | ReinforcementBodyResponseFormatType0 | Unset = UNSET
@@ -125,9 +129,11 @@ class ReinforcementBody:
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.gsm_8k_environment import Gsm8KEnvironment # noqa: PLC0415
+        from ..models.http_environment_spec import HttpEnvironmentSpec # noqa: PLC0415
         from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
@@ -214,6 +220,10 @@ class ReinforcementBody:
             environment = self.environment.to_dict()
         elif isinstance(self.environment, LlmJudgeEnvironment):
             environment = self.environment.to_dict()
+        elif isinstance(self.environment, HttpEnvironmentSpec):
+            environment = self.environment.to_dict()
+        elif isinstance(self.environment, RegisteredReference):
+            environment = self.environment.to_dict()
         else:
             environment = self.environment
 
@@ -251,6 +261,8 @@ class ReinforcementBody:
         elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, EnvironmentGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, MultiGrader):
             grader = self.grader.to_dict()
@@ -376,9 +388,11 @@ class ReinforcementBody:
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.gsm_8k_environment import Gsm8KEnvironment # noqa: PLC0415
+        from ..models.http_environment_spec import HttpEnvironmentSpec # noqa: PLC0415
         from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
@@ -555,7 +569,7 @@ class ReinforcementBody:
         mismatch = _parse_mismatch(d.pop("mismatch", UNSET))
 
 
-        def _parse_environment(data: object) -> ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | LlmJudgeEnvironment | None | Unset:
+        def _parse_environment(data: object) -> ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -600,12 +614,32 @@ class ReinforcementBody:
                 return environment_type_0_type_3
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | LlmJudgeEnvironment | None | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                environment_type_0_type_4 = HttpEnvironmentSpec.from_dict(data)
+
+
+
+                return environment_type_0_type_4
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                environment_type_1 = RegisteredReference.from_dict(data)
+
+
+
+                return environment_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset, data)
 
         environment = _parse_environment(d.pop("environment", UNSET))
 
 
-        def _parse_grader(data: object) -> AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+        def _parse_grader(data: object) -> AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -773,11 +807,21 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_16 = MultiGrader.from_dict(data)
+                grader_type_0_type_16 = EnvironmentGrader.from_dict(data)
 
 
 
                 return grader_type_0_type_16
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_17 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_17
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             try:
@@ -800,7 +844,7 @@ class ReinforcementBody:
                 return grader_type_2
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+            return cast(AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         grader = _parse_grader(d.pop("grader", UNSET))
 

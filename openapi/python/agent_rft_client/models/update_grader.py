@@ -16,6 +16,7 @@ if TYPE_CHECKING:
   from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.environment_grader import EnvironmentGrader
   from ..models.exact_match_grader import ExactMatchGrader
   from ..models.format_grader import FormatGrader
   from ..models.json_valid_grader import JsonValidGrader
@@ -45,16 +46,16 @@ class UpdateGrader:
 
         Attributes:
             name (None | str | Unset): Name that no other grader of the project has.
-            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
-                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader |
-                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset): The new
-                definition; `[redacted]` keeps a secret while its address stays.
+            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader |
+                ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader |
+                MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
+                ToolCallGrader | Unset): The new definition; `[redacted]` keeps a secret while its address stays.
             metadata (None | Unset | UpdateGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
 
     name: None | str | Unset = UNSET
-    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     metadata: None | Unset | UpdateGraderMetadataType0 = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -67,6 +68,7 @@ class UpdateGrader:
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
@@ -122,6 +124,8 @@ class UpdateGrader:
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
             grader = self.grader.to_dict()
+        elif isinstance(self.grader, EnvironmentGrader):
+            grader = self.grader.to_dict()
         elif isinstance(self.grader, MultiGrader):
             grader = self.grader.to_dict()
         else:
@@ -157,6 +161,7 @@ class UpdateGrader:
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
@@ -182,7 +187,7 @@ class UpdateGrader:
         name = _parse_name(d.pop("name", UNSET))
 
 
-        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -350,14 +355,24 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_16 = MultiGrader.from_dict(data)
+                grader_type_0_type_16 = EnvironmentGrader.from_dict(data)
 
 
 
                 return grader_type_0_type_16
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_17 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_17
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         grader = _parse_grader(d.pop("grader", UNSET))
 

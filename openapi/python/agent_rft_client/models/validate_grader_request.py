@@ -15,6 +15,7 @@ if TYPE_CHECKING:
   from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.environment_grader import EnvironmentGrader
   from ..models.exact_match_grader import ExactMatchGrader
   from ..models.format_grader import FormatGrader
   from ..models.json_valid_grader import JsonValidGrader
@@ -42,13 +43,13 @@ class ValidateGraderRequest:
     """ A grader to check, with no sample.
 
         Attributes:
-            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader
-                | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader |
-                RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The grader, as in a
-                create call of a job.
+            grader (AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader |
+                ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader |
+                MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
+                ToolCallGrader): The grader, as in a create call of a job.
      """
 
-    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
+    grader: AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -60,6 +61,7 @@ class ValidateGraderRequest:
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
@@ -106,6 +108,8 @@ class ValidateGraderRequest:
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
             grader = self.grader.to_dict()
+        elif isinstance(self.grader, EnvironmentGrader):
+            grader = self.grader.to_dict()
         else:
             grader = self.grader.to_dict()
 
@@ -127,6 +131,7 @@ class ValidateGraderRequest:
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
@@ -141,7 +146,7 @@ class ValidateGraderRequest:
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | PythonGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -302,13 +307,23 @@ class ValidateGraderRequest:
                 return grader_type_15
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_16 = EnvironmentGrader.from_dict(data)
+
+
+
+                return grader_type_16
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_16 = MultiGrader.from_dict(data)
+            grader_type_17 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_16
+            return grader_type_17
 
         grader = _parse_grader(d.pop("grader"))
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from app.domain.environments.environments import (
     check_count,
-    read_environment,
+    read_built_in,
     training_numbers,
     validation_numbers,
 )
@@ -28,7 +28,7 @@ ALL = [{"type": "arithmetic"}, {"type": "gsm8k"}, {"type": "code_execution"}, JU
 
 def tasks(sent: dict[str, Any], **options: Any) -> tuple[list[Any], list[Any]]:
     """Returns the rows of training and of validation."""
-    environment = read_environment({**sent, **options})
+    environment = read_built_in({**sent, **options})
     numbers = [
         order(environment, environment.problems) for order in (training_numbers, validation_numbers)
     ]
@@ -73,7 +73,7 @@ def test_a_task_is_a_function_of_seed_and_index(sent: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("sent", ALL, ids=lambda sent: sent["type"])
 def test_more_tasks_than_problems_are_refused_with_their_number(sent: dict[str, Any]) -> None:
-    environment = read_environment({**sent, "training_tasks": 30})
+    environment = read_built_in({**sent, "training_tasks": 30})
     check_count(environment, 62)
     with pytest.raises(InvalidRequest, match="61 different problems") as caught:
         check_count(environment, 61)
@@ -192,7 +192,7 @@ def numbers_of(function: str, prompt: str) -> tuple[int, int]:
 
 
 def test_graders_are_definitions_that_can_be_sent() -> None:
-    kinds = {sent["type"]: read_grader(read_environment(sent).grader()).type for sent in ALL}
+    kinds = {sent["type"]: read_grader(read_built_in(sent).grader()).type for sent in ALL}
     assert kinds == {
         "arithmetic": "python",
         "gsm8k": "python",
@@ -226,5 +226,5 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
 )  # fmt: skip
 def test_a_wrong_option_is_named(sent: dict[str, Any], place: tuple[Any, ...]) -> None:
     with pytest.raises(ValidationError) as caught:
-        read_environment(sent)
+        read_built_in(sent)
     assert caught.value.errors()[0]["loc"] == place

@@ -134,4 +134,5 @@ def test_the_schema_is_a_discriminated_union() -> None:
         *("exact_match", "contains", "json_valid", "regex", "format", "length_bounds", "tool_call"),
         *("ai_judge", "llm_judge"),
         *("python", "code_execution"),
+        "environment",
     }

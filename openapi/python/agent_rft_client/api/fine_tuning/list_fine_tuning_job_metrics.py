@@ -185,6 +185,13 @@ def sync_detailed(
     - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
     an answer.
+    - `environment/steps_mean`: Mean steps of the HTTP environment in a rollout.
+    - `environment/latency_s_mean`: Mean seconds that a step took.
+    - `environment/retries_mean`: Mean attempts of a rollout's steps beyond the first.
+    - `environment/reward_mean`: Mean sum of the rewards of a rollout's steps, whichever grader gives
+    the reward.
+    - `environment/done_share`: Share of rollouts that the environment ended, not a limit.
+    - `environment/errors`: Number of rollouts that were lost to failures of the environment.
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
     of with an answer.
     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
@@ -339,6 +346,13 @@ def sync(
     - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
     an answer.
+    - `environment/steps_mean`: Mean steps of the HTTP environment in a rollout.
+    - `environment/latency_s_mean`: Mean seconds that a step took.
+    - `environment/retries_mean`: Mean attempts of a rollout's steps beyond the first.
+    - `environment/reward_mean`: Mean sum of the rewards of a rollout's steps, whichever grader gives
+    the reward.
+    - `environment/done_share`: Share of rollouts that the environment ended, not a limit.
+    - `environment/errors`: Number of rollouts that were lost to failures of the environment.
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
     of with an answer.
     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
@@ -488,6 +502,13 @@ async def asyncio_detailed(
     - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
     an answer.
+    - `environment/steps_mean`: Mean steps of the HTTP environment in a rollout.
+    - `environment/latency_s_mean`: Mean seconds that a step took.
+    - `environment/retries_mean`: Mean attempts of a rollout's steps beyond the first.
+    - `environment/reward_mean`: Mean sum of the rewards of a rollout's steps, whichever grader gives
+    the reward.
+    - `environment/done_share`: Share of rollouts that the environment ended, not a limit.
+    - `environment/errors`: Number of rollouts that were lost to failures of the environment.
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
     of with an answer.
     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
@@ -642,6 +663,13 @@ async def asyncio(
     - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
     an answer.
+    - `environment/steps_mean`: Mean steps of the HTTP environment in a rollout.
+    - `environment/latency_s_mean`: Mean seconds that a step took.
+    - `environment/retries_mean`: Mean attempts of a rollout's steps beyond the first.
+    - `environment/reward_mean`: Mean sum of the rewards of a rollout's steps, whichever grader gives
+    the reward.
+    - `environment/done_share`: Share of rollouts that the environment ended, not a limit.
+    - `environment/errors`: Number of rollouts that were lost to failures of the environment.
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
     of with an answer.
     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.

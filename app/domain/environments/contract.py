@@ -1,0 +1,49 @@
+"""The contract test of an HTTP environment: what is sent, and what was found. Pure data."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.tools.contract import Check
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentPlan:
+    """An episode of one turn."""
+
+    task: dict[str, Any] = field(default_factory=dict)
+    """The row; `messages` of it precede those of the environment."""
+    seed: int = 0
+    content: str | None = None
+    """Text of the turn; `None`: made up, or empty beside calls."""
+    tool_calls: tuple[tuple[str, str], ...] | None = None
+    """Name and arguments of each call; `None`: one of the first offered tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeCall:
+    """One call of the test, with its answer."""
+
+    call: str
+    """`reset`, `step`, `step again` or `close`."""
+    sent: dict[str, Any]
+    status: int | None
+    """`None` where there was no answer."""
+    answered: str | None
+    """The beginning of the answer's body."""
+    latency_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentReport:
+    environment_id: str
+    version: int
+    name: str
+    url: str
+    created_at: int
+    duration_ms: float
+    exchanges: tuple[EpisodeCall, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.status != "failed" for check in self.checks)

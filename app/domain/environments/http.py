@@ -1,0 +1,58 @@
+"""`http`: an environment at a customer's address, which resets and steps the episodes of a job.
+
+The rows of the training file are its tasks. Must not know the bodies of its calls.
+"""
+
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from app.domain.described import Described
+from app.domain.documents.fields import CustomerUrl, SecretHeaders
+from app.domain.tools.tools import TOOL_NAME
+from app.domain.unknown_keys import known_keys
+
+HTTP: Final = "http"
+
+
+def _absent(value: Any) -> bool:
+    return value is None
+
+
+class HttpEnvironmentSpec(Described):
+    """A world behind one address of the customer's: `reset`, `step` and `close` are POSTed there.
+    It offers the tools, answers each turn, and may give the reward.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    grader_options: ClassVar[frozenset[str]] = frozenset()
+
+    type: Literal["http"]
+    name: str = Field(default="environment", pattern=TOOL_NAME)
+    """Name in messages about lost rollouts."""
+    url: CustomerUrl
+    """Address that `reset`, `step` and `close` are POSTed to."""
+    headers: SecretHeaders | None = None
+    """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
+    rate_limit: float | None = Field(default=None, gt=0, le=1_000_000, strict=True)
+    """Limit of requests per second."""
+    id: str | None = Field(default=None, max_length=128, exclude_if=_absent)
+    """Id of the registered environment that it was copied from."""
+    version: int | None = Field(default=None, strict=True, exclude_if=_absent)
+    """Version of that one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_every_key(cls, sent: Any) -> Any:
+        """Names the nearest options, and comes before what a misspelt key leaves missing."""
+        return known_keys(sent, cls.model_fields)
+
+    @property
+    def missing_option(self) -> str | None:
+        """The option that its grader needs and that was not sent: there is none."""
+        return None
+
+    def grader(self) -> dict[str, Any]:
+        """Returns the grader of a job that names none: the environment's own rewards."""
+        return {"type": "environment", "name": "environment"}

@@ -1,0 +1,240 @@
+"""Encodes the calls of an HTTP environment and reads its answers: reset, step, close.
+
+Owns the shapes of `docs/http-environments.md` for training and for the contract test. Promises: an
+answer that is none raises `EndpointFault`, with the place of the fault and no text of the answer.
+Must not know rollouts, journals or tokens.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.domain.data.chat_rows import messages_faults, tools_faults
+from app.domain.documents.pointers import parameter
+from app.domain.http_status import is_client_error, is_success
+from app.domain.rollouts.environment_steps import LARGEST_REWARD
+from app.domain.storable_text import UNSTORABLE, storable
+from app.domain.strict_json import TooManyValues, strict_loads
+from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.pool import EndpointFault, EndpointRequest, FaultKind
+
+GONE: Final = frozenset({404, 410})
+"""Statuses of an environment that does not have the episode any more."""
+_MAX_COMPONENTS: Final = 64
+_Number = Annotated[float, Field(ge=-LARGEST_REWARD, le=LARGEST_REWARD, strict=True)]
+
+
+class Refused(Exception):
+    """An answer of 4xx, which trying again would not change."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"answered {status}")
+        self.status = status
+
+    @property
+    def is_gone(self) -> bool:
+        return self.status in GONE
+
+
+@dataclass(frozen=True, slots=True)
+class ResetAnswer:
+    episode_id: str
+    messages: list[dict[str, Any]]
+    """Messages after those of the row."""
+    tools: list[dict[str, Any]] | None
+    """Function schemas; `None` offers those of the row."""
+    unread: tuple[str, ...] = ()
+    """Keys of the answer that nothing reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    content: str
+    error: bool
+    """True for a mistake of the model, which it reads in the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepAnswer:
+    done: bool
+    results: dict[str, CallResult] = field(default_factory=dict)
+    """By the call's id."""
+    message: str | None = None
+    """A user message."""
+    reward: float | None = None
+    components: dict[str, float] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+
+
+class _Reset(_Answer):
+    episode_id: str = Field(min_length=1, max_length=256, strict=True)
+    messages: list[dict[str, Any]] | None = None
+    tools: list[dict[str, Any]] | None = None
+
+
+class _Result(BaseModel):
+    call_id: str = Field(strict=True)
+    content: str = Field(strict=True)
+    error: bool = Field(default=False, strict=True)
+
+
+class _Step(_Answer):
+    done: bool = Field(strict=True)
+    results: list[_Result] | None = None
+    message: str | None = Field(default=None, strict=True)
+    reward: _Number | None = None
+    components: dict[str, _Number] | None = Field(default=None, max_length=_MAX_COMPONENTS)
+
+
+_Model = TypeVar("_Model", bound=_Answer)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentCall:
+    """One call, with the ids that its attempts share."""
+
+    body: Mapping[str, Any]
+    call_id: str
+    trace_id: str
+
+    def encode(self) -> bytes:
+        """Returns ASCII JSON, so that any text of the model can be sent."""
+        return json.dumps(self.body, separators=(",", ":")).encode()
+
+    def request(self, headers: Mapping[str, str] | None) -> EndpointRequest:
+        return EndpointRequest(headers or {}, self.encode(), self.call_id, self.trace_id)
+
+
+def reset_body(rollout_id: str, task: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
+    return {"type": "reset", "rollout_id": rollout_id, "task": task, "seed": seed}
+
+
+def step_body(
+    rollout_id: str, episode_id: str, *, turn: int, message: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "type": "step",
+        "rollout_id": rollout_id,
+        "episode_id": episode_id,
+        "turn": turn,
+        "message": message,
+    }
+
+
+def close_body(rollout_id: str, episode_id: str, *, done: bool) -> dict[str, Any]:
+    return {"type": "close", "rollout_id": rollout_id, "episode_id": episode_id, "done": done}
+
+
+def assistant_message(content: str, calls: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
+    """Returns a turn in Chat Completions form; `calls` are id, name and arguments as JSON text."""
+    message: dict[str, Any] = {"role": "assistant", "content": content}
+    if calls:
+        message["tool_calls"] = [
+            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for call_id, name, arguments in calls
+        ]
+    return message
+
+
+def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> ResetAnswer:
+    """Reads the answer to `reset`; `before` are the messages that its own follow. Raises
+    `EndpointFault` and `Refused`.
+    """
+    answer = _validated(_Reset, _object(reply))
+    messages, tools = answer.messages or [], answer.tools
+    for pointer, fault in messages_faults([*before, *messages], ""):
+        position = int(pointer.split("/")[1]) - len(before)
+        raise _bad(f"`messages[{max(0, position)}]` {fault}")
+    if messages and messages[-1]["role"] != "user":
+        raise _bad("the last of `messages` is not a user's, so the turn is not the model's")
+    for pointer, fault in tools_faults(tools, "/tools", callable_names=None):
+        raise _bad(f"`{_dotted(pointer)}` {fault}")
+    return ResetAnswer(answer.episode_id, messages, tools, _unread(answer))
+
+
+def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
+    """Reads the answer to a turn with the calls `call_ids`. Raises as `read_reset`."""
+    answer = _validated(_Step, _object(reply))
+    results = {
+        one.call_id: CallResult(storable(one.content), one.error) for one in answer.results or ()
+    }
+    _check_results(answer, results, call_ids)
+    return StepAnswer(
+        done=answer.done,
+        results=results,
+        message=None if answer.message is None else storable(answer.message),
+        reward=answer.reward,
+        components={storable(name): value for name, value in (answer.components or {}).items()},
+        unread=_unread(answer),
+    )
+
+
+def read_close(reply: EgressReply) -> int:
+    """Returns the status: no body of an answer to `close` is read."""
+    return reply.status
+
+
+def _check_results(answer: _Step, results: Mapping[str, object], call_ids: Sequence[str]) -> None:
+    """Raises `EndpointFault` unless the turn is answered: each call once, or by a message."""
+    if len(results) < len(answer.results or ()):
+        raise _bad("`results` has two of the same `call_id`")
+    if any(call_id not in call_ids for call_id in results):
+        raise _bad("`results` has a `call_id` that is no call of the turn")
+    missing = sum(call_id not in results for call_id in call_ids)
+    if missing and not answer.done:
+        raise _bad(f"`results` lacks {missing} of the turn's {len(call_ids)} calls")
+    if call_ids and answer.message is not None:
+        raise _bad("a turn with calls is answered with `results`, not with a `message`")
+    if not call_ids and answer.message is None and not answer.done:
+        raise _bad("a turn without calls needs a `message`, or `done`")
+
+
+def _object(reply: EgressReply) -> dict[str, Any]:
+    """Returns the JSON object of a reply. Raises `Refused` for 4xx, `EndpointFault` for any other
+    reply without one.
+    """
+    if is_client_error(reply.status):
+        raise Refused(reply.status)
+    if not is_success(reply.status):
+        raise _bad(f"answered {reply.status}")
+    try:
+        value = strict_loads(reply.body.decode())
+    except UnicodeDecodeError:
+        raise _bad("the answer is not UTF-8") from None
+    except TooManyValues as error:
+        raise _bad(f"the answer cannot be read: {error}") from None
+    except (ValueError, RecursionError):
+        raise _bad("the answer is not JSON") from None
+    if not isinstance(value, dict):
+        raise _bad("the answer is not a JSON object")
+    if UNSTORABLE.search(json.dumps(value, ensure_ascii=False)):
+        raise _bad("the answer has a character that no text may have")
+    return value
+
+
+def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
+    try:
+        return model.model_validate(sent)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        raise _bad(f"`{parameter('', fault['loc'])}`: {fault['msg']}") from None
+
+
+def _unread(answer: _Answer) -> tuple[str, ...]:
+    return tuple(sorted(answer.model_extra or ()))
+
+
+def _dotted(pointer: str) -> str:
+    first, *rest = pointer.strip("/").split("/")
+    return first + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in rest)
+
+
+def _bad(message: str) -> EndpointFault:
+    return EndpointFault(FaultKind.BAD_REPLY, message)

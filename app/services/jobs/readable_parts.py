@@ -1,0 +1,47 @@
+"""Reads the parts of a call that may be faulty: a part that cannot be read stays as it was sent.
+
+Must not know how a reference is resolved.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.domain.errors import InvalidRequest
+from app.domain.jobs.requests import JobRequest, required_files
+from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.references import (
+    CurriculumSource,
+    RegisteredReference,
+    read_curriculum,
+)
+
+
+def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -> Any:
+    """Returns a reference, if the part can be read as one; definitions and faulty parts stay."""
+    try:
+        return read(sent) or sent
+    except ValidationError:
+        return sent
+
+
+def missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> InvalidRequest | None:
+    """Returns the fault of a curriculum that lacks a file which the method needs."""
+    if request is None or request.curriculum is None:
+        return None
+    training, validation = (resolved.get(f"{split}_file") for split in CURRICULUM_PARTS)
+    try:
+        required_files(request.method, training, validation)
+    except InvalidRequest as error:
+        return error
+    return None
+
+
+def readable_source(sent: Any) -> CurriculumSource | None:
+    if sent is None:
+        return None
+    try:
+        return read_curriculum(sent)
+    except ValidationError:
+        return None

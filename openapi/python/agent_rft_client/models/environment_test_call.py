@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..types import UNSET, Unset
+
+
+
+
+
+
+T = TypeVar("T", bound="EnvironmentTestCall")
+
+
+
+@_attrs_define
+class EnvironmentTestCall:
+    """ A tool call of the turn that a test sends.
+
+        Attributes:
+            name (str): Name of the tool.
+            arguments (str | Unset): The arguments as JSON text. Default: '{}'.
+     """
+
+    name: str
+    arguments: str | Unset = '{}'
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        name = self.name
+
+        arguments = self.arguments
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "name": name,
+        })
+        if arguments is not UNSET:
+            field_dict["arguments"] = arguments
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        name = d.pop("name")
+
+        arguments = d.pop("arguments", UNSET)
+
+        environment_test_call = cls(
+            name=name,
+            arguments=arguments,
+        )
+
+
+        environment_test_call.additional_properties = d
+        return environment_test_call
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

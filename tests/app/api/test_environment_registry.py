@@ -1,0 +1,123 @@
+"""The registry of environments, and the test that plays an episode of one turn."""
+
+import json
+
+import pytest
+
+from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.environments import REGISTRY, registered, report_of, statuses
+from tests.support.endpoints import Reply
+from tests.support.http_environments import GuessingWorld, Json
+from tests.support.stack import Database
+
+
+async def test_an_update_moves_no_secret_to_another_address(api: Api) -> None:
+    made = await registered(api)
+    moved = {"url": f"{ENDPOINT}/other", "headers": {"X-K": "[redacted]"}}
+    reply = await api.call("POST", f"{REGISTRY}/{made['id']}", json=moved)
+    assert reply.status_code == 400
+    assert reply.json()["error"]["param"] == "headers"
+    same = await api.call("POST", f"{REGISTRY}/{made['id']}", json=made)
+    assert same.status_code == 200, same.text
+    assert same.json()["version"] == 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "param"),
+    [
+        ({"name": "w"}, "url"),
+        ({"url": ENDPOINT}, "name"),
+        ({"name": "a b", "url": ENDPOINT}, "name"),
+        ({"name": "w", "url": "http://10.0.0.1/"}, "url"),
+        ({"name": "w", "url": ENDPOINT, "type": "mcp"}, "type"),
+        ({"name": "w", "url": ENDPOINT, "rate_limit": -1}, "rate_limit"),
+        ({"name": "w", "url": ENDPOINT, "options": {"a": 1}}, "options"),
+    ],
+)
+async def test_a_wrong_registration_is_refused(api: Api, sent: Json, param: str) -> None:
+    reply = await api.call("POST", REGISTRY, json=sent)
+    assert reply.status_code == 400, reply.text
+    assert reply.json()["error"]["param"] == param
+
+
+async def test_names_lists_and_tenants_are_those_of_the_registry(api: Api) -> None:
+    made = await registered(api)
+    again = await api.call("POST", REGISTRY, json={"name": "world", "url": ENDPOINT})
+    assert again.json()["error"]["code"] == "name_taken"
+    other = await registered(api, name="other", note="hm")
+    assert [each["param"] for each in other["warnings"]] == ["note"]
+    listed = (await api.call("GET", REGISTRY)).json()["data"]
+    assert [each["id"] for each in listed] == [other["id"], made["id"]]
+    versions = (await api.call("GET", f"{REGISTRY}/{made['id']}/versions")).json()["data"]
+    assert [each["version"] for each in versions] == [1]
+    calls = (
+        ("GET", ""), ("POST", ""), ("DELETE", ""), ("POST", "/test"), ("GET", "/versions"),
+    )  # fmt: skip
+    for method, path in calls:
+        sent: Json = {"json": {}} if method == "POST" else {}
+        url = f"{REGISTRY}/{made['id']}{path}"
+        reply = await api.call(method, url, key=api.other_key, **sent)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (404, "environment_not_found")
+
+
+async def test_a_test_plays_one_turn_and_shows_it(database: Database) -> None:
+    world = GuessingWorld()
+    report, received = await report_of(database, world, task={"secret": 1}, seed=3)
+    assert (report["passed"], set(statuses(report))) == (True, {"passed"}), report
+    assert [each["call"] for each in report["exchanges"]] == [
+        "reset", "step", "step again", "close",
+    ]  # fmt: skip
+    assert [each["sent"] for each in report["exchanges"]] == [each.json for each in received]
+    assert received[0].json["seed"] == 3
+    # The call is made up from the schema of the first tool that the answer offers.
+    (call,) = world.of("step")[0]["message"]["tool_calls"]
+    assert call["function"] == {"name": "guess", "arguments": '{"n": 1}'}
+    answered = json.loads(report["exchanges"][1]["answered"])
+    assert (answered["done"], answered["reward"]) == (True, 1.0)
+    assert world.keys[1] == world.keys[2]
+
+
+async def test_a_test_sends_the_turn_that_it_is_given(database: Database) -> None:
+    world = GuessingWorld()
+    report, _ = await report_of(database, world, task={"secret": 9}, content="I say 4.")
+    assert report["passed"] is True
+    assert world.of("step")[0]["message"] == {"role": "assistant", "content": "I say 4."}
+
+
+@pytest.mark.parametrize(
+    ("instead", "expected", "part"),
+    [
+        ({"reset": Reply(500)}, ["failed", *["skipped"] * 3, "passed"], "answered 500"),
+        ({"reset": Reply(404)}, ["failed", *["skipped"] * 3, "passed"], "answered 404"),
+        ({"step": Reply(json={"reward": 1})}, ["passed", "failed", "skipped", "passed", "passed"],
+         "`done`"),
+        ({"step": Reply(json={"done": True})}, ["passed", "warned", "passed", "passed", "passed"],
+         "without another grader"),
+        ({"step": Reply(json={"done": True, "reward": 1, "rewards": 2})},
+         ["passed", "warned", "passed", "passed", "passed"], "`rewards`"),
+        ({"close": Reply(500)}, ["passed", "passed", "passed", "warned", "passed"],
+         "answered 500"),
+        ({"step": Reply(body=b"x" * 2_000_000)},
+         ["passed", "failed", "skipped", "passed", "passed"], "larger than"),
+    ],
+)  # fmt: skip
+async def test_a_test_finds_what_would_lose_rollouts(
+    database: Database, instead: dict[str, Reply], expected: list[str], part: str
+) -> None:
+    world = GuessingWorld(instead=lambda call, _: instead.get(call["type"]))
+    report, _ = await report_of(database, world, task={"secret": 1})
+    assert statuses(report) == expected, report
+    assert report["passed"] is ("failed" not in expected)
+    told = " ".join(c["detail"] for c in report["checks"] if c["status"] in ("failed", "warned"))
+    assert part in told
+
+
+async def test_a_test_notices_a_step_that_is_played_twice(database: Database) -> None:
+    counted = iter(range(9))
+    world = GuessingWorld(
+        instead=lambda call, _: (
+            Reply(json={"done": True, "reward": next(counted)}) if call["type"] == "step" else None
+        )
+    )
+    report, _ = await report_of(database, world, task={"secret": 1})
+    assert statuses(report)[2] == "warned"

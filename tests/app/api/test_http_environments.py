@@ -1,0 +1,226 @@
+"""Jobs in a customer's environment, and the registry of environments."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.api.application import ENDPOINT, Api, running
+from tests.support.api.environments import (
+    CANARY,
+    REGISTRY,
+    WORLD,
+    registered,
+    report_of,
+    statuses,
+)
+from tests.support.api.job_calls import JOBS
+from tests.support.endpoints import Received, Reply
+from tests.support.http_environments import Json
+from tests.support.stack import Database
+
+PARAM = "method.reinforcement.environment"
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "http-environments.md"
+EXAMPLE = ROOT / "examples" / "environments" / "http" / "job.json"
+
+
+@pytest.fixture
+def body(files: tuple[str, str]) -> Json:
+    return {
+        "model": "tiny-agent",
+        "training_file": files[0],
+        "validation_file": files[1],
+        "method": {"type": "reinforcement", "reinforcement": {"environment": WORLD}},
+    }
+
+
+def with_method(body: Json, **changes: Any) -> Json:
+    method = body["method"]["reinforcement"]
+    inner = {key: value for key, value in {**method, **changes}.items() if value is not None}
+    return {**body, "method": {"type": "reinforcement", "reinforcement": inner}}
+
+
+async def refusal(api: Api, body: Json) -> tuple[str, str, str]:
+    reply = await api.call("POST", JOBS, json=body)
+    assert reply.status_code == 400, reply.text
+    error = reply.json()["error"]
+    return error["param"], error["code"], error["message"]
+
+
+async def test_a_job_is_graded_by_its_environment(api: Api, body: Json) -> None:
+    reply = await api.call("POST", JOBS, json=body)
+    assert reply.status_code == 200, reply.text
+    assert CANARY not in reply.text
+    shown = reply.json()["method"]["reinforcement"]
+    assert shown["grader"] == {"type": "environment", "name": "environment"}
+    assert shown["environment"]["headers"] == {"X-K": "[redacted]"}
+    assert shown["environment"]["url"] == WORLD["url"]
+    assert reply.json()["training_file"] == body["training_file"]
+
+
+async def test_a_check_of_the_call_finds_the_dead_address(api: Api, body: Json) -> None:
+    report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
+    (found,) = report["errors"]
+    assert (found["param"], found["code"]) == (f"{PARAM}.url", "endpoint_unreachable")
+    assert report["training_file"]["rows"] == 12
+    assert {"tools_not_run", "no_tools"}.isdisjoint(each["code"] for each in report["warnings"])
+
+
+async def test_another_grader_may_read_the_environments_reward(api: Api, body: Json) -> None:
+    both = {
+        "type": "multi",
+        "graders": {
+            "world": {"type": "environment"},
+            "short": {"type": "length_bounds", "max": 20},
+        },
+        "calculate_output": "world + 0.1 * short",
+    }
+    job = (await api.call("POST", JOBS, json=with_method(body, grader=both))).json()
+    assert job["method"]["reinforcement"]["grader"]["graders"]["world"]["type"] == "environment"
+    read = {
+        "type": "string_check",
+        "input": "{{sample.environment.done}}",
+        "reference": "true",
+        "operation": "eq",
+    }
+    reply = await api.call("POST", JOBS, json=with_method(body, grader=read, max_episode_steps=4))
+    assert reply.status_code == 200, reply.text
+
+
+OWN = {"type": "contains", "needles": ["a"]}
+READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "code", "part"),
+    [
+        ({"environment": {**WORLD, "url": "http://169.254.169.254/"}}, "environment.url",
+         "endpoint_not_allowed", ""),
+        ({"environment": {"type": "http"}}, "environment.url", "missing_required_parameter", "url"),
+        ({"environment": {**WORLD, "adress": "x"}}, "environment.adress", "unknown_parameter",
+         "adress"),
+        ({"environment": {**WORLD, "rate_limit": 0}}, "environment.rate_limit", "invalid_value",
+         ""),
+        ({"environment": {**WORLD, "name": "a b"}}, "environment.name", "invalid_value", ""),
+        ({"environment": {**WORLD, "headers": {"X-K": "[redacted]"}}}, "environment.headers",
+         "invalid_value", "redacted"),
+        ({"environment": {**WORLD, "headers": {"Host": "x"}}}, "environment.headers",
+         "endpoint_not_allowed", ""),
+        ({"tools": [{"name": "t", "server_url": ENDPOINT}]}, "tools", "invalid_value",
+         "not both"),
+        ({"environment": {"id": "env_none"}}, "environment.id", "environment_not_found",
+         "env_none"),
+        ({"environment": {"id": 5}}, "environment.id", "invalid_value", "id"),
+        ({"environment": None, "grader": {"type": "environment"}}, "grader.type", "invalid_value",
+         "HTTP environment"),
+        ({"environment": None, "grader": READS}, "grader.needles[0]", "invalid_value", "http"),
+        ({"grader": {**OWN, "needles": ["{{sample.environment.rewards}}"]}}, "grader.needles[0]",
+         "invalid_value", "reward"),
+    ],
+)  # fmt: skip
+async def test_a_wrong_call_is_refused_with_its_place(
+    api: Api, body: Json, changes: Json, place: str, code: str, part: str
+) -> None:
+    param, found, message = await refusal(api, with_method(body, **changes))
+    assert (param, found) == (f"method.reinforcement.{place}", code)
+    assert part in message
+
+
+async def test_the_rows_come_from_files(api: Api, body: Json) -> None:
+    for name in ("training_file", "validation_file"):
+        sent = {key: value for key, value in body.items() if key != name}
+        assert (await refusal(api, sent))[:2] == (name, "missing_required_parameter")
+
+
+async def test_an_eval_has_no_environment(api: Api) -> None:
+    config = {"type": "custom", "item_schema": {"type": "object"}, "include_sample_schema": True}
+    sent = {
+        "data_source_config": config,
+        "testing_criteria": [{"type": "environment", "name": "e"}],
+    }
+    reply = await api.call("POST", "/v1/evals", json=sent)
+    assert reply.status_code == 400
+    assert reply.json()["error"]["param"] == "testing_criteria[0]"
+
+
+async def test_a_trial_scores_a_sent_reward(api: Api) -> None:
+    async def run(environment: Any) -> Any:
+        sent = {
+            "grader": {"type": "environment"},
+            "model_sample": "done",
+            "sample": {"environment": environment},
+        }
+        path = "/v1/fine_tuning/alpha/graders/run"
+        return (await api.call("POST", path, json=sent)).json()
+
+    given = await run({"reward": 0.25, "components": {"moves": 3}, "steps": 2, "done": True})
+    assert (given["reward"], given["sub_rewards"]) == (0.25, {"moves": 3.0})
+    none = await run({"reward": None, "done": True})
+    assert none["reward"] == 0
+    assert none["metadata"]["errors"]["sample_parse_error"] is True
+    assert "no reward in any step" in none["metadata"]["errors"]["details"]
+
+
+async def test_a_registered_environment_is_used_by_its_id(api: Api, body: Json) -> None:
+    made = await registered(api)
+    assert made["id"].startswith("env_")
+    assert (made["object"], made["version"], made["type"]) == ("environment", 1, "http")
+    assert made["headers"] == {"X-K": "[redacted]"}
+    changed = await api.call("POST", f"{REGISTRY}/{made['id']}", json={"rate_limit": 5})
+    assert (changed.json()["version"], changed.json()["rate_limit"]) == (2, 5)
+    assert changed.json()["headers"] == {"X-K": "[redacted]"}
+    sent = body
+    for version, rate in ((1, None), (None, 5)):
+        reference = {"id": made["id"]} | ({} if version is None else {"version": version})
+        sent = with_method(body, environment=reference)
+        job = await api.call("POST", JOBS, json=sent)
+        assert job.status_code == 200, job.text
+        shown = job.json()["method"]["reinforcement"]
+        assert shown["environment"]["id"] == made["id"]
+        assert shown["environment"]["version"] == (version or 2)
+        assert shown["environment"].get("rate_limit") == rate
+        assert shown["grader"]["type"] == "environment"
+    deleted = await api.call("DELETE", f"{REGISTRY}/{made['id']}")
+    assert deleted.json() == {"id": made["id"], "object": "environment", "deleted": True}
+    assert (await refusal(api, sent))[:2] == (f"{PARAM}.id", "environment_not_found")
+
+
+def blocks(kind: str) -> list[Json]:
+    found = re.findall(rf"```json {kind}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert found
+    return [json.loads(block) for block in found]
+
+
+@pytest.fixture
+async def documented(database: Database) -> AsyncIterator[Api]:
+    async with running(database, "localhost:8910") as api:
+        yield api
+
+
+async def test_the_calls_of_the_page_and_the_example_are_accepted(documented: Api) -> None:
+    lines = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
+    file_id = (await documented.upload(lines)).json()["id"]
+    named = {"training_file": file_id, "validation_file": file_id}
+    for sent in (*blocks("job"), json.loads(EXAMPLE.read_text())):
+        reply = await documented.call("POST", JOBS, json={**sent, **named})
+        assert reply.status_code == 200, reply.text
+
+
+async def test_the_answers_of_the_page_are_good_ones(database: Database) -> None:
+    answers = {"reset": blocks("reset")[1], "step": blocks("step")[1], "close": {}}
+
+    def as_documented(received: Received) -> Reply:
+        call = received.json
+        answer = json.loads(json.dumps(answers[call["type"]]))
+        sent = blocks(call["type"])[0] if call["type"] != "close" else None
+        assert sent is None or call.keys() == sent.keys()
+        for result in answer.get("results", ()):
+            result["call_id"] = call["message"]["tool_calls"][0]["id"]
+        return Reply(json=answer)
+
+    report, _ = await report_of(database, as_documented)
+    assert set(statuses(report)) == {"passed"}, report

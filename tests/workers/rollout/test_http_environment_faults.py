@@ -1,0 +1,154 @@
+"""What a customer's environment does wrong loses the rollout, by class, and is never a reward."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.ids import GroupKey
+from app.domain.rollouts.trajectory import (
+    Failure,
+    FailureClass,
+    Grade,
+    ScoredRollout,
+    Trajectory,
+)
+from tests.support.endpoints import Received, Reply
+from tests.support.http_environments import GuessingWorld, Json
+from tests.support.http_tables import LIMITS, SEED, guess, table
+from tests.support.policies import Writer
+from tests.support.rollouts import KEY, egress_to
+from workers.journal.journal import InMemoryJournal
+from workers.reinforcement.summary import summarise
+
+Bad = tuple[str, Callable[[Json], Any], str]
+BAD: list[Bad] = [
+    ("reset", lambda _: Reply(json={"messages": []}), "`episode_id`: Field required"),
+    ("reset", lambda _: Reply(json={"episode_id": 5}), "`episode_id`"),
+    ("reset", lambda _: Reply(json=[]), "not a JSON object"),
+    ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [{"role": "king"}]}),
+     "`messages[0]` must be one of"),
+    ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [
+        {"role": "assistant", "content": "?"}]}), "not a user's"),
+    ("reset", lambda _: Reply(json={"episode_id": "e", "tools": [{"type": "f"}]}), "`tools[0]`"),
+    ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [
+        {"role": "user", "content": "long " * 5000}]}), "the context 2048"),
+    ("reset", lambda _: Reply(204), "not valid HTTP"),
+    ("reset", lambda _: Reply(302, {}, headers={"Location": "http://169.254.169.254/"}),
+     "answered 302"),
+    ("step", lambda _: Reply(json={}), "`done`: Field required"),
+    ("step", lambda _: Reply(json={"done": "yes"}), "`done`"),
+    ("step", lambda _: Reply(json={"done": False}), "lacks 1 of the turn's 1 calls"),
+    ("step", lambda _: Reply(json={"done": False, "results": []}), "lacks 1"),
+    ("step", lambda _: Reply(json={"done": False, "message": "hm"}), "lacks 1"),
+    ("step", lambda _: Reply(json={"done": True, "message": "hm"}), "not with a `message`"),
+    ("step", lambda _: Reply(json={"done": False, "results": [
+        {"call_id": "call_other", "content": "x"}]}), "no call of the turn"),
+    ("step", lambda call: Reply(json={"done": False, "results": [
+        {"call_id": call["message"]["tool_calls"][0]["id"], "content": "x"}] * 2}), "two of"),
+    ("step", lambda call: Reply(json={"done": False, "results": [
+        {"call_id": call["message"]["tool_calls"][0]["id"], "content": None}]}),
+     "`results[0].content`"),
+    ("step", lambda _: Reply(body=b'{"done": true, "reward": NaN}'), "not JSON"),
+    ("step", lambda _: Reply(body=b'{"done": true, "reward": 1e999}'), "not JSON"),
+    ("step", lambda _: Reply(json={"done": True, "reward": 2e9}), "`reward`"),
+    ("step", lambda _: Reply(json={"done": True, "reward": "1"}), "`reward`"),
+    ("step", lambda _: Reply(json={"done": True, "reward": True}), "`reward`"),
+    ("step", lambda _: Reply(json={"done": True, "components": {"a": None}}), "`components.a`"),
+    ("step", lambda _: Reply(body=b'{"done": true, "message": "\xff"}'), "not UTF-8"),
+    ("step", lambda _: Reply(body=b'{"done": true, "message": "\\ud800"}'), "not JSON"),
+    ("step", lambda _: Reply(body=b"[" * 20_000), "not JSON"),
+    ("step", lambda _: Reply(body=b'{"done": true, "more": [%s0]}' % (b"0," * 30_000)),
+     "more than 25000 values"),
+    ("step", lambda _: Reply(body=b"x" * 10_000_000), "larger than 1048576"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "reply", "part"), BAD, ids=[f"{b[0]}-{b[2]}" for b in BAD])
+async def test_a_bad_answer_loses_the_rollout(
+    writer: Writer, kind: str, reply: Callable[[Json], Reply], part: str
+) -> None:
+    world = GuessingWorld(instead=lambda call, _: reply(call) if call["type"] == kind else None)
+    async with table(writer, world) as at:
+        failure = await at.lost(guess(10))
+    assert failure.failure_class is FailureClass.ENVIRONMENT_BAD_REPLY, failure
+    assert part in failure.message
+    ended = {"step": 1, "reset": int("context" in part)}
+    assert len(world.closed) == ended[kind], "an episode with an id is closed"
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "tries"),
+    [
+        (Reply(500), FailureClass.ENVIRONMENT_ERROR, 4),
+        (Reply(429), FailureClass.ENVIRONMENT_ERROR, 4),
+        (Reply(422, {"detail": "canary"}), FailureClass.ENVIRONMENT_ERROR, 1),
+        (Reply(delay_s=60), FailureClass.ENVIRONMENT_TIMEOUT, 1),
+    ],
+)
+async def test_an_outage_loses_the_rollout_and_closes_the_episode(
+    writer: Writer, reply: Reply, kind: FailureClass, tries: int
+) -> None:
+    world = GuessingWorld(instead=lambda call, _: reply if call["type"] == "step" else None)
+    timeout_s = 0.3 if reply.delay_s else 5.0
+    async with table(writer, world, timeout_s=timeout_s) as at:
+        failure = await at.lost("10")
+    assert failure.failure_class is kind
+    assert "canary" not in failure.message
+    assert len(world.of("step")) == tries
+    assert len(set(world.keys)) == 3, "the attempts of a step share their key"
+    assert world.closed[0]["done"] is False
+
+
+async def test_the_guard_refuses_a_private_address(writer: Writer) -> None:
+    world = GuessingWorld()
+    async with table(writer, world) as at:
+        at.egress = egress_to()
+        failure = await at.lost("10")
+        await at.egress.aclose()
+    assert failure.failure_class is FailureClass.ENDPOINT_REFUSED
+    assert world.calls == []
+
+
+async def test_the_curves_of_a_step_are_those_of_the_environment(writer: Writer) -> None:
+    world = GuessingWorld()
+    attempts: list[int] = []
+
+    def once_down(call: Json, _: Received) -> Reply | None:
+        if call["type"] != "step" or attempts:
+            return None
+        attempts.append(1)
+        return Reply(503)
+
+    world.instead = once_down
+    async with table(writer, world) as at:
+        won = await at.play("10", "42")
+        at.journal, world.instead = InMemoryJournal(), lambda *_: None
+        world.forget()
+        ended = await at.play("10", "20", limits=replace(LIMITS, max_episode_steps=2))
+    lost = Failure(FailureClass.ENVIRONMENT_TIMEOUT, "no answer", "world")
+    values = summarise(
+        [
+            ScoredRollout(won, grade=Grade(0.9)),
+            ScoredRollout(ended, grade=Grade(-0.2)),
+            ScoredRollout(Trajectory(KEY, [], [], []), failure=lost),
+        ]
+    )
+    assert values["environment/steps_mean"] == 2.0
+    assert values["environment/retries_mean"] == 0.5
+    assert values["environment/done_share"] == 0.5
+    assert values["environment/errors"] == 1.0
+    assert values["environment/reward_mean"] == pytest.approx((0.9 - 0.2) / 2)
+    assert values["environment/latency_s_mean"] > 0
+    assert values["discarded/environment_timeout"] == 1.0
+
+
+def test_the_seed_is_one_for_a_group_and_for_all_validations_of_a_row() -> None:
+    def seed(split: Any, step: int, row: int = 3, job_seed: int = SEED) -> int:
+        (key,) = {k.group for k in GroupKey("ftjob-1", split, step, row).samples(4)}
+        return key.environment_seed(job_seed)
+
+    assert seed("valid", 0) == seed("valid", 8) == seed("report", 8) == seed("valid_greedy", 4)
+    assert len({seed("train", 1), seed("train", 2), seed("valid", 1), seed("train", 1, 4)}) == 4
+    assert seed("train", 1) != seed("train", 1, job_seed=8)

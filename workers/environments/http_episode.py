@@ -1,0 +1,207 @@
+"""One episode of a customer's environment: its calls in their order, journalled, and its close.
+
+Owns the ids of the calls and the way back into an episode that the environment lost. Promises: an
+answer is durable before it is used, so that a replay asks for none of them again; whatever the
+environment does wrong is a failure of the infrastructure. Must not know the model's mistakes.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import structlog
+from pydantic import TypeAdapter
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.ids import SampleKey
+from app.domain.rollouts.trajectory import Failure, FailureClass
+from app.gateways.endpoints.environment_calls import (
+    EnvironmentCall,
+    Refused,
+    ResetAnswer,
+    StepAnswer,
+    close_body,
+    read_close,
+    read_reset,
+    read_step,
+    reset_body,
+    step_body,
+)
+from app.gateways.endpoints.failure_class import failure_class
+from app.gateways.endpoints.pool import Endpoint, EndpointAnswer, EndpointFault, Read
+from app.gateways.endpoints.signing import CallSigner
+from workers.journal.journal import Journal
+from workers.journal.replay import replay_or_ask
+from workers.rollout.tools import EnvironmentFailure
+
+CLOSE_LIMIT_S: Final = 5.0
+"""Seconds that a rollout waits for `close`, whose answer changes nothing."""
+MAX_REBUILDS: Final = 3
+"""Times that a rollout begins its episode anew after the environment lost it."""
+_Value = TypeVar("_Value")
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentEndpoint:
+    """The environment of a job, shared by its rollouts."""
+
+    endpoint: Endpoint
+    signer: CallSigner
+    name: str
+    headers: dict[str, str] | None = field(repr=False)
+
+    async def ask(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
+        """Raises `EnvironmentFailure`, and `Refused` for a call that the environment refused."""
+        try:
+            return await self.send(call, read)
+        except EndpointFault as fault:
+            kind = failure_class(fault.kind, "environment")
+            raise self.failure(kind, fault.message) from fault
+
+    async def send(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
+        return await self.endpoint.call(call.request(self.headers), read, signer=self.signer)
+
+    def failure(self, kind: FailureClass, message: str) -> EnvironmentFailure:
+        return EnvironmentFailure(Failure(kind, message, self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class SentTurn:
+    """A turn of the model as it is sent."""
+
+    index: int
+    message: dict[str, Any]
+    """In Chat Completions form."""
+    call_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredStep:
+    answer: StepAnswer
+    latency_s: float
+    """Latency of the attempt that succeeded."""
+    attempts: int
+
+
+_RESET: Final = TypeAdapter(ResetAnswer)
+_STEP: Final = TypeAdapter(AnsweredStep)
+
+
+class HttpEpisode:
+    """Plays one rollout's episode; `seed` is the environment's."""
+
+    def __init__(
+        self,
+        customer: EnvironmentEndpoint,
+        row: DatasetRow,
+        key: SampleKey,
+        *,
+        seed: int,
+        journal: Journal,
+    ) -> None:
+        self._customer = customer
+        self._row = row
+        self._key = key
+        self._seed = seed
+        self._journal = journal
+        self._begun: ResetAnswer | None = None
+        self._episode_id = ""
+        """The id of now: an episode that was lost is begun anew under another one."""
+        self._played: list[tuple[SentTurn, StepAnswer]] = []
+        self._rebuilds = 0
+
+    async def begin(self) -> ResetAnswer:
+        """Resets the environment. Called once. Raises `EnvironmentFailure`."""
+        call = self._reset_call()
+        begun = await replay_or_ask(
+            self._journal, call.call_id, call.encode(), partial(self._reset, call), codec=_RESET
+        )
+        self._begun, self._episode_id = begun, begun.episode_id
+        return begun
+
+    async def answer(self, turn: SentTurn) -> AnsweredStep:
+        """Returns the environment's answer to a turn. Raises `EnvironmentFailure`."""
+        if self._begun is None:
+            raise ValueError("an episode is stepped after it has begun")
+        # The journal knows the step by the first episode: a replay does not know a later one.
+        call = self._step_call(turn, self._begun.episode_id)
+        answered = await replay_or_ask(
+            self._journal,
+            self._key.environment_id(f"step/{turn.index}"),
+            call.encode(),
+            partial(self._step, turn),
+            codec=_STEP,
+        )
+        self._played.append((turn, answered.answer))
+        return answered
+
+    async def close(self, *, done: bool) -> None:
+        """Tells the environment that the episode is over, for some seconds at most."""
+        if self._begun is None:
+            return
+        body = close_body(self._key.trace_id, self._episode_id, done=done)
+        try:
+            async with asyncio.timeout(CLOSE_LIMIT_S):
+                await self._customer.send(self._call("close", body), read_close)
+        except (EndpointFault, TimeoutError) as error:
+            log.info("episode not closed", rollout_id=self._key.trace_id, error=str(error))
+
+    async def _reset(self, call: EnvironmentCall) -> ResetAnswer:
+        read = partial(read_reset, before=self._row.messages)
+        try:
+            return (await self._customer.ask(call, read)).value
+        except Refused as refused:
+            raise self._refused(refused) from refused
+
+    async def _step(self, turn: SentTurn) -> AnsweredStep:
+        """Steps the environment; an episode that it lost is begun anew first."""
+        while True:
+            try:
+                answer = await self._send(turn)
+                return AnsweredStep(answer.value, answer.latency_s, answer.attempts)
+            except Refused as refused:
+                if not refused.is_gone or self._rebuilds == MAX_REBUILDS:
+                    raise self._refused(refused) from refused
+            await self._begin_anew()
+
+    async def _send(self, turn: SentTurn) -> EndpointAnswer[StepAnswer]:
+        call = self._step_call(turn, self._episode_id)
+        return await self._customer.ask(call, partial(read_step, call_ids=turn.call_ids))
+
+    async def _begin_anew(self) -> None:
+        """Resets the environment to the same seed and repeats the turns so far. Raises
+        `EnvironmentFailure` unless it answers as before: the model has read the earlier answers.
+        """
+        self._rebuilds += 1
+        before, again = self._begun, await self._reset(self._reset_call())
+        self._episode_id = again.episode_id
+        same = before is not None and (again.messages, again.tools) == (
+            before.messages,
+            before.tools,
+        )
+        try:
+            for turn, answer in self._played if same else ():
+                same = same and (await self._send(turn)).value == answer
+        except Refused as refused:
+            raise self._refused(refused) from refused
+        if not same:
+            message = "lost the episode, and answered differently when it was begun anew"
+            raise self._customer.failure(FailureClass.ENVIRONMENT_BAD_REPLY, message)
+
+    def _refused(self, refused: Refused) -> EnvironmentFailure:
+        return self._customer.failure(FailureClass.ENVIRONMENT_ERROR, str(refused))
+
+    def _reset_call(self) -> EnvironmentCall:
+        body = reset_body(self._key.trace_id, self._row.item, seed=self._seed)
+        return self._call("reset", body)
+
+    def _step_call(self, turn: SentTurn, episode_id: str) -> EnvironmentCall:
+        body = step_body(self._key.trace_id, episode_id, turn=turn.index, message=turn.message)
+        return self._call(f"step/{turn.index}", body)
+
+    def _call(self, name: str, body: dict[str, Any]) -> EnvironmentCall:
+        """Makes a call with the id of its place; those of an episode begun anew have others."""
+        place = f"{name}/{self._rebuilds}" if self._rebuilds else name
+        return EnvironmentCall(body, self._key.environment_id(place), self._key.trace_id)
