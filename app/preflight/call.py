@@ -111,9 +111,10 @@ def estimate_of(
 
 
 def job_tools(method: dict[str, Any]) -> frozenset[str] | None:
-    """Returns the names of the job's tools, `None` for a job that lists none."""
-    tools = _listed(_reinforcement(method).get("tools"))
-    if not tools:
+    """Returns the names of the job's tools, `None` for a job that lists none and no MCP server."""
+    inner = _reinforcement(method)
+    tools = _listed(inner.get("tools"))
+    if not tools and not _listed(inner.get("mcp_servers")):
         return None
     return frozenset(tool["name"] for tool in tools if isinstance(tool.get("name"), str))
 

@@ -16,6 +16,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.graders.row_readings import literal_faults
 from app.domain.graders.template_faults import sample_fault, template_fault
+from app.domain.methods.mcp_faults import mcp_faults
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.response_format import (
     NOT_ENFORCED,
@@ -42,6 +43,7 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
         )
         if fault is not None:
             yield fault
+    yield from mcp_faults(method, root)
     grader = readable_grader(method)
     if grader is not None:
         yield from literal_faults(grader, f"{root}.grader")

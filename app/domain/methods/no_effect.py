@@ -65,7 +65,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
     yield from _options_of_no_grader(method, root)
     yield from _judges_apart(method, root)
     yield from _unrun_calls(method, root)
-    if not method.tools and method.max_episode_steps is not None:
+    if not method.runs_tools and method.max_episode_steps is not None:
         param = f"{root}.max_episode_steps"
         yield NoEffect(
             "no_tools",
@@ -132,7 +132,7 @@ def group_judges(grader: AnyGrader, path: Path) -> Iterator[Path]:
 
 def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
     """Yields what reads the calls of the rollouts of a job that runs no tool."""
-    for path in () if method.tools else _readers(method, _RUN):
+    for path in () if method.runs_tools else _readers(method, _RUN):
         param = parameter(root, path)
         yield NoEffect(
             "no_tools",

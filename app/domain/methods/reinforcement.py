@@ -35,6 +35,7 @@ from app.domain.methods.supervised import (
     a_number,
 )
 from app.domain.models.models import BaseModelSpec
+from app.domain.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec
 from app.domain.tools.tools import ToolSpec
 
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
@@ -98,6 +99,10 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
     """Tools that the service calls for the model. Without any, the tools of rows are offered and
     their calls graded, not run."""
+    mcp_servers: tuple[McpServerSpec, ...] = Field(
+        default=(), max_length=MAX_MCP_SERVERS, exclude_if=lambda servers: not servers
+    )
+    """MCP servers whose tools are offered on every row, beside the row's own."""
     max_episode_steps: EpisodeSteps | None = None
     """Most turns and tool calls of a rollout; absent: 10."""
     response_format: dict[str, Any] | None = None
@@ -112,11 +117,16 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     """Sizes, rates and intervals."""
 
     @property
+    def runs_tools(self) -> bool:
+        """Returns whether the service calls tools for the model."""
+        return bool(self.tools or self.mcp_servers)
+
+    @property
     def job_tools(self) -> frozenset[str] | None:
-        """Names of the tools that the job runs. `None` for a job without tools: then a row's tools
-        are offered and the calls of its one turn are graded, not run.
+        """Names of the tools that rows may offer. `None` for a job that runs no tool: then a row's
+        tools are offered and the calls of its one turn are graded, not run.
         """
-        return frozenset(tool.name for tool in self.tools) or None
+        return frozenset(tool.name for tool in self.tools) if self.runs_tools else None
 
 
 @dataclass(frozen=True, slots=True)

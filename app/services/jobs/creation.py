@@ -172,8 +172,8 @@ class JobCreationService:
     async def _check_model(self, model: str, method: TuningMethod) -> None:
         """Raises `InvalidRequest` for a model that cannot call the tools of the job."""
         match method:
-            case ReinforcementMethod(tools=tools):
-                base = base_of(self._base_models, model) if tools else None
+            case ReinforcementMethod(runs_tools=runs_tools):
+                base = base_of(self._base_models, model) if runs_tools else None
             case SupervisedMethod() | DpoMethod():
                 base = None
             case _:
