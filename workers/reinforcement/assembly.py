@@ -17,6 +17,7 @@ from app.grading.build import GradingPorts
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.environments.http_tools import HttpTools
+from workers.environments.job_tools import JobTools
 from workers.environments.single_turn import SingleTurn
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.build import build_group_scorer
@@ -31,6 +32,7 @@ from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
+from workers.rollout.tools import RolloutTools
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.resuming import AdapterSettings
@@ -102,14 +104,14 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         chat_template=base.chat_template,
         reasoning_effort=named_effort(effort),
     )
-    if method.tools and renderer.tools_fault is not None:
+    if method.runs_tools and renderer.tools_fault is not None:
         raise RunFailed(
             f"Model {base.name} {renderer.tools_fault}.", code=BASE_MODEL_UNSUPPORTED, param="model"
         )
-    tools = HttpTools(endpoints, signer, method.tools)
+    tools = _job_tools(method, endpoints, signer)
     return RolloutSetup(
         renderer=renderer,
-        new_environment=partial(ToolEnvironment, tools) if method.tools else SingleTurn,
+        new_environment=partial(ToolEnvironment, tools) if method.runs_tools else SingleTurn,
         scorer=build_group_scorer(
             method.grader,
             GradingPorts(
@@ -131,3 +133,14 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         temperature=TEMPERATURE,
         max_concurrent=context.settings.runs.max_concurrent_rollouts,
     )
+
+
+def _job_tools(
+    method: ReinforcementMethod, endpoints: EndpointPool, signer: CallSigner
+) -> RolloutTools:
+    http = HttpTools(endpoints, signer, method.tools)
+    if not method.mcp_servers:
+        return http
+    from workers.environments.mcp_tools import McpTools  # noqa: PLC0415 - its library takes a second
+
+    return JobTools([http, McpTools(endpoints, signer, method.mcp_servers)])

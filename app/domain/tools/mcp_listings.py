@@ -87,7 +87,7 @@ def clashes(
     characters = 0
     for index, (label, tools) in enumerate(servers):
         for tool in tools:
-            characters += len(str(tool.input_schema)) + len(tool.description or "")
+            characters += len(tool.input_schema_json) + len(tool.description or "")
             if (owner := owners.get(tool.name)) is not None:
                 yield ListingFault(
                     "duplicate_tool",

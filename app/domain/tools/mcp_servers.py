@@ -5,6 +5,7 @@ Source: the hosted API's MCP tool (`server_label`, `server_url`, `headers`, `aut
 itself receives. Must not know the protocol.
 """
 
+import json
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -91,8 +92,14 @@ class McpTool(Described):
     """Name that the model calls."""
     description: str | None = None
     """The server's description."""
-    input_schema: dict[str, Any]
-    """JSON schema of the arguments."""
+    input_schema_json: str
+    """JSON schema of the arguments, as text: its keys keep the server's order, which the model
+    reads."""
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = json.loads(self.input_schema_json)
+        return schema
 
     @property
     def function(self) -> dict[str, Any]:
