@@ -92,6 +92,11 @@ class McpServerUnderTest:
             return {"letters": len(q)}
 
         @server.tool()
+        def structured(q: str) -> CallToolResult:
+            """Counts the letters of a text, without words."""
+            return CallToolResult(content=[], structured_content={"letters": len(q)})
+
+        @server.tool()
         def picture() -> CallToolResult:
             """Returns a picture beside a text."""
             data = base64.b64encode(PICTURE).decode()

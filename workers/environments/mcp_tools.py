@@ -35,6 +35,7 @@ class McpTools:
     def __init__(
         self, endpoints: EndpointPool, signer: CallSigner, servers: Sequence[McpServerSpec]
     ) -> None:
+        self.servers = tuple(servers)
         listed = [(server, server.listing) for server in servers]
         self._owners = {
             tool.name: server.server_label

@@ -1,0 +1,42 @@
+"""Clients of MCP servers in tests: an egress that may dial them, their listing, their tools."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from app.domain.tools.mcp_servers import McpServerSpec
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.guard import EgressPolicy
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.mcp.job_listing import JobListing, listed
+from tests.support.endpoints import EndpointServer
+from tests.support.mcp_server import McpServerUnderTest
+from tests.support.rollouts import SECRET_KEY, pool
+from workers.environments.mcp_tools import McpTools
+
+SIGNER = CallSigner(SECRET_KEY, project_id="proj_a")
+
+
+def spec(url: str, **extra: Any) -> McpServerSpec:
+    return McpServerSpec.model_validate({"server_label": "records", "server_url": url, **extra})
+
+
+@asynccontextmanager
+async def egress_to(*servers: McpServerUnderTest | EndpointServer) -> AsyncIterator[EgressClient]:
+    allowed = frozenset(server.host_port for server in servers)
+    egress = EgressClient(EgressPolicy(allowed, allow_plain_http=True))
+    try:
+        yield egress
+    finally:
+        await egress.aclose()
+
+
+async def listing_of(egress: EgressClient, server: McpServerSpec) -> JobListing:
+    return await listed(server, 0, pool(egress), SIGNER)
+
+
+async def tools_of(egress: EgressClient, server: McpServerSpec, **options: Any) -> McpTools:
+    found = await listing_of(egress, server)
+    assert found.listing is not None, found.faults
+    frozen = server.model_copy(update={"listing": found.listing})
+    return McpTools(pool(egress, **options), SIGNER, [frozen])
