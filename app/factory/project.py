@@ -20,6 +20,7 @@ from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
 from app.services.jobs.grader_tries import GraderTries
 from app.services.jobs.jobs import JobService
 from app.services.jobs.metrics import MetricService
+from app.services.jobs.mcp_listings import McpListings
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
@@ -78,6 +79,7 @@ class Factory:
                 context.settings.work_dir,
                 context.inspections,
                 GraderTries(self._sandbox()),
+                McpListings(context.egress, self._signer()),
             ),
             base_models=context.settings.base_models,
             judges=self.judge_models(),
@@ -219,7 +221,7 @@ class Factory:
             egress=context.egress,
             judge_egress=context.judge_egress,
             engine=EngineModels(self._engine(), context.adapters, models.find),
-            signer=CallSigner(*context.settings.secret_keys, project_id=self._tenant.project_id),
+            signer=self._signer(),
             sandbox=self._sandbox(),
             computing=lambda: context.computing.of(
                 self._tenant.organization_id, self._tenant.project_id
@@ -252,6 +254,9 @@ class Factory:
             slots=self._context.chats,
             tenant=self._tenant,
         )
+
+    def _signer(self) -> CallSigner:
+        return CallSigner(*self._context.settings.secret_keys, project_id=self._tenant.project_id)
 
     def _sandbox(self) -> Sandbox:
         """Returns the sandbox with the slots of the tenant."""
