@@ -19,8 +19,8 @@ from app.services.jobs.events import EventService
 from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
 from app.services.jobs.grader_tries import GraderTries
 from app.services.jobs.jobs import JobService
-from app.services.jobs.metrics import MetricService
 from app.services.jobs.mcp_listings import McpListings
+from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
@@ -35,6 +35,7 @@ from app.services.registry.baseline_samples import BaselineSamples
 from app.services.registry.calibrations import CalibrationService
 from app.services.registry.curricula import CurriculumService, DataPorts
 from app.services.registry.graders import RegisteredGraderService
+from app.services.registry.mcp_contract import McpContractService
 from app.services.registry.registered_objects import RegistryPorts
 from app.services.registry.tools import ToolService
 from app.services.registry.trials import TrialPorts, TrialService
@@ -253,6 +254,17 @@ class Factory:
             self._context.adapters,
             slots=self._context.chats,
             tenant=self._tenant,
+        )
+
+    def mcp_tests(self) -> McpContractService:
+        context = self._context
+        return McpContractService(
+            context.egress,
+            self.judge_models(),
+            self._signer(),
+            limits=context.settings.egress,
+            slots=context.tool_tests,
+            project_id=self._tenant.project_id,
         )
 
     def _signer(self) -> CallSigner:

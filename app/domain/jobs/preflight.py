@@ -63,7 +63,8 @@ class FileSummary(DescribedFields):
 @dataclass(frozen=True, slots=True)
 class EndpointCheck(DescribedFields):
     """Result of a HEAD request to a customer's address, or of the listing of an MCP server; nothing
-    is run."""
+    is run.
+    """
 
     param: str
     """The parameter of the create call with the address."""

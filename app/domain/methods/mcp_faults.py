@@ -25,13 +25,18 @@ def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
                 message = f"another MCP server of the job is labelled '{label}' as well"
                 yield _fault(f"{at}.server_label", message)
             labels.add(label)
-        if _read(server, "listing") is not None:
-            message = "the service sets it when the job starts; remove it"
-            yield _fault(f"{at}.listing", message)
-        rate = rate_fault(_extra(server, RATE_LIMIT), f"{at}.{RATE_LIMIT}")
-        if rate is not None:
-            yield rate
-        yield from _header_faults(server, at)
+        yield from server_faults(server, at)
+
+
+def server_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
+    """Yields the faults of one server, at the parameter `at`."""
+    if _read(server, "listing") is not None:
+        message = "the service sets it when the job starts; remove it"
+        yield _fault(f"{at}.listing", message)
+    rate = rate_fault(_extra(server, RATE_LIMIT), f"{at}.{RATE_LIMIT}")
+    if rate is not None:
+        yield rate
+    yield from _header_faults(server, at)
 
 
 def _header_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
