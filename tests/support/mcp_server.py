@@ -59,6 +59,7 @@ class McpServerUnderTest:
     """Names of tools that are no longer listed."""
     handshake_only: bool = False
     """True: it answers as servers do that know no version without sessions."""
+    stopping: threading.Event = field(default_factory=threading.Event)
     statuses: list[int] = field(default_factory=list)
     """Statuses of the next answers to tool calls, before the real ones."""
 
@@ -112,9 +113,9 @@ class McpServerUnderTest:
             )
 
         @server.tool()
-        async def slow(seconds: float) -> str:
-            """Waits."""
-            await asyncio.sleep(seconds)
+        async def stuck() -> str:
+            """Waits until the server stops."""
+            await asyncio.to_thread(self.stopping.wait)
             return "done"
 
         @server.tool()
@@ -192,5 +193,6 @@ def mcp_server(port: int = 0, **options: Any) -> Iterator[McpServerUnderTest]:
     try:
         yield server
     finally:
+        server.stopping.set()
         running.should_exit = True
         thread.join()

@@ -6,7 +6,6 @@ cannot be listed ends with the reason. Must not know how a tool is called.
 
 import asyncio
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from app.domain.errors import RunFailed
@@ -18,7 +17,6 @@ from app.gateways.endpoints.signing import CallSigner
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
-NOTHING_LISTED: Final[Mapping[int, McpListing]] = MappingProxyType({})
 LISTING_LIMIT_S: Final = 120.0
 """Deadline of one request of a listing, with its retries."""
 
@@ -29,7 +27,7 @@ async def new_listings(
     """Asks the servers whose tools the job does not have yet. Raises `RunFailed`."""
     asked = [index for index, server in enumerate(method.mcp_servers) if server.listing is None]
     if not asked:
-        return NOTHING_LISTED
+        return {}
     from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
 
     egress = context.settings.egress

@@ -6,7 +6,7 @@ files.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import Overlap
@@ -23,7 +23,6 @@ from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.domain.methods.stored import StoredMethod
 from app.domain.tools.mcp_servers import McpListing
 from workers.reinforcement.mcp_servers import (
-    NOTHING_LISTED,
     new_listings,
     record_listings,
     with_listings,
@@ -48,7 +47,7 @@ class PreparedReinforcement:
     loading: asyncio.Task[None]
     """Imports the training module."""
     warnings: Sequence[str] = ()
-    listings: Mapping[int, McpListing] = NOTHING_LISTED
+    listings: Mapping[int, McpListing] = field(default_factory=dict)
     """What this run listed, by the position of the MCP server; later ones read it in the job."""
 
     @property

@@ -16,6 +16,9 @@ async def _flood(_: Received) -> Stream:
         yield b"data: " + b"x" * MIB + b"\n\n"
 
 
+COMPLETE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
+
+
 def _result(request: Received, result: Any, **reply: Any) -> Reply:
     return Reply(
         json={"jsonrpc": "2.0", "id": request.json["id"], "result": result},
@@ -28,12 +31,12 @@ def _paged(request: Received) -> Reply:
     """Lists a page after page for ever."""
     number = int(request.json["params"].get("cursor") or 0) + 1
     tool = {"name": f"tool_{number}", "inputSchema": {"type": "object"}}
-    return _result(request, {"tools": [tool], "nextCursor": str(number), "resultType": "complete"})
+    return _result(request, {"tools": [tool], "nextCursor": str(number), **COMPLETE})
 
 
 def _twice(request: Received) -> Reply:
     tool = {"name": "a", "inputSchema": {"type": "object"}}
-    return _result(request, {"tools": [tool, tool], "resultType": "complete"})
+    return _result(request, {"tools": [tool, tool], **COMPLETE})
 
 
 HOSTILE: dict[str, tuple[Any, str]] = {
@@ -64,8 +67,8 @@ def scripted(listing: Any) -> Script:
 
     def answer(request: Received) -> Any:
         if request.json["method"] == "server/discover":
-            found = {"supportedVersions": [MODERN], "capabilities": {}, "resultType": "complete"}
-            return _result(request, {**found, "ttlMs": 0, "cacheScope": "public"})
+            found = {"supportedVersions": [MODERN], "capabilities": {}}
+            return _result(request, {**found, **COMPLETE})
         return listing(request)
 
     return answer
