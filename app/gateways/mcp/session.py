@@ -112,7 +112,7 @@ class McpSession:
         params = CallToolRequestParams(
             name=call.name,
             arguments=arguments,
-            _meta={CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id},  # type: ignore[call-arg]  # an alias
+            _meta={CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id},
         )
         work = client.session.send_request(CallToolRequest(params=params), CallToolResult)
         try:

@@ -57,7 +57,7 @@ class McpListings:
         )
         latency_ms = round(1000 * (time.monotonic() - started), 1)
         faults = [fault for listing in listings for fault in listing.faults]
-        chosen: list[tuple[str, tuple[McpTool, ...]]] = [("", ()) for _ in sent]
+        chosen: list[tuple[str, tuple[McpTool, ...]]] = [("", ())] * (servers[-1][0] + 1)
         for (index, server), each in zip(servers, listings, strict=True):
             if each.listing is not None:
                 chosen[index] = (server.server_label, each.listing.tools)

@@ -12,7 +12,7 @@ MIB = 1_048_576
 
 async def _flood(_: Received) -> Stream:
     yield b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-    for _ in range(10):
+    for _each in range(10):
         yield b"data: " + b"x" * MIB + b"\n\n"
 
 
