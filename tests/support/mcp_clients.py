@@ -11,6 +11,7 @@ from app.gateways.endpoints.signing import CallSigner
 from app.gateways.mcp.job_listing import JobListing, listed
 from tests.support.endpoints import EndpointServer
 from tests.support.mcp_server import McpServerUnderTest
+from tests.support.patience import PATIENCE_S
 from tests.support.rollouts import SECRET_KEY, pool
 from workers.environments.mcp_tools import McpTools
 
@@ -31,8 +32,10 @@ async def egress_to(*servers: McpServerUnderTest | EndpointServer) -> AsyncItera
         await egress.aclose()
 
 
-async def listing_of(egress: EgressClient, server: McpServerSpec) -> JobListing:
-    return await listed(server, 0, pool(egress), SIGNER)
+async def listing_of(
+    egress: EgressClient, server: McpServerSpec, *, within_s: float = PATIENCE_S
+) -> JobListing:
+    return await listed(server, 0, pool(egress), SIGNER, within_s=within_s)
 
 
 async def tools_of(egress: EgressClient, server: McpServerSpec, **options: Any) -> McpTools:

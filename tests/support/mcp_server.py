@@ -55,10 +55,10 @@ class McpServerUnderTest:
     port: int = 0
     heard: list[Heard] = field(default_factory=list)
     records: dict[str, str] = field(default_factory=lambda: {"gold": "blue"})
-    hidden: set[str] = field(default_factory=set)
-    """Names of tools that are no longer listed."""
     handshake_only: bool = False
     """True: it answers as servers do that know no version without sessions."""
+    streams: bool = False
+    """True: it answers with event streams."""
     stopping: threading.Event = field(default_factory=threading.Event)
     statuses: list[int] = field(default_factory=list)
     """Statuses of the next answers to tool calls, before the real ones."""
@@ -128,12 +128,10 @@ class McpServerUnderTest:
             """Fails."""
             raise ValueError(f"cannot read {q}")
 
-        for name in self.hidden:
-            server.remove_tool(name)
         return server
 
     def application(self) -> Any:
-        inner = self.made().streamable_http_app(json_response=True)
+        inner = self.made().streamable_http_app(json_response=not self.streams)
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":

@@ -18,7 +18,7 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 LISTING_LIMIT_S: Final = 120.0
-"""Deadline of one request of a listing, with its retries."""
+"""Deadline of the listing of a server, all pages with their retries."""
 
 
 async def new_listings(
@@ -38,7 +38,10 @@ async def new_listings(
     )
     signer = CallSigner(*context.settings.secret_keys, project_id=context.job.project_id)
     found = await asyncio.gather(
-        *(listed(method.mcp_servers[index], index, endpoints, signer) for index in asked)
+        *(
+            listed(method.mcp_servers[index], index, endpoints, signer, within_s=LISTING_LIMIT_S)
+            for index in asked
+        )
     )
     for one in found:
         for fault in one.faults:

@@ -1,5 +1,6 @@
 """Lists one server of a job, and chooses the tools that the job offers."""
 
+import asyncio
 from dataclasses import dataclass
 
 from app.domain.tools.mcp_listings import SERVERS, ListedTool, ListingFault, allowed
@@ -30,20 +31,28 @@ async def listed(
     endpoints: EndpointPool,
     signer: CallSigner,
     *,
+    within_s: float,
     at: str | None = None,
 ) -> JobListing:
-    """Lists the tools of a job's server at a position. `at` is its parameter outside a job."""
+    """Lists the tools of a job's server at a position, all pages within a time. `at` is its
+    parameter outside a job.
+    """
     param = f"{SERVERS}[{index}]" if at is None else at
+    called = called_server(server, endpoints, signer)
     try:
-        found = await list_tools(called_server(server, endpoints, signer), trace_id=new_trace_id())
+        async with asyncio.timeout(within_s):
+            found = await list_tools(called, trace_id=new_trace_id())
     except EndpointFault as fault:
-        message = (
-            f"The tools of the MCP server '{server.server_label}' could not be listed: "
-            f"{fault.message}."
-        )
-        return JobListing(None, [ListingFault(UNAVAILABLE, f"{param}.server_url", message)])
+        return _unavailable(server, param, fault.message)
+    except TimeoutError:
+        return _unavailable(server, param, f"it takes longer than {within_s:g} s")
     tools, faults = allowed(server, found.tools, param)
     listing = McpListing(protocol_version=found.protocol_version, tools=tools)
     return JobListing(
         None if faults else listing, faults, found.tools, keeps_session=found.keeps_session
     )
+
+
+def _unavailable(server: McpServerSpec, param: str, why: str) -> JobListing:
+    message = f"The tools of the MCP server '{server.server_label}' could not be listed: {why}."
+    return JobListing(None, [ListingFault(UNAVAILABLE, f"{param}.server_url", message)])

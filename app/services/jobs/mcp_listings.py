@@ -53,7 +53,10 @@ class McpListings:
         endpoints = EndpointPool(self._egress, timeout_s=LISTING_LIMIT_S, max_retries=0)
         started = time.monotonic()
         listings = await asyncio.gather(
-            *(listed(server, index, endpoints, self._signer) for index, server in servers)
+            *(
+                listed(server, index, endpoints, self._signer, within_s=LISTING_LIMIT_S)
+                for index, server in servers
+            )
         )
         latency_ms = round(1000 * (time.monotonic() - started), 1)
         faults = [fault for listing in listings for fault in listing.faults]

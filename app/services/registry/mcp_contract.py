@@ -36,6 +36,7 @@ from app.settings.egress import EgressSettings
 
 PARAM: Final = "server"
 _REQUEST_LIMIT_S: Final = 10.0
+_LISTING_LIMIT_S: Final = 20.0
 _MOST_TOOLS: Final = 128
 _SHOWN: Final = 2_000
 
@@ -90,7 +91,9 @@ class McpContractService:
         from app.gateways.mcp.job_listing import UNAVAILABLE, listed  # noqa: PLC0415 - its library takes a second
 
         found = _Found()
-        listing = await listed(server, 0, self._endpoints(), self._signer, at=PARAM)
+        listing = await listed(
+            server, 0, self._endpoints(), self._signer, within_s=_LISTING_LIMIT_S, at=PARAM
+        )
         down = [fault for fault in listing.faults if fault.code == UNAVAILABLE]
         if down:
             found.checks = [

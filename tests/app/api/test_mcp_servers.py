@@ -109,15 +109,15 @@ async def test_validate_lists_the_servers_and_measures_their_schemas(
     api: Api, body: dict[str, Any], server: McpServerUnderTest
 ) -> None:
     plain = await validated(api, body)
-    report = await validated(api, body, entry(server))
+    report = await validated(api, body, entry(server, allowed_tools=["count"]))
     assert [fault["param"] for fault in report["errors"]] == [
         fault["param"] for fault in plain["errors"]
     ]
     (check,) = [each for each in report["endpoints"] if each["param"].startswith(AT)]
     assert (check["name"], check["reachable"], check["detail"]) == ("records", True, None)
     assert [heard.called for heard in server.heard] == ["server/discover", "tools/list"]
-    shown = [each["dataset"]["training"]["tokens"]["max"] for each in (plain, report)]
-    assert shown[1] > shown[0] + 200, "the prompts have the schemas of seven tools more"
+    shown = [each["training_file"]["tokens"]["max"] for each in (plain, report)]
+    assert shown[1] > shown[0] + 50, "the prompts have a tool more"
 
 
 async def test_validate_names_everything_that_is_wrong_with_the_servers(
@@ -170,7 +170,7 @@ async def test_rows_may_offer_no_tool_that_only_a_server_has(
     assert "tool 'lookup' has no server_url" in lines[0]["message"]
 
 
-async def tested(api: Api, **sent: Any) -> dict[str, Any]:
+async def report_on(api: Api, **sent: Any) -> dict[str, Any]:
     reply = await api.call("POST", TEST, json=sent)
     assert reply.status_code == 200, reply.text
     report: dict[str, Any] = reply.json()
@@ -181,7 +181,7 @@ async def test_a_server_is_tested_with_a_call_of_the_named_tool(
     api: Api, server: McpServerUnderTest
 ) -> None:
     sent = entry(server, authorization="t0ken", allowed_tools=["lookup", "count"])
-    report = await tested(api, server=sent, tool="lookup", arguments={"q": "gold"})
+    report = await report_on(api, server=sent, tool="lookup", arguments={"q": "gold"})
     assert report["passed"] is True
     assert [tool["name"] for tool in report["tools"]] == ["lookup", "count"]
     assert report["protocol_version"] == "2026-07-28"
@@ -191,28 +191,28 @@ async def test_a_server_is_tested_with_a_call_of_the_named_tool(
     ids = [heard.headers["idempotency-key"] for heard in server.calls("lookup")]
     assert len(ids) == 2
     assert len(set(ids)) == 1
-    made_up = await tested(api, server=sent, tool="count")
+    made_up = await report_on(api, server=sent, tool="count")
     assert made_up["checks"][-1]["status"] == "passed"
     assert server.calls("count")[0].message["params"]["arguments"] == {"q": "test"}
     assert "t0ken" not in str(report)
 
 
 async def test_a_test_names_what_would_cost_rollouts(api: Api, server: McpServerUnderTest) -> None:
-    down = await tested(api, server=DOWN)
+    down = await report_on(api, server=DOWN)
     assert down["passed"] is False
     assert [check["status"] for check in down["checks"]] == ["failed", *["skipped"] * 3]
     server.handshake_only = True
-    report = await tested(api, server=entry(server, allowed_tools=["lokup"]), tool="lookup")
+    report = await report_on(api, server=entry(server, allowed_tools=["lokup"]), tool="lookup")
     checks = {check["name"]: (check["status"], check["detail"]) for check in report["checks"]}
     assert checks["tools"][0] == checks["call"][0] == "failed"
     assert "has no tool 'lokup'" in checks["tools"][1]
     assert checks["session"][0] == "warned"
     server.statuses[:] = [500]
-    failing = await tested(api, server=entry(server), tool="lookup")
+    failing = await report_on(api, server=entry(server), tool="lookup")
     assert failing["checks"][-1]["detail"] == (
         "No usable answer: answered 500. In training this discards the rollout."
     )
-    unnamed = await tested(api, server=entry(server))
+    unnamed = await report_on(api, server=entry(server))
     assert unnamed["checks"][-1]["status"] == "skipped"
 
 

@@ -40,9 +40,12 @@ def nothing() -> Any:
     raise AssertionError("the server has no listing")
 
 
+@pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("handshake_only", [False, True])
-async def test_calls_reach_the_tool_with_the_ids_of_their_rollout(handshake_only: bool) -> None:
-    with mcp_server(handshake_only=handshake_only) as server:
+async def test_calls_reach_the_tool_with_the_ids_of_their_rollout(
+    handshake_only: bool, streams: bool
+) -> None:
+    with mcp_server(handshake_only=handshake_only, streams=streams) as server:
         async with egress_to(server) as egress:
             sent = spec(server.url, headers={"X-Team": "red"}, authorization="t0ken")
             tools = await tools_of(egress, sent)

@@ -1,3 +1,4 @@
+import asyncio
 from typing import Any
 
 import pytest
@@ -83,6 +84,16 @@ async def test_a_hostile_listing_is_a_fault_in_words(kind: str) -> None:
     assert fault.code == "mcp_server_unavailable"
     assert fault.message.endswith(f"could not be listed: {words}.")
     assert {each.path for each in server.received} == {"/mcp"}
+
+
+async def test_a_listing_that_does_not_end_is_given_up() -> None:
+    async def silent(_: Received) -> Stream:
+        await asyncio.Event().wait()
+        yield b""
+
+    async with endpoint(scripted(silent)) as server, egress_to(server) as egress:
+        found = await listing_of(egress, spec(server.url("/mcp")), within_s=0.2)
+    assert found.faults[0].message.endswith("could not be listed: it takes longer than 0.2 s.")
 
 
 async def test_a_private_address_is_not_dialled() -> None:
