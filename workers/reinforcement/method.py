@@ -48,7 +48,7 @@ class PreparedReinforcement:
     """Imports the training module."""
     warnings: Sequence[str] = ()
     listings: Mapping[int, McpListing] = field(default_factory=dict)
-    """What this run listed, by the position of the MCP server; later ones read it in the job."""
+    """New listings by the position of the MCP server; later runs read them in the job."""
 
     @property
     def total_steps(self) -> int:

@@ -87,7 +87,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
                 return await self._post(request)
             case "DELETE":
                 return await self._end(request)
-            case _:  # a stream of messages that nobody asked for
+            case _:  # a stream of unsolicited messages
                 return httpx2.Response(_NOT_OFFERED)
 
     async def _post(self, request: httpx2.Request) -> httpx2.Response:

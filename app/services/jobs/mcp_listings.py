@@ -27,7 +27,7 @@ LISTING_LIMIT_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class ListedServers:
-    """What the servers of a call answered."""
+    """The answers of the servers of a call."""
 
     endpoints: tuple[EndpointCheck, ...] = ()
     findings: tuple[PreflightIssue, ...] = ()

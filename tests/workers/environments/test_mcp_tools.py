@@ -62,7 +62,7 @@ async def test_calls_reach_the_tool_with_the_ids_of_their_rollout(
         assert request.headers["authorization"] == "Bearer t0ken"
 
 
-async def test_a_server_with_sessions_has_one_for_each_rollout_and_is_told_their_end() -> None:
+async def test_a_server_with_sessions_has_one_for_each_rollout_until_its_end() -> None:
     with mcp_server(handshake_only=True) as server:
         async with egress_to(server) as egress:
             tools = await tools_of(egress, spec(server.url))
@@ -126,7 +126,7 @@ async def test_arguments_that_cannot_be_sent_are_the_models_mistake(
         assert sent == [heard]
 
 
-async def test_a_replayed_call_asks_nobody() -> None:
+async def test_a_replayed_call_sends_no_request() -> None:
     journal = InMemoryJournal()
     with mcp_server(handshake_only=True) as server:
         async with egress_to(server) as egress:
