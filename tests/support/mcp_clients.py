@@ -38,8 +38,12 @@ async def listing_of(
     return await listed(server, 0, pool(egress), SIGNER, within_s=within_s)
 
 
-async def tools_of(egress: EgressClient, server: McpServerSpec, **options: Any) -> McpTools:
+async def frozen(egress: EgressClient, server: McpServerSpec) -> McpServerSpec:
+    """Returns the entry as a job has it after its first run."""
     found = await listing_of(egress, server)
     assert found.listing is not None, found.faults
-    frozen = server.model_copy(update={"listing": found.listing})
-    return McpTools(pool(egress, **options), SIGNER, [frozen])
+    return server.model_copy(update={"listing": found.listing})
+
+
+async def tools_of(egress: EgressClient, server: McpServerSpec, **options: Any) -> McpTools:
+    return McpTools(pool(egress, **options), SIGNER, [await frozen(egress, server)])

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
@@ -25,6 +25,7 @@ from mcp_types import (
     TextContent,
     ToolAnnotations,
 )
+from pydantic import Field
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -122,6 +123,13 @@ class McpServerUnderTest:
         def large(characters: int) -> str:
             """Returns a long text."""
             return "x" * characters
+
+        @server.tool()
+        def regional(
+            region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})],
+        ) -> str:
+            """Answers a request whose header repeats the argument."""
+            return region
 
         @server.tool()
         def broken(q: str) -> str:

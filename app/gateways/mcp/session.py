@@ -10,7 +10,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
@@ -42,6 +41,7 @@ _NOWHERE: Final = "http://mcp.invalid/"
 """The address that the library believes it calls; the transport has the real one."""
 _CLIENT: Final = Implementation(name="agent-rft", version="1")
 _DEEPEST: Final = 100
+_END_LIMIT_S: Final = 10.0
 logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
@@ -124,11 +124,15 @@ class McpSession:
         return self._outcome(call, *read_result(result))
 
     async def close(self) -> None:
-        """Ends the session. Does not raise if the server is unavailable."""
+        """Ends the session, of a server that does not answer too. Does not raise for its sake."""
         self._ended.set()
-        if self._owner is not None:
-            with suppress(Exception):
-                await self._owner
+        if self._owner is None:
+            return
+        try:
+            await asyncio.wait({self._owner}, timeout=_END_LIMIT_S)
+        finally:
+            self._owner.cancel()
+        await asyncio.gather(self._owner, return_exceptions=True)
 
     async def _live(self, opened: asyncio.Future[Client]) -> None:
         try:

@@ -1,3 +1,4 @@
+import asyncio
 import json
 from typing import Any
 
@@ -7,8 +8,9 @@ from app.domain.rollouts.trajectory import FailureClass
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.formats.tool_format import ParsedToolCall
 from tests.support.journals import as_stored
-from tests.support.mcp_clients import SIGNER, egress_to, listing_of, spec, tools_of
+from tests.support.mcp_clients import SIGNER, egress_to, frozen, listing_of, spec, tools_of
 from tests.support.mcp_server import PICTURE, mcp_server
+from tests.support.patience import until
 from tests.support.rollouts import KEY, call_once, pool, row
 from workers.environments.mcp_tools import McpTools
 from workers.journal.journal import InMemoryJournal
@@ -60,6 +62,37 @@ async def test_calls_reach_the_tool_with_the_ids_of_their_rollout(
     for request in server.heard:
         assert request.headers["x-team"] == "red"
         assert request.headers["authorization"] == "Bearer t0ken"
+
+
+async def test_an_argument_is_repeated_in_the_header_that_its_schema_names() -> None:
+    with mcp_server() as server:
+        async with egress_to(server) as egress:
+            outcome = await call(await tools_of(egress, spec(server.url)), "regional", region="eu")
+    assert outcome.error is None
+    assert [heard.headers["mcp-param-region"] for heard in server.calls()] == ["eu"]
+
+
+async def test_a_declared_rate_is_that_of_the_endpoint() -> None:
+    with mcp_server() as server:
+        async with egress_to(server) as egress:
+            endpoints = pool(egress)
+            McpTools(endpoints, SIGNER, [await frozen(egress, spec(server.url, rate_limit=5))])
+            assert endpoints.endpoint(server.url)._rate == 5
+
+
+async def test_a_rollout_that_is_cancelled_in_a_call_ends_its_session() -> None:
+    with mcp_server(handshake_only=True) as server:
+        async with egress_to(server) as egress:
+            tools = await tools_of(egress, spec(server.url))
+            waiting = asyncio.create_task(call(tools, "stuck"))
+            await until(lambda: bool(server.calls("stuck")))
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            await tools.release(KEY)
+    session = server.calls("stuck")[0].headers["mcp-session-id"]
+    ended = [h.headers["mcp-session-id"] for h in server.heard if h.verb == "DELETE"]
+    assert session in ended
 
 
 async def test_a_server_with_sessions_has_one_for_each_rollout_until_its_end() -> None:
