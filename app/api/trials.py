@@ -1,9 +1,10 @@
-"""Routes of trial runs, which call a grader or a tool once, as training does."""
+"""Routes of trial runs, which call a grader, tool or MCP server once, as training does."""
 
 import asyncio
 
 from fastapi import APIRouter, Request
 
+from app.api.schemas.mcp_servers import McpServerTest, RunMcpServerTest
 from app.api.schemas.trials import (
     GraderRun,
     RunGraderRequest,
@@ -56,3 +57,12 @@ async def run_tool(body: RunToolRequest, request: Request, services: Services) -
         attempts=outcome.attempts,
         latency_s=outcome.latency_s,
     )
+
+
+@router.post("/mcp_servers/test", operation_id="testMcpServer", responses=responses())
+async def run_mcp_server_test(
+    body: RunMcpServerTest, request: Request, services: Services
+) -> McpServerTest:
+    """Lists an MCP server as a job would, calls the named tool, and checks each answer."""
+    work = services.mcp_tests().test(body.server, body.to_plan())
+    return McpServerTest.of(await unless_client_hangs_up(request, work))

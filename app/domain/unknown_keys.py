@@ -33,10 +33,10 @@ _BEGINNING: Final = 3
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
-_TOOLS_INSTEAD: Final = "tools are HTTP endpoints: send 'tools' with a 'server_url' each"
+_SERVERS_THERE: Final = "MCP servers are sent in 'method.reinforcement.mcp_servers'"
 FEATURES: Final = {
-    "mcp_servers": f"MCP servers are not available yet; {_TOOLS_INSTEAD}",
-    "mcp": f"MCP servers are not available yet; {_TOOLS_INSTEAD}",
+    "mcp_servers": _SERVERS_THERE,
+    "mcp": _SERVERS_THERE,
     "sandbox": "the sandbox has the operator's settings alone; send a grader of type 'python'",
     "rubric": "a rubric is part of an 'ai_judge' or 'llm_judge' grader",
     "rubrics": "a rubric is part of an 'ai_judge' or 'llm_judge' grader",

@@ -17,6 +17,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.graders.formula import NAME
 from app.domain.graders.single import NOT_AVAILABLE
+from app.domain.tools.mcp_servers import SERVER_LABEL
 from app.domain.tools.tools import TOOL_NAME
 from app.domain.unknown_keys import UNKNOWN_PARAMETER, cure_of
 
@@ -35,6 +36,7 @@ _BOOLEAN: Final = "true or false"
 PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
     {
         TOOL_NAME: "1 to 64 letters, digits, '_' and '-'",
+        SERVER_LABEL: "1 to 64 letters, digits, '_' and '-', a letter first",
         f"^{NAME}$": "a name of letters, digits and '_' that does not start with a digit",
         r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$": "1 to 64 letters, digits, '_', '.' and '-', a letter "
         "or '_' first",

@@ -19,6 +19,7 @@ from app.services.jobs.events import EventService
 from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
 from app.services.jobs.grader_tries import GraderTries
 from app.services.jobs.jobs import JobService
+from app.services.jobs.mcp_listings import McpListings
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
@@ -35,6 +36,7 @@ from app.services.registry.calibrations import CalibrationService
 from app.services.registry.curricula import CurriculumService, DataPorts
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
+from app.services.registry.mcp_contract import McpContractService
 from app.services.registry.registered_objects import RegistryPorts
 from app.services.registry.tools import ToolService
 from app.services.registry.trials import TrialPorts, TrialService
@@ -79,6 +81,7 @@ class Factory:
                 context.settings.work_dir,
                 context.inspections,
                 GraderTries(self._sandbox()),
+                McpListings(context.egress, self._signer()),
             ),
             base_models=context.settings.base_models,
             judges=self.judge_models(),
@@ -239,7 +242,7 @@ class Factory:
             egress=context.egress,
             judge_egress=context.judge_egress,
             engine=EngineModels(self._engine(), context.adapters, models.find),
-            signer=CallSigner(*context.settings.secret_keys, project_id=self._tenant.project_id),
+            signer=self._signer(),
             sandbox=self._sandbox(),
             computing=lambda: context.computing.of(
                 self._tenant.organization_id, self._tenant.project_id
@@ -272,6 +275,20 @@ class Factory:
             slots=self._context.chats,
             tenant=self._tenant,
         )
+
+    def mcp_tests(self) -> McpContractService:
+        context = self._context
+        return McpContractService(
+            context.egress,
+            self.judge_models(),
+            self._signer(),
+            limits=context.settings.egress,
+            slots=context.tool_tests,
+            project_id=self._tenant.project_id,
+        )
+
+    def _signer(self) -> CallSigner:
+        return CallSigner(*self._context.settings.secret_keys, project_id=self._tenant.project_id)
 
     def _sandbox(self) -> Sandbox:
         """Returns the sandbox with the slots of the tenant."""

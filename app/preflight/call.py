@@ -113,9 +113,10 @@ def estimate_of(
 
 
 def job_tools(method: dict[str, Any]) -> frozenset[str] | None:
-    """Returns the names of the job's tools, `None` for a job that lists none."""
-    tools = _listed(_reinforcement(method).get("tools"))
-    if not tools:
+    """Returns the names of the job's tools, `None` for a job that lists none and no MCP server."""
+    inner = _reinforcement(method)
+    tools = _listed(inner.get("tools"))
+    if not tools and not _listed(inner.get("mcp_servers")):
         return None
     return frozenset(tool["name"] for tool in tools if isinstance(tool.get("name"), str))
 
@@ -170,6 +171,7 @@ def dataset_question(
     training: Path | None,
     validation: Path | None,
     sample_rows: int = 0,
+    shared_tools: tuple[dict[str, Any], ...] = (),
 ) -> DatasetQuestion:
     """Returns the files of a call and everything in the call that decides about their rows."""
     method, kind = method_of(body), method_type(body)
@@ -201,13 +203,14 @@ def dataset_question(
         without_calls=unused,
         no_room_share=full,
         sample_rows=sample_rows,
+        shared_tools=shared_tools,
         names_method=body.get("method") is not None,
     )
 
 
 def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
     """Returns tools, then graders with an address, at any depth and even if the rest of the call is
-    invalid.
+    invalid; no MCP servers, whose tools are listed instead.
     """
     found = [
         CalledAddress(
@@ -217,7 +220,7 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
             headers={str(name): str(value) for name, value in (headers_of(field) or {}).items()},
         )
         for field in _called(method)
-        if field.kind is Kind.ADDRESS
+        if field.kind is Kind.ADDRESS and field.path[0] != "mcp_servers"
     ]
     return sorted(found, key=lambda address: not address.param.startswith(f"{_ROOT}.tools"))
 

@@ -21,6 +21,7 @@ from app.domain.jobs.preflight import (
 )
 from app.domain.models.models import BaseModelSpec
 from app.domain.preflight_issues import PreflightIssue
+from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file
 from app.preflight.lengths import length_findings, measured, token_lengths
 from app.preflight.rows import row_reader
@@ -44,6 +45,8 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         )
         if path is not None
     }
+    for file in files.values():
+        file.offer_on_every_row(question.shared_tools)
     base = question.base_model
     renderer = _renderer(base, question.reasoning_effort)
     findings = list(_without_method(question, files.get("training_file")))
@@ -56,7 +59,9 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
             tokens = measured(renderer, file)
             lengths = token_lengths(tokens, base)
             findings += length_findings(question, param, tokens, base)
-            findings += _tool_findings(renderer, file, param, checked)
+            findings += _tool_findings(
+                renderer, file, param, checked, shared=len(question.shared_tools)
+            )
         summaries[param] = _summary(file, lengths)
     overlap = _overlap(files)
     if overlap is not None and overlap.rows:
@@ -134,9 +139,16 @@ def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
 
 
 def _tool_findings(
-    renderer: Renderer, file: ReadFile, param: str, checked: list[list[Message]]
+    renderer: Renderer,
+    file: ReadFile,
+    param: str,
+    checked: list[list[Message]],
+    *,
+    shared: int,
 ) -> Iterator[PreflightIssue]:
-    """Checks each set of tools once, at the first measured row that offers it."""
+    """Checks each set of tools once, at the first measured row that offers it. The last `shared`
+    ones are those of MCP servers.
+    """
     for line, prompt in file.sampled.items():
         if len(checked) == _MAX_TOOL_SETS:
             return
@@ -153,6 +165,10 @@ def _tool_findings(
         for position, problem in problems:
             name = prompt.tools[position]["function"]["name"]
             message = f"Tool '{name}': {problem}."
+            if position >= len(prompt.tools) - shared:
+                if len(checked) == 1:
+                    yield PreflightIssue("warning", "tool_schema", message, SERVERS)
+                continue
             yield PreflightIssue(
                 "warning", "tool_schema", message, param, line, f"/tools/{position}/function"
             )

@@ -6,8 +6,8 @@ know tokens, jobs or the source of the file.
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -60,6 +60,13 @@ class ReadFile:
     tools: Counter[str] = field(default_factory=Counter)
     sampled: dict[int, RowPrompt] = field(default_factory=dict)
     """Prompts to measure by line number: an even sample and the longest rows."""
+
+    def offer_on_every_row(self, tools: Sequence[dict[str, Any]]) -> None:
+        """Adds tools to the prompts that are measured, after each row's own."""
+        self.sampled = {
+            line: replace(prompt, tools=[*prompt.tools, *tools])
+            for line, prompt in self.sampled.items()
+        }
 
 
 def read_file(path: Path, rules: FileRules) -> ReadFile:

@@ -1476,6 +1476,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/fine_tuning/alpha/mcp_servers/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Mcp Server Test
+         * @description Lists an MCP server as a job would, calls the named tool, and checks each answer.
+         */
+        post: operations["testMcpServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/organization/projects": {
         parameters: {
             query?: never;
@@ -2120,6 +2140,22 @@ export interface components {
             shuffle_seed: number;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * AllowedTools
+         * @description A filter over the tools that a server lists.
+         */
+        AllowedTools: {
+            /**
+             * Tool Names
+             * @description Names of the tools to offer; absent: all.
+             */
+            tool_names?: string[] | null;
+            /**
+             * Read Only
+             * @description True: only tools that the server annotates as read-only; false: only the others.
+             */
+            read_only?: boolean | null;
         };
         /**
          * ArithmeticEnvironment
@@ -4168,7 +4204,8 @@ export interface components {
         };
         /**
          * EndpointCheck
-         * @description Result of a HEAD request to a customer's address; nothing is run.
+         * @description Result of a HEAD request to a customer's address, or of the listing of an MCP server; nothing
+         *     is run.
          */
         EndpointCheck: {
             /**
@@ -4178,7 +4215,7 @@ export interface components {
             param: string;
             /**
              * Name
-             * @description Name of the tool or grader.
+             * @description Name of the tool or grader, label of the MCP server.
              */
             name: string;
             /**
@@ -4188,7 +4225,7 @@ export interface components {
             reachable: boolean;
             /**
              * Status
-             * @description HTTP status of the answer.
+             * @description HTTP status of the answer; `null` for an MCP server.
              */
             status: number | null;
             /**
@@ -6605,6 +6642,145 @@ export interface components {
             seconds: number;
         };
         /**
+         * McpListing
+         * @description The tools of a server at the start of a job. Every rollout of the job is offered these.
+         */
+        McpListing: {
+            /**
+             * Protocol Version
+             * @description Version of the protocol that server and service agreed on.
+             */
+            protocol_version: string;
+            /**
+             * Tools
+             * @description The tools that `allowed_tools` lets through, in the server's order.
+             */
+            tools: components["schemas"]["McpTool"][];
+        };
+        /**
+         * McpServerSpec
+         * @description An MCP server whose tools the service lists and calls for the model, over streamable HTTP.
+         */
+        McpServerSpec: {
+            /**
+             * Type
+             * @description Selects the kind of the object.
+             * @default mcp
+             * @constant
+             */
+            type: "mcp";
+            /**
+             * Server Label
+             * @description Name of the server in messages and in the `source` of failures; each server has its own.
+             */
+            server_label: string;
+            /**
+             * Server Url
+             * @description Address that the server answers at.
+             */
+            server_url: string;
+            /**
+             * Headers
+             * @description Headers sent with every request; stored encrypted, shown as `[redacted]`.
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Authorization
+             * @description Token that is sent as `Authorization: Bearer …`; stored encrypted, shown as `[redacted]`.
+             */
+            authorization?: string | null;
+            /**
+             * Allowed Tools
+             * @description Names of the tools to offer, or a filter; absent: all. A name that the server does not list is an error.
+             */
+            allowed_tools?: string[] | components["schemas"]["AllowedTools"] | null;
+            /**
+             * Require Approval
+             * @description Only `never`, which is also the default: no one approves a call during a rollout.
+             */
+            require_approval?: "never" | null;
+            /** @description The tools as the job's first run listed them; set by the service (an extension). */
+            listing?: components["schemas"]["McpListing"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * McpServerTest
+         * @description Results of the checks of an MCP server.
+         */
+        McpServerTest: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default mcp_server.test
+             * @constant
+             */
+            object: "mcp_server.test";
+            /**
+             * Server Label
+             * @description Label of the server.
+             */
+            server_label: string;
+            /**
+             * Server Url
+             * @description Address that was called.
+             */
+            server_url: string;
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
+            created_at: number;
+            /**
+             * Duration Ms
+             * @description Milliseconds of the whole test.
+             */
+            duration_ms: number;
+            /**
+             * Protocol Version
+             * @description Version of the protocol that both sides speak; `null` if the tools could not be listed.
+             */
+            protocol_version: string | null;
+            /**
+             * Tools
+             * @description The tools that a job would offer.
+             */
+            tools: components["schemas"]["McpTool"][];
+            /**
+             * Passed
+             * @description True when no check failed.
+             */
+            passed: boolean;
+            /**
+             * Checks
+             * @description The checks, in the order in which they ran.
+             */
+            checks: components["schemas"]["ToolCheck"][];
+        };
+        /**
+         * McpTool
+         * @description A tool of an MCP server, as a run listed it.
+         */
+        McpTool: {
+            /**
+             * Name
+             * @description Name that the model calls.
+             */
+            name: string;
+            /**
+             * Description
+             * @description The server's description.
+             */
+            description?: string | null;
+            /**
+             * Input Schema Json
+             * @description JSON schema of the arguments, as text: its keys keep the server's order, which the model reads.
+             */
+            input_schema_json: string;
+        };
+        /**
          * Method
          * @description The training method and its settings, under the key of its type.
          */
@@ -8530,6 +8706,11 @@ export interface components {
              */
             tools?: (components["schemas"]["ToolSpec"] | components["schemas"]["RegisteredReference"])[] | null;
             /**
+             * Mcp Servers
+             * @description MCP servers whose tools are offered on every row, beside the row's own.
+             */
+            mcp_servers?: components["schemas"]["McpServerSpec"][] | null;
+            /**
              * Max Episode Steps
              * @description Most turns and tool calls of a rollout; absent: 10.
              */
@@ -9180,6 +9361,28 @@ export interface components {
              * @description Id of the call, sent to an endpoint.
              */
             trace_id?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * RunMcpServerTest
+         * @description An MCP server of a job, and the tool to call.
+         */
+        RunMcpServerTest: {
+            /** @description The server, as in `method.reinforcement.mcp_servers`. */
+            server: components["schemas"]["McpServerSpec"];
+            /**
+             * Tool
+             * @description Name of a tool that is called twice with the same id; absent: none is called.
+             */
+            tool?: string | null;
+            /**
+             * Arguments
+             * @description Arguments of the call; absent: made up from the tool's schema.
+             */
+            arguments?: {
+                [key: string]: unknown;
+            } | null;
         } & {
             [key: string]: unknown;
         };
@@ -22633,6 +22836,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolRun"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    testMcpServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunMcpServerTest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerTest"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

@@ -40,9 +40,25 @@ def cli(*arguments: str) -> list[str]:
 @contextmanager
 def example_agent(*options: str, port: int = 0) -> Iterator[str]:
     """Runs the records agent as a separate process; yields its address."""
-    command = [sys.executable, "-m", "examples.records_agent.server", "--port", str(port)]
+    with _announced("examples.records_agent.server", "--port", str(port), *options) as url:
+        yield url
+
+
+@contextmanager
+def example_mcp_server(port: int) -> Iterator[str]:
+    """Runs the records agent's MCP server as a separate process; yields its address."""
+    with _announced("examples.records_agent.mcp_server", "--port", str(port)) as url:
+        yield url
+
+
+@contextmanager
+def _announced(module: str, *options: str) -> Iterator[str]:
+    """Runs a module as a separate process, which prints its address first."""
     process = subprocess.Popen(
-        [*command, *options], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", module, *options],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         line = process.stdout.readline() if process.stdout is not None else ""

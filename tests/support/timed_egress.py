@@ -41,6 +41,11 @@ class TimedEgress:
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
         return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
 
+    async def delete(
+        self, url: str, *, headers: Mapping[str, str], timeout_s: float
+    ) -> EgressReply:
+        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
+
     async def post(
         self,
         url: str,  # noqa: ARG002 - the protocol's

@@ -11,8 +11,10 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
+from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Failure
 from app.domain.tools.outcome import ToolOutcome
+from app.domain.tools.rates import declared_rate
 from app.domain.tools.tools import ToolSpec
 from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import (
@@ -22,7 +24,7 @@ from app.gateways.endpoints.pool import (
     EndpointRequest,
 )
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.endpoints.tool_calls import ToolCall, call_tool, declared_rate
+from app.gateways.endpoints.tool_calls import ToolCall, call_tool
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 from workers.rollout.tools import CallPosition, ToolFailure
@@ -62,6 +64,9 @@ class HttpTools:
             return await self._ask(name, request)
 
         return await replay_or_ask(journal, request.call_id, request.body, ask, codec=_CODEC)
+
+    async def release(self, key: SampleKey) -> None:
+        """Does nothing: a call leaves nothing open."""
 
     async def _ask(self, name: str, request: EndpointRequest) -> ToolOutcome:
         try:

@@ -25,7 +25,7 @@ class ToolEnvironment:
 
     def __init__(self, tools: RolloutTools) -> None:
         self._tools = tools
-        self._key: SampleKey
+        self._key: SampleKey | None = None
         self._journal: Journal
         self._schemas: list[dict[str, Any]] = []
 
@@ -38,19 +38,22 @@ class ToolEnvironment:
         """Runs the calls of a turn; a turn without calls is the final answer."""
         if not turn.tool_calls:
             return StepResult(done=True)
+        if self._key is None:
+            raise RuntimeError("a step before the reset")
+        key = self._key
         with first_fault():
             async with asyncio.TaskGroup() as tasks:
                 replies = [
-                    tasks.create_task(
-                        self._reply(call, CallPosition(self._key, turn.index, number))
-                    )
+                    tasks.create_task(self._reply(call, CallPosition(key, turn.index, number)))
                     for number, call in enumerate(turn.tool_calls)
                 ]
         finished = tuple(reply.result() for reply in replies)
         return StepResult(finished, elapsed_s=max(reply.outcome.latency_s for reply in finished))
 
     async def close(self) -> None:
-        """Does nothing: the tools belong to the job."""
+        """Releases what the rollout holds; the tools belong to the job."""
+        if self._key is not None:
+            await self._tools.release(self._key)
 
     async def _reply(self, call: ParsedToolCall, position: CallPosition) -> ToolReply:
         outcome = await self._call(call, position)

@@ -20,6 +20,7 @@ from workers.engines.policy import EnginePolicy
 from workers.environments.http_environment import HttpEnvironment
 from workers.environments.http_episode import EnvironmentEndpoint
 from workers.environments.http_tools import HttpTools
+from workers.environments.job_tools import JobTools
 from workers.environments.single_turn import SingleTurn
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.build import build_group_scorer
@@ -35,6 +36,7 @@ from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.rollout.environment import RolloutEnvironment
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
+from workers.rollout.tools import RolloutTools
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.resuming import AdapterSettings
@@ -99,8 +101,8 @@ def _environments(
         endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
         customer = EnvironmentEndpoint(endpoint, signer, spec.name, spec.headers)
         return partial(HttpEnvironment, customer, job_seed=context.job.seed)
-    if method.tools:
-        return partial(ToolEnvironment, HttpTools(endpoints, signer, method.tools))
+    if method.runs_tools:
+        return partial(ToolEnvironment, _job_tools(method, endpoints, signer))
     return SingleTurn
 
 
@@ -148,3 +150,14 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         temperature=TEMPERATURE,
         max_concurrent=context.settings.runs.max_concurrent_rollouts,
     )
+
+
+def _job_tools(
+    method: ReinforcementMethod, endpoints: EndpointPool, signer: CallSigner
+) -> RolloutTools:
+    http = HttpTools(endpoints, signer, method.tools)
+    if not method.mcp_servers:
+        return http
+    from workers.environments.mcp_tools import McpTools  # noqa: PLC0415 - its library takes a second
+
+    return JobTools([http, McpTools(endpoints, signer, method.mcp_servers)])

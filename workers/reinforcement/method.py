@@ -5,8 +5,8 @@ files.
 """
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import Overlap
@@ -21,6 +21,12 @@ from app.domain.methods.reinforcement import (
 )
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.domain.methods.stored import StoredMethod
+from app.domain.tools.mcp_servers import McpListing
+from workers.reinforcement.mcp_servers import (
+    new_listings,
+    record_listings,
+    with_listings,
+)
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.rows import RowFile, load_rows
 from workers.reinforcement.step_report import ReinforcementStepReport
@@ -41,6 +47,8 @@ class PreparedReinforcement:
     loading: asyncio.Task[None]
     """Imports the training module."""
     warnings: Sequence[str] = ()
+    listings: Mapping[int, McpListing] = field(default_factory=dict)
+    """New listings by the position of the MCP server; later runs read them in the job."""
 
     @property
     def total_steps(self) -> int:
@@ -59,6 +67,7 @@ class PreparedReinforcement:
 
     async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
         await self.loading
+        await record_listings(self.context, self.listings)
         from workers.reinforcement.training import train  # noqa: PLC0415 - imports torch; loaded by now
 
         return await train(
@@ -96,7 +105,9 @@ class ReinforcementTraining:
 
     async def prepare(self) -> PreparedReinforcement:
         loading = asyncio.create_task(asyncio.to_thread(_import_training))
-        train_rows = await load_rows(await training_file(self._context), self._method)
+        listings = await new_listings(self._context, self._method)
+        method = with_listings(self._method, listings)
+        train_rows = await load_rows(await training_file(self._context), method)
         held_out = await validation_file(self._context)
         if held_out is None:
             raise RunFailed(
@@ -104,20 +115,21 @@ class ReinforcementTraining:
                 code="missing_required_parameter",
                 param="validation_file",
             )
-        valid_rows = await load_rows(held_out, self._method)
+        valid_rows = await load_rows(held_out, method)
         hyperparameters = resolve_hyperparameters(
-            self._method, train_rows=len(train_rows), base_model=self._context.base_model
+            method, train_rows=len(train_rows), base_model=self._context.base_model
         )
         plan = Plan(hyperparameters, len(train_rows))
         offered = train_rows.offers_tools or valid_rows.offers_tools
         return PreparedReinforcement(
             self._context,
-            self._method,
+            method,
             plan,
             train_rows,
             valid_rows,
             loading,
-            warnings=[TOOLS_NOT_RUN] if offered and not self._method.runs_calls else [],
+            warnings=[TOOLS_NOT_RUN] if offered and not method.runs_calls else [],
+            listings=listings,
         )
 
 

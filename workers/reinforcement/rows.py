@@ -9,8 +9,9 @@ import os
 import weakref
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final, overload
+from typing import Any, BinaryIO, Final, overload
 
 from typing_extensions import override
 
@@ -19,6 +20,7 @@ from app.domain.data.prompts import Prompts
 from app.domain.errors import RunFailed
 from app.domain.jobs.row_needs import NO_NEEDS, RowFaults, RowNeeds, row_needs
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.tools.mcp_listings import functions_of
 from workers.runs.data import JobFile
 
 
@@ -35,9 +37,13 @@ class RowFile(Sequence[DatasetRow]):
         job_tools: AbstractSet[str] | None,
         max_rows: int,
         needs: RowNeeds = NO_NEEDS,
+        shared_tools: Sequence[dict[str, Any]] = (),
     ) -> None:
-        """Reads the whole file once. Raises `DatasetError` at the first fault."""
+        """Reads the whole file once. Raises `DatasetError` at the first fault. `shared_tools` are
+        offered on every row, after its own.
+        """
         self._job_tools = job_tools
+        self._shared_tools = shared_tools
         self.offers_tools = False
         """True if any row offers a tool to the model."""
         self.unmet: Final = RowFaults(needs)
@@ -50,7 +56,7 @@ class RowFile(Sequence[DatasetRow]):
         for row in each_row(self._lines(self._file), job_tools, max_rows):
             self.unmet.see(row.item, self._current[2])
             self.prompts.see(row.messages, self._current[2])
-            self.offers_tools = self.offers_tools or bool(row.tools)
+            self.offers_tools = self.offers_tools or bool(row.tools or shared_tools)
             self._positions.append(self._current)
 
     def _lines(self, file: BinaryIO) -> Iterator[bytes]:
@@ -77,7 +83,8 @@ class RowFile(Sequence[DatasetRow]):
         row = range(len(self))[index]
         offset, length, number = self._positions[row]
         line = os.pread(self._file.fileno(), length, offset)
-        return parse_row(line, number, index=row, job_tools=self._job_tools)
+        parsed = parse_row(line, number, index=row, job_tools=self._job_tools)
+        return replace(parsed, tools=[*parsed.tools, *self._shared_tools])
 
 
 async def load_rows(file: JobFile, method: ReinforcementMethod) -> RowFile:
@@ -89,6 +96,7 @@ async def load_rows(file: JobFile, method: ReinforcementMethod) -> RowFile:
             job_tools=method.job_tools,
             max_rows=file.max_rows,
             needs=row_needs(method, "method.reinforcement"),
+            shared_tools=functions_of(server.listing for server in method.mcp_servers),
         )
     except DatasetError as error:
         raise file.invalid(error) from error

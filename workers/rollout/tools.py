@@ -59,3 +59,9 @@ class RolloutTools(Protocol):
         storable text. Raises `ToolFailure`.
         """
         ...
+
+    async def release(self, key: SampleKey) -> None:
+        """Releases what a rollout holds of the tools; called once at its end. Does not raise if an
+        external system is unavailable.
+        """
+        ...

@@ -55,6 +55,8 @@ def chat_url(base_url: str) -> str:
 
 SecretHeaders = Annotated[dict[str, str], SecretMark()]
 """Headers that are sent to the address of the same object."""
+SecretString = Annotated[str, Field(min_length=1, max_length=4000), SecretMark()]
+"""One text that is a secret as a whole, such as a token."""
 CustomerUrl = Annotated[str, Field(min_length=1, max_length=2048), AddressMark()]
 CustomerBaseUrl = Annotated[str, Field(min_length=1, max_length=2000), AddressMark(chat_url)]
 """The base URL of an OpenAI-compatible server."""

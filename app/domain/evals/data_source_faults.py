@@ -92,8 +92,8 @@ def _mcp_tools(tools: list[dict[str, Any]]) -> Iterator[InvalidRequest]:
         if isinstance(kind, str) and kind.strip().casefold() == "mcp":
             param = parameter(ROOT, (*_TOOLS, number))
             yield InvalidRequest(
-                f"Invalid value for '{param}': MCP servers are not available yet; send tools of "
-                "type 'function'.",
+                f"Invalid value for '{param}': only reinforcement jobs call MCP servers; send "
+                "tools of type 'function'.",
                 param=param,
                 code=NOT_AVAILABLE,
             )

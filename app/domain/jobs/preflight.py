@@ -62,16 +62,18 @@ class FileSummary(DescribedFields):
 
 @dataclass(frozen=True, slots=True)
 class EndpointCheck(DescribedFields):
-    """Result of a HEAD request to a customer's address; nothing is run."""
+    """Result of a HEAD request to a customer's address, or of the listing of an MCP server; nothing
+    is run.
+    """
 
     param: str
     """The parameter of the create call with the address."""
     name: str
-    """Name of the tool or grader."""
+    """Name of the tool or grader, label of the MCP server."""
     reachable: bool
     """True if it answered, whatever the status."""
     status: int | None
-    """HTTP status of the answer."""
+    """HTTP status of the answer; `null` for an MCP server."""
     latency_ms: float | None
     """Milliseconds until the answer."""
     detail: str | None
@@ -125,6 +127,8 @@ class DatasetQuestion:
     """
     sample_rows: int = 0
     """Rows of each file to return."""
+    shared_tools: tuple[dict[str, Any], ...] = ()
+    """Functions that the job offers on every row, after the row's own."""
     names_method: bool = True
     """False for a call without `method`, which is read as supervised."""
 

@@ -18,6 +18,7 @@ from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.graders.row_readings import literal_faults
 from app.domain.graders.template_faults import sample_fault, template_fault
+from app.domain.methods.mcp_faults import mcp_faults
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.response_format import (
     NOT_ENFORCED,
@@ -36,12 +37,13 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
     if fault is not None:
         yield fault
     json_output, in_environment = gives_json(sent), _has_http_environment(method)
-    if in_environment and _value(method, "tools"):
-        yield _refused(
-            f"{root}.tools",
-            "the tools of the job come from its environment, which offers them when an episode "
-            "begins: send 'tools' or an 'environment' of type 'http', not both",
-        )
+    for name in ("tools", "mcp_servers") if in_environment else ():
+        if _value(method, name):
+            yield _refused(
+                f"{root}.{name}",
+                "the tools of the job come from its environment, which offers them when an episode "
+                f"begins: send '{name}' or an 'environment' of type 'http', not both",
+            )
     for field in walk_fields(ReinforcementMethod, method):
         fault = (
             template_fault(field, root)
@@ -50,6 +52,7 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
         )
         if fault is not None:
             yield fault
+    yield from mcp_faults(method, root)
     grader = readable_grader(method)
     if grader is not None:
         yield from literal_faults(grader, f"{root}.grader")

@@ -36,6 +36,7 @@ from app.domain.methods.supervised import (
     a_number,
 )
 from app.domain.models.models import BaseModelSpec
+from app.domain.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec
 from app.domain.tools.tools import ToolSpec
 
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
@@ -99,6 +100,10 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
     """Tools that the service calls for the model. Without any, the tools of rows are offered and
     their calls graded, not run."""
+    mcp_servers: tuple[McpServerSpec, ...] = Field(
+        default=(), max_length=MAX_MCP_SERVERS, exclude_if=lambda servers: not servers
+    )
+    """MCP servers whose tools are offered on every row, beside the row's own."""
     max_episode_steps: EpisodeSteps | None = None
     """Most turns and tool calls of a rollout; absent: 10."""
     response_format: dict[str, Any] | None = None
@@ -118,16 +123,21 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
         return over_http(self.environment)
 
     @property
+    def runs_tools(self) -> bool:
+        """True if the service calls tools for the model."""
+        return bool(self.tools or self.mcp_servers)
+
+    @property
     def runs_calls(self) -> bool:
         """True if somebody answers the calls of the policy, so that rollouts have several turns."""
-        return bool(self.tools) or self.http_environment is not None
+        return self.runs_tools or self.http_environment is not None
 
     @property
     def job_tools(self) -> frozenset[str] | None:
-        """Names of the tools that the job runs. `None` for a job without tools: then a row's tools
-        are offered and the calls of its one turn are graded, not run.
+        """Names of the tools that rows may offer. `None` for a job that runs no tool: then a row's
+        tools are offered and the calls of its one turn are graded, not run.
         """
-        return frozenset(tool.name for tool in self.tools) or None
+        return frozenset(tool.name for tool in self.tools) if self.runs_tools else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,24 @@
-"""`rate_limit`, an extra key of a tool: the calls per second that its endpoint takes."""
+"""`rate_limit`, an extra key of a tool or MCP server: the calls per second that it takes."""
 
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from app.domain.errors import InvalidRequest
-from app.domain.tools.tools import ToolSpec
 
 KEY: Final = "rate_limit"
+_HIGHEST: Final = 1_000_000
+"""A JSON integer may have more digits than a float can hold."""
 
 
-def sent_rate(tool: ToolSpec) -> Any:
-    return (tool.model_extra or {}).get(KEY)
+def sent_rate(owner: BaseModel) -> Any:
+    return (owner.model_extra or {}).get(KEY)
+
+
+def declared_rate(owner: BaseModel) -> float | None:
+    """Returns the requests per second, `None` if the key is absent or not a positive number."""
+    rate = sent_rate(owner)
+    return float(min(rate, _HIGHEST)) if is_rate(rate) else None
 
 
 def is_rate(sent: Any) -> bool:

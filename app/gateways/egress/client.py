@@ -91,6 +91,12 @@ class EgressClient:
         request = _Request("HEAD", headers, None)
         return await self._guarded(url, request, timeout_s=timeout_s)
 
+    async def delete(
+        self, url: str, *, headers: Mapping[str, str], timeout_s: float
+    ) -> EgressReply:
+        request = _Request("DELETE", headers, None, status_only=True)
+        return await self._guarded(url, request, timeout_s=timeout_s)
+
     async def _guarded(self, url: str, request: _Request, *, timeout_s: float) -> EgressReply:
         try:
             endpoint = read_url(url)

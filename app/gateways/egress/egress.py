@@ -66,6 +66,12 @@ class Egress(Protocol):
         """Sends one HEAD, which must have no side effects there. Returns and raises as `post`."""
         ...
 
+    async def delete(
+        self, url: str, *, headers: Mapping[str, str], timeout_s: float
+    ) -> EgressReply:
+        """Sends one DELETE and returns the status, as `notify`."""
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -105,6 +111,11 @@ class InMemoryEgress:
         return await self.post(url, headers=headers, body=body, timeout_s=timeout_s)
 
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
+
+    async def delete(
+        self, url: str, *, headers: Mapping[str, str], timeout_s: float
+    ) -> EgressReply:
         return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
 
     async def aclose(self) -> None:

@@ -13,8 +13,6 @@ from typing import Any, Final
 from app.domain.http_status import is_error, is_success
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
-from app.domain.tools.rates import is_rate, sent_rate
-from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import Endpoint, EndpointFault, EndpointRequest, FaultKind
 from app.gateways.endpoints.signing import CallSigner
@@ -22,8 +20,6 @@ from app.gateways.endpoints.signing import CallSigner
 TOO_LARGE_REQUEST: Final = "Error: 413 the arguments are larger than 1 MB."
 TOO_LARGE_REPLY: Final = "Error: 413 the tool's reply is larger than 1 MB."
 _MAX_ERROR_TEXT: Final = 8_000
-_HIGHEST_RATE: Final = 1_000_000
-"""A JSON integer may have more digits than a float can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +90,6 @@ def read_output(reply: EgressReply) -> tuple[str, str | None]:
         payload = reply.body.decode(errors="replace").strip()[:_MAX_ERROR_TEXT]
         output = storable(f"Error: {reply.status} {payload}".rstrip())
     return output, f"http_{reply.status}"
-
-
-def declared_rate(tool: ToolSpec) -> float | None:
-    """Returns the tool's extra key `rate_limit` in requests per second, `None` if it is absent or
-    not a positive number.
-    """
-    rate = sent_rate(tool)
-    return float(min(rate, _HIGHEST_RATE)) if is_rate(rate) else None
 
 
 def _output(reply: EgressReply) -> str | None:

@@ -37,6 +37,7 @@ from app.preflight.call_faults import call_faults, readable_method
 from app.preflight.estimate import Pace, pace_of
 from app.services.files.inspections import Inspections, content_gone
 from app.services.jobs.grader_tries import ROWS, GraderTries
+from app.services.jobs.mcp_listings import McpListings
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import unknown_judge
 from app.store.database import Database
@@ -58,6 +59,7 @@ class PreflightPorts:
     inspections: Inspections
     """Limit on files that are read at once in this process; shared by all tenants."""
     tries: GraderTries
+    mcp: McpListings
 
 
 class PreflightService:
@@ -94,11 +96,13 @@ class PreflightService:
             await self._object_key(body, param, findings)
             for param in ("training_file", "validation_file")
         ]
+        probed = _probed(method, findings)
+        listed = await self._ports.mcp.check(method)
         endpoints, (dataset, in_files) = await asyncio.gather(
-            self._probe_all(_probed(method, findings)),
-            self._inspect(body, keys, base),
+            self._probe_all(probed),
+            self._inspect(body, keys, base, shared_tools=listed.functions),
         )
-        findings += in_files
+        findings += [*listed.findings, *in_files]
         reported = {one.param for one in findings if one.severity == "error"} | faulty
         findings += await self._tried(body, dataset, reported=reported)
         findings += [finding for _, found in endpoints for finding in found]
@@ -106,7 +110,7 @@ class PreflightService:
             model=None if base is None else base.name,
             method=method_type(body),
             dataset=dataset,
-            endpoints=tuple(check for check, _ in endpoints),
+            endpoints=(*(check for check, _ in endpoints), *listed.endpoints),
             estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
             findings=(*faults, *_others(findings[len(faults) :], faulty=faulty)),
         )
@@ -169,6 +173,8 @@ class PreflightService:
         body: dict[str, Any],
         keys: list[str | None],
         base: BaseModelSpec | None,
+        *,
+        shared_tools: tuple[dict[str, Any], ...],
     ) -> tuple[DatasetReport | None, tuple[PreflightIssue, ...]]:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
 
@@ -184,6 +190,7 @@ class PreflightService:
                 training=training,
                 validation=validation,
                 sample_rows=ROWS,
+                shared_tools=shared_tools,
             )
             report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
         return report, report.findings

@@ -84,6 +84,11 @@ class RecordingEgress:
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
         return await self.inner.probe(url, headers=headers, timeout_s=timeout_s)
 
+    async def delete(
+        self, url: str, *, headers: Mapping[str, str], timeout_s: float
+    ) -> EgressReply:
+        return await self.inner.delete(url, headers=headers, timeout_s=timeout_s)
+
     async def aclose(self) -> None:
         await self.inner.aclose()
 

@@ -55,6 +55,12 @@ class RunJobStore(JobReader):
         if JobStatus(row.status) is JobStatus.VALIDATING_FILES:
             await self._move(JobStatus.QUEUED)
 
+    async def record_options(self, options: dict[str, Any]) -> None:
+        """Stores options of the method that the run itself found out, over those of these names."""
+        method = (await self.get(self._job_id)).method
+        shown = method.with_options({**method.options, **options})
+        await self._set(method=storable(shown.document))
+
     async def mark_retained(self, steps: Sequence[int]) -> None:
         """Stores the steps whose checkpoints are retained; others and their models are hidden."""
         await self._set(kept_checkpoints=list(steps))

@@ -88,13 +88,14 @@ def nested(name: str, leaf: Any) -> st.SearchStrategy[Any]:
 LEAF: Final = st.sampled_from([CANARY, [CANARY], {"a": CANARY}, {"deep": [{"value": CANARY}]}])
 SECRETS: Final = st.tuples(NAMES, LEAF).flatmap(lambda pair: nested(*pair))
 PLACES: Final = st.sampled_from(
-    [(), ("tools", 0), ("grader",), ("grader", "graders", "x"), ("hyperparameters",),
-     ("response_format",), ("tools", 0, "parameters"), ("grader", "graders", "j", "input", 0)]
+    [(), ("tools", 0), ("mcp_servers", 0), ("grader",), ("grader", "graders", "x"),
+     ("hyperparameters",), ("response_format",), ("tools", 0, "parameters"),
+     ("grader", "graders", "j", "input", 0)]
 )  # fmt: skip
 
 
-def definitions(url: str, draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Draws a tool and a grader with a secret in each place that keeps one."""
+def definitions(url: str, draw: st.DrawFn) -> tuple[dict[str, Any], ...]:
+    """Draws a tool, a grader and an MCP server with a secret in each place that keeps one."""
 
     def holder(**own: Any) -> dict[str, Any]:
         return {**own, draw(UNKNOWN): draw(TEXTS), "headers": {draw(HEADER_NAMES): draw(TEXTS)}}
@@ -106,13 +107,23 @@ def definitions(url: str, draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, An
     hook = holder(type="endpoint", name="x", url=called)
     judge = holder(type="score_model", name="j", model="m", input=PROMPT, base_url=url)
     graders = {"x": hook, "j": judge}
-    return tool, {"type": "multi", "graders": graders, "calculate_output": "x + j"}
+    grader = {"type": "multi", "graders": graders, "calculate_output": "x + j"}
+    mcp_server = holder(server_label="m", server_url=called)
+    if "Authorization" not in mcp_server["headers"]:
+        mcp_server["authorization"] = CANARY
+    return tool, grader, mcp_server
 
 
 async def replies_to(
-    api: Api, sent: dict[str, Any], tool: dict[str, Any], grader: dict[str, Any]
+    api: Api,
+    sent: dict[str, Any],
+    tool: dict[str, Any],
+    grader: dict[str, Any],
+    mcp_server: dict[str, Any],
 ) -> list[tuple[str, int, str]]:
-    """Sends one tool and one grader through every route that takes them, and reads them back."""
+    """Sends a tool, a grader and an MCP server through every route that takes them, and reads them
+    back.
+    """
     number = next(NUMBERS)
     calls: list[tuple[str, Any]] = [
         (JOBS, sent),
@@ -122,6 +133,7 @@ async def replies_to(
         (f"{ALPHA}/graders/validate", {"grader": grader}),
         (f"{ALPHA}/graders/run", {"grader": grader, "model_sample": "x", "item": {"a": 1}}),
         (f"{ALPHA}/tool/run", {**tool, "arguments": "{}"}),
+        (f"{ALPHA}/mcp_servers/test", {"server": mcp_server}),
         ("/v1/evals", {"data_source_config": SCHEMA, "testing_criteria": [grader]}),
     ]
     found = []
@@ -165,12 +177,15 @@ async def test_a_secret_in_an_accepted_call_is_nowhere_in_clear(
 ) -> None:
     assert isinstance(server.script, _Script)
     server.script.status = status
-    tool, grader = data.draw(st.composite(lambda draw: definitions(server.url("/v1"), draw))())
+    tool, grader, mcp_server = data.draw(
+        st.composite(lambda draw: definitions(server.url("/v1"), draw))()
+    )
     sent = changed(body, ("grader",), grader)
     sent["method"]["reinforcement"]["tools"] = [tool]
+    sent["method"]["reinforcement"]["mcp_servers"] = [mcp_server]
     sent["method"]["reinforcement"]["response_format"] = format_with(CANARY)
     server.received.clear()
-    replies = await replies_to(api, sent, tool, grader)
+    replies = await replies_to(api, sent, tool, grader, mcp_server)
     assert [each for each in replies if each[1] not in (200, 201)] == []
     assert [each for each in replies if CANARY in each[2]] == []
     assert CANARY not in stored(database)
@@ -213,13 +228,16 @@ async def test_a_secret_in_a_wild_place_is_nowhere_in_clear(
     inner = sent["method"]["reinforcement"]
     inner["response_format"] = {"type": "json_object"}
     inner["tools"] = [{"name": "search", "server_url": url, "parameters": {"type": "object"}}]
+    inner["mcp_servers"] = [{"server_label": "m", "server_url": url}]
     holder: Any = inner
     for part in place:
         holder = holder[part]
     for key, value in (secret if isinstance(secret, dict) else {"list": secret}).items():
         holder.setdefault(key, value)
     holder.setdefault(name, CANARY)
-    replies = await replies_to(api, sent, inner["tools"][0], inner["grader"])
+    replies = await replies_to(
+        api, sent, inner["tools"][0], inner["grader"], inner["mcp_servers"][0]
+    )
     assert [each for each in replies if each[1] not in (200, 201, 400)] == []
     assert [each for each in replies if CANARY in each[2]] == []
     assert CANARY not in stored(database)

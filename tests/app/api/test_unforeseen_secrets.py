@@ -16,6 +16,15 @@ MULTI = {
     "graders": {"x": {"type": "endpoint", "url": ENDPOINT}},
     "calculate_output": "x",
 }
+MCP = {"server_label": "m", "server_url": ENDPOINT}
+ECHOED = {
+    **MCP,
+    "type": "mcp",
+    "headers": None,
+    "authorization": None,
+    "allowed_tools": None,
+    "require_approval": None,
+}
 SEALED: list[tuple[tuple[str | int, ...], Any, Any]] = [
     (("tools", 0, "api_key"), CANARY, REDACTED),
     (("tools", 0, "authorization"), CANARY, REDACTED),
@@ -26,9 +35,25 @@ SEALED: list[tuple[tuple[str | int, ...], Any, Any]] = [
     (("response_format",), format_with(CANARY), format_with(REDACTED)),
     (("tools", 0, "headers"), HEADERS, {"Authorization": REDACTED}),
     (("grader", "headers"), HEADERS, {"Authorization": REDACTED}),
-]
+    (("mcp_servers",), [{**MCP, "headers": HEADERS}],
+     [{**ECHOED, "headers": {"Authorization": REDACTED}}]),
+    (("mcp_servers",), [{**MCP, "authorization": CANARY}], [{**ECHOED, "authorization": REDACTED}]),
+    (("mcp_servers",), [{**MCP, "server_url": f"{ENDPOINT}?key={CANARY}"}],
+     [{**ECHOED, "server_url": f"{ENDPOINT}?key={REDACTED}"}]),
+]  # fmt: skip
 REFUSED: list[tuple[tuple[str | int, ...], Any, str, str]] = [
-    (("mcp_servers",), [{"headers": HEADERS}], "mcp_servers", "not_available"),
+    (
+        ("mcp_servers",),
+        [{**MCP, "auth": {"headers": HEADERS}}],
+        "mcp_servers[0].auth",
+        "not_available",
+    ),
+    (
+        ("mcp_servers",),
+        [{**MCP, "Headers": HEADERS}],
+        "mcp_servers[0].Headers",
+        "unknown_parameter",
+    ),
     (
         ("environment",),
         {"type": "gsm8k", "headers": HEADERS},

@@ -22,6 +22,10 @@ class Endpoints:
     """The address of a listener that does not answer."""
 
     @property
+    def hook_port(self) -> int:
+        return int(self.hook.rpartition(":")[2])
+
+    @property
     def silent_port(self) -> int:
         return int(self.silent.rpartition(":")[2])
 

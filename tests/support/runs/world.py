@@ -46,7 +46,9 @@ class World:
     settings: Settings
     inference: InMemoryInference
 
-    async def job(self, tenant: Tenant | None = None) -> Job:
+    async def job(
+        self, tenant: Tenant | None = None, *, method: dict[str, Any] | None = None
+    ) -> Job:
         tenant = tenant or self.tenant
         job = Job(
             id=new_id("ftjob-"),
@@ -57,7 +59,7 @@ class World:
             training_file="file-a",
             validation_file="file-b",
             seed=7,
-            method=stored_method(METHOD),
+            method=stored_method(method or METHOD),
             created_at=0,
             key_id="key_x",
         )

@@ -10,6 +10,7 @@ from .advantage_options import AdvantageOptions
 from .advantage_options_type import AdvantageOptionsType
 from .ai_judge_grader import AiJudgeGrader
 from .ai_judge_grader_headers_type_0 import AiJudgeGraderHeadersType0
+from .allowed_tools import AllowedTools
 from .arithmetic_environment import ArithmeticEnvironment
 from .arithmetic_environment_operations_item import ArithmeticEnvironmentOperationsItem
 from .async_options import AsyncOptions
@@ -250,6 +251,11 @@ from .max_steps_rule import MaxStepsRule
 from .max_steps_rule_action import MaxStepsRuleAction
 from .max_time_rule import MaxTimeRule
 from .max_time_rule_action import MaxTimeRuleAction
+from .mcp_listing import McpListing
+from .mcp_server_spec import McpServerSpec
+from .mcp_server_spec_headers_type_0 import McpServerSpecHeadersType0
+from .mcp_server_test import McpServerTest
+from .mcp_tool import McpTool
 from .method import Method
 from .method_type import MethodType
 from .mismatch_options import MismatchOptions
@@ -355,6 +361,8 @@ from .run_environment_test import RunEnvironmentTest
 from .run_environment_test_task_type_0 import RunEnvironmentTestTaskType0
 from .run_grader_request import RunGraderRequest
 from .run_grader_request_item_type_0 import RunGraderRequestItemType0
+from .run_mcp_server_test import RunMcpServerTest
+from .run_mcp_server_test_arguments_type_0 import RunMcpServerTestArgumentsType0
 from .run_registered_grader import RunRegisteredGrader
 from .run_registered_grader_item_type_0 import RunRegisteredGraderItemType0
 from .run_tool_request import RunToolRequest
@@ -480,6 +488,7 @@ __all__ = (
     "AdvantageOptionsType",
     "AiJudgeGrader",
     "AiJudgeGraderHeadersType0",
+    "AllowedTools",
     "ArithmeticEnvironment",
     "ArithmeticEnvironmentOperationsItem",
     "AsyncOptions",
@@ -720,6 +729,11 @@ __all__ = (
     "MaxStepsRuleAction",
     "MaxTimeRule",
     "MaxTimeRuleAction",
+    "McpListing",
+    "McpServerSpec",
+    "McpServerSpecHeadersType0",
+    "McpServerTest",
+    "McpTool",
     "Method",
     "MethodType",
     "MismatchOptions",
@@ -825,6 +839,8 @@ __all__ = (
     "RunEnvironmentTestTaskType0",
     "RunGraderRequest",
     "RunGraderRequestItemType0",
+    "RunMcpServerTest",
+    "RunMcpServerTestArgumentsType0",
     "RunRegisteredGrader",
     "RunRegisteredGraderItemType0",
     "RunToolRequest",

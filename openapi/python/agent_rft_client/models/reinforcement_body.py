@@ -35,6 +35,7 @@ if TYPE_CHECKING:
   from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.llm_judge_environment import LlmJudgeEnvironment
   from ..models.llm_judge_grader import LlmJudgeGrader
+  from ..models.mcp_server_spec import McpServerSpec
   from ..models.mismatch_options import MismatchOptions
   from ..models.multi_grader import MultiGrader
   from ..models.nothing_to_learn_options import NothingToLearnOptions
@@ -87,6 +88,8 @@ class ReinforcementBody:
             tools (list[RegisteredReference | ToolSpec] | None | Unset): Tools that the service calls for the model:
                 definitions, or registered ones as `{"id": "tool_…"}`. Without any, the tools of rows are offered and their
                 calls graded, not run.
+            mcp_servers (list[McpServerSpec] | None | Unset): MCP servers whose tools are offered on every row, beside the
+                row's own.
             max_episode_steps (int | None | Unset): Most turns and tool calls of a rollout; absent: 10.
             response_format (None | ReinforcementBodyResponseFormatType0 | Unset): The job keeps and echoes it; no engine
                 enforces it.
@@ -105,6 +108,7 @@ class ReinforcementBody:
     environment: ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset = UNSET
     grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     tools: list[RegisteredReference | ToolSpec] | None | Unset = UNSET
+    mcp_servers: list[McpServerSpec] | None | Unset = UNSET
     max_episode_steps: int | None | Unset = UNSET
     response_format: None | ReinforcementBodyResponseFormatType0 | Unset = UNSET
     stop: None | ReinforcementStopOptions | Unset = UNSET
@@ -141,6 +145,7 @@ class ReinforcementBody:
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.llm_judge_environment import LlmJudgeEnvironment # noqa: PLC0415
         from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
+        from ..models.mcp_server_spec import McpServerSpec # noqa: PLC0415
         from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
@@ -291,6 +296,19 @@ class ReinforcementBody:
         else:
             tools = self.tools
 
+        mcp_servers: list[dict[str, Any]] | None | Unset
+        if isinstance(self.mcp_servers, Unset):
+            mcp_servers = UNSET
+        elif isinstance(self.mcp_servers, list):
+            mcp_servers = []
+            for mcp_servers_type_0_item_data in self.mcp_servers:
+                mcp_servers_type_0_item = mcp_servers_type_0_item_data.to_dict()
+                mcp_servers.append(mcp_servers_type_0_item)
+
+
+        else:
+            mcp_servers = self.mcp_servers
+
         max_episode_steps: int | None | Unset
         if isinstance(self.max_episode_steps, Unset):
             max_episode_steps = UNSET
@@ -358,6 +376,8 @@ class ReinforcementBody:
             field_dict["grader"] = grader
         if tools is not UNSET:
             field_dict["tools"] = tools
+        if mcp_servers is not UNSET:
+            field_dict["mcp_servers"] = mcp_servers
         if max_episode_steps is not UNSET:
             field_dict["max_episode_steps"] = max_episode_steps
         if response_format is not UNSET:
@@ -400,6 +420,7 @@ class ReinforcementBody:
         from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.llm_judge_environment import LlmJudgeEnvironment # noqa: PLC0415
         from ..models.llm_judge_grader import LlmJudgeGrader # noqa: PLC0415
+        from ..models.mcp_server_spec import McpServerSpec # noqa: PLC0415
         from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
@@ -891,6 +912,31 @@ class ReinforcementBody:
         tools = _parse_tools(d.pop("tools", UNSET))
 
 
+        def _parse_mcp_servers(data: object) -> list[McpServerSpec] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                mcp_servers_type_0 = []
+                _mcp_servers_type_0 = data
+                for mcp_servers_type_0_item_data in (_mcp_servers_type_0):
+                    mcp_servers_type_0_item = McpServerSpec.from_dict(mcp_servers_type_0_item_data)
+
+
+
+                    mcp_servers_type_0.append(mcp_servers_type_0_item)
+
+                return mcp_servers_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[McpServerSpec] | None | Unset, data)
+
+        mcp_servers = _parse_mcp_servers(d.pop("mcp_servers", UNSET))
+
+
         def _parse_max_episode_steps(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -1010,6 +1056,7 @@ class ReinforcementBody:
             environment=environment,
             grader=grader,
             tools=tools,
+            mcp_servers=mcp_servers,
             max_episode_steps=max_episode_steps,
             response_format=response_format,
             stop=stop,

@@ -3,10 +3,11 @@ from typing import Any
 
 import pytest
 
+from app.domain.tools.rates import declared_rate
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
-from app.gateways.endpoints.tool_calls import ToolCall, declared_rate, read_output
+from app.gateways.endpoints.tool_calls import ToolCall, read_output
 
 
 def reply(status: int, body: bytes) -> EgressReply:

@@ -1,0 +1,61 @@
+"""The test of an MCP server on the wire (an extension)."""
+
+from typing import Any, Literal
+
+from app.api.schemas.common import ClosedBody, Json
+from app.api.schemas.tools import ToolCheck
+from app.domain.described import Described
+from app.domain.tools.mcp_contract import McpCallPlan, McpReport
+from app.domain.tools.mcp_servers import McpServerSpec, McpTool, McpToolName
+
+
+class RunMcpServerTest(ClosedBody):
+    """An MCP server of a job, and the tool to call."""
+
+    server: McpServerSpec
+    """The server, as in `method.reinforcement.mcp_servers`."""
+    tool: McpToolName | None = None
+    """Name of a tool that is called twice with the same id; absent: none is called."""
+    arguments: Json | None = None
+    """Arguments of the call; absent: made up from the tool's schema."""
+
+    def to_plan(self) -> McpCallPlan:
+        return McpCallPlan(self.tool, self.arguments)
+
+
+class McpServerTest(Described):
+    """Results of the checks of an MCP server."""
+
+    object: Literal["mcp_server.test"] = "mcp_server.test"
+    server_label: str
+    """Label of the server."""
+    server_url: str
+    """Address that was called."""
+    created_at: int
+    duration_ms: float
+    """Milliseconds of the whole test."""
+    protocol_version: str | None
+    """Version of the protocol that both sides speak; `null` if the tools could not be listed."""
+    tools: list[McpTool]
+    """The tools that a job would offer."""
+    passed: bool
+    """True when no check failed."""
+    checks: list[ToolCheck]
+    """The checks, in the order in which they ran."""
+
+    @classmethod
+    def of(cls, report: McpReport) -> "McpServerTest":
+        checks: list[Any] = [
+            {**check.data, "name": check.name, "status": check.status, "detail": check.detail}
+            for check in report.checks
+        ]
+        return cls(
+            server_label=report.server_label,
+            server_url=report.server_url,
+            created_at=report.created_at,
+            duration_ms=report.duration_ms,
+            protocol_version=report.protocol_version,
+            tools=list(report.tools),
+            passed=report.passed,
+            checks=[ToolCheck.model_validate(check) for check in checks],
+        )

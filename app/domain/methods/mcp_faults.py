@@ -1,0 +1,67 @@
+"""Faults of a job's MCP servers that their types do not show: labels, headers, a listing that was
+sent. Works on a method and on its JSON, valid or not.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.tools.rates import KEY as RATE_LIMIT
+from app.domain.tools.rates import rate_fault
+
+_OWN_HEADERS: Final = frozenset({"accept", "last-event-id"})
+_OWN_PREFIX: Final = "mcp-"
+
+
+def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
+    """Yields the faults of `mcp_servers` in a method at `root`."""
+    servers = _read(method, "mcp_servers")
+    labels: set[str] = set()
+    for index, server in enumerate(servers if isinstance(servers, list | tuple) else ()):
+        at = f"{root}.mcp_servers[{index}]"
+        label = _read(server, "server_label")
+        if isinstance(label, str):
+            if label in labels:
+                message = f"another MCP server of the job is labelled '{label}' as well"
+                yield _fault(f"{at}.server_label", message)
+            labels.add(label)
+        yield from server_faults(server, at)
+
+
+def server_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
+    """Yields the faults of one server, at the parameter `at`."""
+    if _read(server, "listing") is not None:
+        message = "the service sets it when the job starts; remove it"
+        yield _fault(f"{at}.listing", message)
+    rate = rate_fault(_extra(server, RATE_LIMIT), f"{at}.{RATE_LIMIT}")
+    if rate is not None:
+        yield rate
+    yield from _header_faults(server, at)
+
+
+def _header_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
+    headers = _read(server, "headers")
+    for name in headers if isinstance(headers, Mapping) else ():
+        lower = str(name).lower()
+        if lower in _OWN_HEADERS or lower.startswith(_OWN_PREFIX):
+            yield _fault(f"{at}.headers", f"the header '{lower}' is set by the service")
+        elif lower == "authorization" and _read(server, "authorization") is not None:
+            yield _fault(
+                f"{at}.authorization", "'headers' has an Authorization already; send one of them"
+            )
+
+
+def _read(owner: Any, name: str) -> Any:
+    return owner.get(name) if isinstance(owner, Mapping) else getattr(owner, name, None)
+
+
+def _extra(server: Any, name: str) -> Any:
+    if isinstance(server, Mapping):
+        return server.get(name)
+    return (getattr(server, "model_extra", None) or {}).get(name)
+
+
+def _fault(param: str, message: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"Invalid value for '{param}': {message}.", param=param, code="invalid_value"
+    )

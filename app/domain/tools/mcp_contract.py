@@ -1,0 +1,32 @@
+"""The test of an MCP server: the call to make, and the report with its checks. Pure data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.tools.contract import Check
+from app.domain.tools.mcp_servers import McpTool
+
+
+@dataclass(frozen=True, slots=True)
+class McpCallPlan:
+    """The tool to call; without a name none is."""
+
+    tool: str | None = None
+    arguments: dict[str, Any] | None = None
+    """`None`: made up from the tool's own schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpReport:
+    server_label: str
+    server_url: str
+    created_at: int
+    duration_ms: float
+    protocol_version: str | None
+    tools: tuple[McpTool, ...]
+    """The tools that a job would offer."""
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.status != "failed" for check in self.checks)

@@ -1,0 +1,170 @@
+"""MCP servers of a job: the entry that a customer sends, and the listing that a run freezes in it.
+
+Source: the hosted API's MCP tool (`server_label`, `server_url`, `headers`, `authorization`,
+`allowed_tools`, `require_approval`). Headers and authorization are secrets that only the server
+itself receives. Must not know the protocol.
+"""
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
+
+from app.domain.described import Described
+from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders, SecretString
+from app.domain.tools.rates import KEY as RATE_LIMIT
+
+SERVER_LABEL: Final = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
+MAX_MCP_SERVERS: Final = 16
+MAX_ALLOWED_TOOLS: Final = 128
+NEVER: Final = "never"
+
+
+def _never(sent: Any) -> Any:
+    if sent is not None and sent != NEVER:
+        raise PydanticCustomError(
+            "require_approval", "it must be 'never': no one is asked during a rollout"
+        )
+    return sent
+
+
+def _visible(sent: str) -> str:
+    if not (sent.isascii() and sent.isprintable()) or sent != sent.strip():
+        raise PydanticCustomError(
+            "authorization", "it must be a token of printable ASCII characters"
+        )
+    if sent.lower().startswith("bearer "):
+        raise PydanticCustomError(
+            "authorization", "it must be the token alone: 'Bearer' is put before it"
+        )
+    return sent
+
+
+McpToolName = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class AllowedTools(Described):
+    """A filter over the tools that a server lists."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tool_names: tuple[McpToolName, ...] | None = Field(
+        default=None, min_length=1, max_length=MAX_ALLOWED_TOOLS
+    )
+    """Names of the tools to offer; absent: all."""
+    read_only: bool | None = Field(default=None, strict=True)
+    """True: only tools that the server annotates as read-only; false: only the others."""
+
+
+_NAMES: Final = TypeAdapter(
+    Annotated[tuple[McpToolName, ...], Field(min_length=1, max_length=MAX_ALLOWED_TOOLS)]
+)
+
+
+# Reads the members by hand, so that an error's place is the path that a client wrote.
+def _allowed(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
+    match sent:
+        case None | AllowedTools():
+            return sent
+        case list() | tuple():
+            return _NAMES.validate_python(sent)
+        case _:
+            return AllowedTools.model_validate(sent)
+
+
+class McpTool(Described):
+    """A tool of an MCP server, as a run listed it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    """Name that the model calls."""
+    description: str | None = None
+    """The server's description."""
+    input_schema_json: str
+    """JSON schema of the arguments, as text: its keys keep the server's order, which the model
+    reads."""
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = json.loads(self.input_schema_json)
+        return schema
+
+    @property
+    def function(self) -> dict[str, Any]:
+        """The tool as a function of a row, in Chat Completions form."""
+        described = {} if self.description is None else {"description": self.description}
+        function = {"name": self.name, **described, "parameters": self.input_schema}
+        return {"type": "function", "function": function}
+
+
+class McpListing(Described):
+    """The tools of a server at the start of a job. Every rollout of the job is offered these."""
+
+    model_config = ConfigDict(frozen=True)
+
+    protocol_version: str
+    """Version of the protocol that server and service agreed on."""
+    tools: tuple[McpTool, ...]
+    """The tools that `allowed_tools` lets through, in the server's order."""
+
+
+class McpServerSpec(OpenKeys, Described):
+    """An MCP server whose tools the service lists and calls for the model, over streamable HTTP."""
+
+    documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType({RATE_LIMIT: "a number"})
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    type: Literal["mcp"] = "mcp"
+    server_label: str = Field(pattern=SERVER_LABEL)
+    """Name of the server in messages and in the `source` of failures; each server has its own."""
+    server_url: CustomerUrl
+    """Address that the server answers at."""
+    headers: SecretHeaders | None = None
+    """Headers sent with every request; stored encrypted, shown as `[redacted]`."""
+    authorization: Annotated[SecretString, AfterValidator(_visible)] | None = None
+    """Token that is sent as `Authorization: Bearer …`; stored encrypted, shown as `[redacted]`."""
+    allowed_tools: Annotated[
+        tuple[McpToolName, ...] | AllowedTools | None, WrapValidator(_allowed)
+    ] = None
+    """Names of the tools to offer, or a filter; absent: all. A name that the server does not list
+    is an error."""
+    require_approval: Annotated[Literal["never"], BeforeValidator(_never)] | None = None
+    """Only `never`, which is also the default: no one approves a call during a rollout."""
+    listing: McpListing | None = Field(default=None, exclude_if=lambda listed: listed is None)
+    """The tools as the job's first run listed them; set by the service (an extension)."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names that `allowed_tools` lists; `None`: all."""
+        match self.allowed_tools:
+            case AllowedTools(tool_names=names):
+                return names
+            case names:
+                return names
+
+    @property
+    def read_only(self) -> bool | None:
+        match self.allowed_tools:
+            case AllowedTools(read_only=only):
+                return only
+            case _:
+                return None
+
+    @property
+    def sent_headers(self) -> dict[str, str]:
+        """The customer's headers of a request, the authorization among them."""
+        token = self.authorization
+        own = {} if token is None else {"Authorization": f"Bearer {token}"}
+        return {**(self.headers or {}), **own}

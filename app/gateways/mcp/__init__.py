@@ -1,0 +1,1 @@
+"""Calls to customers' MCP servers: the protocol library over the guarded endpoints."""

@@ -1,0 +1,58 @@
+"""Lists one server of a job, and chooses the tools that the job offers."""
+
+import asyncio
+from dataclasses import dataclass
+
+from app.domain.tools.mcp_listings import SERVERS, ListedTool, ListingFault, allowed
+from app.domain.tools.mcp_servers import McpListing, McpServerSpec
+from app.domain.tools.trials import new_trace_id
+from app.gateways.endpoints.pool import EndpointFault, EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.mcp.listing import list_tools
+from app.gateways.mcp.servers import called_server
+
+UNAVAILABLE = "mcp_server_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class JobListing:
+    """A server's tools as a job has them, or the reasons for none."""
+
+    listing: McpListing | None
+    faults: list[ListingFault]
+    offered: tuple[ListedTool, ...] = ()
+    """Everything that the server lists."""
+    keeps_session: bool = False
+
+
+async def listed(
+    server: McpServerSpec,
+    index: int,
+    endpoints: EndpointPool,
+    signer: CallSigner,
+    *,
+    within_s: float,
+    at: str | None = None,
+) -> JobListing:
+    """Lists the tools of a job's server at a position, all pages within a time. `at` is its
+    parameter outside a job.
+    """
+    param = f"{SERVERS}[{index}]" if at is None else at
+    called = called_server(server, endpoints, signer)
+    try:
+        async with asyncio.timeout(within_s):
+            found = await list_tools(called, trace_id=new_trace_id())
+    except EndpointFault as fault:
+        return _unavailable(server, param, fault.message)
+    except TimeoutError:
+        return _unavailable(server, param, f"it takes longer than {within_s:g} s")
+    tools, faults = allowed(server, found.tools, param)
+    listing = McpListing(protocol_version=found.protocol_version, tools=tools)
+    return JobListing(
+        None if faults else listing, faults, found.tools, keeps_session=found.keeps_session
+    )
+
+
+def _unavailable(server: McpServerSpec, param: str, why: str) -> JobListing:
+    message = f"The tools of the MCP server '{server.server_label}' could not be listed: {why}."
+    return JobListing(None, [ListingFault(UNAVAILABLE, f"{param}.server_url", message)])

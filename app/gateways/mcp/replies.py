@@ -1,0 +1,100 @@
+"""Reads the HTTP reply of an MCP server: the JSON-RPC message in it, or the fault.
+
+Owns the parsing of a JSON body and of a finished event stream. Promises: what may be better in a
+second attempt raises `EndpointFault`, and everything else is handed to the protocol library in one
+form, a JSON message. Must not know tools or rollouts.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.domain.http_status import is_error, is_success
+from app.domain.strict_json import strict_loads
+from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.pool import EndpointFault, FaultKind
+
+NEGOTIATION: Final = frozenset({"initialize", "server/discover"})
+INTERNAL_ERROR: Final = -32603
+_EVENT_STREAM: Final = "text/event-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReply:
+    """A reply in the form that the protocol library reads."""
+
+    status: int
+    message: dict[str, Any] | None
+    session_id: str | None
+    """Header of a server that keeps a session."""
+
+
+def read_reply(reply: EgressReply, *, request_id: Any, method: str) -> ServerReply:
+    """Returns the response to a request, or the mere status of an answer to a notification, whose
+    `request_id` is `None`. Raises `EndpointFault`.
+    """
+    session_id = reply.headers.get("mcp-session-id")
+    if not is_success(reply.status) and not is_error(reply.status):
+        raise EndpointFault(
+            FaultKind.BAD_REPLY, f"answered {reply.status}; redirects are not followed"
+        )
+    if request_id is None:
+        return ServerReply(reply.status, None, session_id)
+    message = next(
+        (each for each in _messages(reply) if _answers(each, request_id, reply.status)), None
+    )
+    if message is None and is_success(reply.status):
+        raise EndpointFault(
+            FaultKind.BAD_REPLY, f"answered {reply.status} without a JSON-RPC response"
+        )
+    if method not in NEGOTIATION and _code(message) == INTERNAL_ERROR:
+        raise EndpointFault(FaultKind.ERROR, f"answered with the MCP error {INTERNAL_ERROR}")
+    return ServerReply(reply.status, message, session_id)
+
+
+def _messages(reply: EgressReply) -> Iterator[dict[str, Any]]:
+    """Yields the JSON objects of a body; of an event stream, those of its events."""
+    try:
+        text = reply.body.decode()
+    except UnicodeDecodeError:
+        return
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    for part in _events(text) if kind == _EVENT_STREAM else (text,):
+        try:
+            message = strict_loads(part)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(message, dict):
+            yield message
+
+
+def _events(text: str) -> Iterator[str]:
+    """Yields the data of each event of a stream."""
+    data: list[str] = []
+    for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
+        if not line:
+            if data:
+                yield "\n".join(data)
+            data = []
+        elif line.startswith("data:"):
+            data.append(line.removeprefix("data:").removeprefix(" "))
+
+
+def _answers(message: dict[str, Any], request_id: Any, status: int) -> bool:
+    """Says if a message is the response to a request. A server that refuses a request before it
+    has read the id answers with the id null.
+    """
+    if not isinstance(message.get("result"), dict) and not isinstance(message.get("error"), dict):
+        return False
+    own = message.get("id")
+    return own == request_id or (own is None and is_error(status) and "error" in message)
+
+
+def _code(message: dict[str, Any] | None) -> Any:
+    error = None if message is None else message.get("error")
+    return error.get("code") if isinstance(error, dict) else None
+
+
+def encoded(message: dict[str, Any]) -> bytes:
+    return json.dumps(message).encode()

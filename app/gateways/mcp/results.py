@@ -1,0 +1,61 @@
+"""Converts the result of an MCP tool to the text that a model reads.
+
+Owns the words for content that is no text. Must not know how the result was asked for.
+"""
+
+import json
+from typing import Final, assert_never
+
+from mcp_types import (
+    AudioContent,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+from app.domain.storable_text import storable
+
+_REPORTED: Final = "tool_reported"
+_NO_WORDS: Final = "Error: the tool failed without a message."
+
+
+def read_result(result: CallToolResult) -> tuple[str, str | None]:
+    """Returns the text for the model, and the class of the model's mistake or `None`.
+
+    Structured content is the text of a result without any other: servers repeat it in words.
+    """
+    texts = [_text_of(block) for block in result.content]
+    if not texts and result.structured_content is not None:
+        texts = [json.dumps(result.structured_content, ensure_ascii=False)]
+    output = storable("\n".join(texts))
+    if not result.is_error:
+        return output, None
+    return output or _NO_WORDS, _REPORTED
+
+
+def _text_of(block: ContentBlock) -> str:
+    match block:
+        case TextContent(text=text):
+            return text
+        case ImageContent(data=data, mime_type=kind):
+            return f"[image of type {kind}, {_bytes(data)} bytes: only text can be read]"
+        case AudioContent(data=data, mime_type=kind):
+            return f"[audio of type {kind}, {_bytes(data)} bytes: only text can be read]"
+        case ResourceLink(uri=uri, name=name):
+            return f"[resource {name}: {uri}]"
+        case EmbeddedResource(resource=TextResourceContents(text=text)):
+            return text
+        case EmbeddedResource(resource=resource):
+            kind = resource.mime_type or "unknown"
+            return f"[resource {resource.uri} of type {kind}: only text can be read]"
+        case _:
+            assert_never(block)
+
+
+def _bytes(base64_text: str) -> int:
+    """Returns the size of the data that a base64 text stands for."""
+    return len(base64_text.rstrip("=")) * 3 // 4

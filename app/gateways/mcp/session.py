@@ -1,0 +1,210 @@
+"""One session with an MCP server: its tools, and calls to them.
+
+Owns the life of the protocol library's client, which runs in a task of its own because it must be
+closed by the task that opened it. Promises: a text that a model can learn from is returned, every
+other outcome raises `EndpointFault`; no call waits for a session that ended. The library's log is
+off, because it repeats what servers say. Must not know rollouts or rows.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final, TypeVar
+
+import httpx2
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    Implementation,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from app.domain.storable_text import storable
+from app.domain.tools.outcome import ToolOutcome
+from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
+from app.gateways.mcp.results import read_result
+from app.gateways.mcp.transport import CALL_ID, ROLLOUT_ID, EndpointTransport, McpServer
+
+_T = TypeVar("_T")
+
+_NOWHERE: Final = "http://mcp.invalid/"
+"""The address that the library believes it calls; the transport has the real one."""
+_CLIENT: Final = Implementation(name="agent-rft", version="1")
+_DEEPEST: Final = 100
+_END_LIMIT_S: Final = 10.0
+logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
+logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+@dataclass(frozen=True, slots=True)
+class McpCall:
+    """A tool call of the model."""
+
+    name: str
+    arguments: str
+    """A JSON object, as the model wrote it."""
+    call_id: str
+    """`call_…`: the idempotency key of the call over all its attempts."""
+
+    def encode(self) -> bytes:
+        """Returns the bytes that identify the call, whatever session sends it."""
+        return json.dumps([self.name, self.arguments, self.call_id]).encode()
+
+
+class McpSession:
+    def __init__(
+        self, server: McpServer, *, trace_id: str, protocol_version: str | None = None
+    ) -> None:
+        """`protocol_version` as an earlier session agreed on; `None`: the session asks first."""
+        self.transport = EndpointTransport(server, trace_id=trace_id)
+        self._trace_id = trace_id
+        self._mode = _mode(protocol_version)
+        self._ended = asyncio.Event()
+        self._owner: asyncio.Task[None] | None = None
+        self._client: asyncio.Future[Client] | None = None
+
+    async def client(self) -> Client:
+        """Returns the client, connected. Raises `EndpointFault`."""
+        if self._client is None:
+            self._client = asyncio.get_running_loop().create_future()
+            self._owner = asyncio.create_task(self._live(self._client))
+        try:
+            return await asyncio.shield(self._client)
+        except MCPError as error:
+            raise self.fault_of(error) from None
+        except ValidationError:
+            raise _unreadable() from None
+
+    async def ask(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Runs one exchange with the server. Raises `MCPError`, or `EndpointFault` when the session
+        ends meanwhile or the answer is not of the protocol.
+        """
+        if self._owner is None:  # `client()` comes first
+            raise RuntimeError("the session is not open")
+        asking = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({asking, self._owner}, return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                raise EndpointFault(FaultKind.UNREACHABLE, "the session broke")
+            return asking.result()
+        except (ValidationError, RuntimeError):
+            raise _unreadable() from None
+        finally:
+            asking.cancel()
+
+    async def call(self, call: McpCall) -> ToolOutcome:
+        """Runs one call with its retries. Raises `EndpointFault` for a fault of the server."""
+        arguments = _sendable(call.arguments)
+        if arguments is None:
+            text = "Error: the arguments are not a JSON object that can be sent."
+            return ToolOutcome(text, "bad_arguments", 0.0, 0)
+        client = await self.client()
+        params = CallToolRequestParams(
+            name=call.name,
+            arguments=arguments,
+            _meta={CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id},
+        )
+        work = client.session.send_request(CallToolRequest(params=params), CallToolResult)
+        try:
+            result = await self.ask(work)
+        except MCPError as error:
+            return self._refused(call, error)
+        if result.result_type != "complete":
+            raise _unreadable()
+        return self._outcome(call, *read_result(result))
+
+    async def close(self) -> None:
+        """Ends the session, of a server that does not answer too. Does not raise for its sake."""
+        self._ended.set()
+        if self._owner is None:
+            return
+        try:
+            await asyncio.wait({self._owner}, timeout=_END_LIMIT_S)
+        finally:
+            self._owner.cancel()
+        await asyncio.gather(self._owner, return_exceptions=True)
+
+    async def _live(self, opened: asyncio.Future[Client]) -> None:
+        try:
+            async with (
+                httpx2.AsyncClient(transport=self.transport, trust_env=False, timeout=None) as http,
+                Client(
+                    streamable_http_client(_NOWHERE, http_client=http),
+                    mode=self._mode,
+                    client_info=_CLIENT,
+                    cache=None,
+                ) as client,
+            ):
+                opened.set_result(client)
+                await self._ended.wait()
+        except BaseException as error:
+            if not opened.done():
+                opened.set_exception(_first(error))
+                opened.exception()  # it may be that nobody waits any more
+            if not isinstance(error, Exception):
+                raise
+
+    def _refused(self, call: McpCall, error: MCPError) -> ToolOutcome:
+        """Returns the text about a mistake of the model. Raises any other refusal."""
+        fault = self.transport.faults.get(call.call_id)
+        if fault is None and error.code == INVALID_PARAMS:
+            return self._outcome(call, storable(f"Error: {error.message}"), "invalid_params")
+        fault = fault or self.fault_of(error)
+        if fault.kind is FaultKind.TOO_LARGE:
+            text = TOO_LARGE_REPLY if fault.attempts else TOO_LARGE_REQUEST
+            return ToolOutcome(text, "too_large", 0.0, fault.attempts)
+        if fault.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            return ToolOutcome(TOO_LARGE_REQUEST, "too_large", 0.0, fault.attempts)
+        raise fault
+
+    def _outcome(self, call: McpCall, output: str, error: str | None) -> ToolOutcome:
+        answer = self.transport.answers.pop(call.call_id)
+        return ToolOutcome(output, error, answer.latency_s, answer.attempts)
+
+    def fault_of(self, error: MCPError) -> EndpointFault:
+        """Returns the fault behind an error of the library."""
+        message = f"answered with the MCP error {error.code}"
+        return self.transport.fault or EndpointFault(FaultKind.ERROR, message)
+
+
+def _mode(protocol_version: str | None) -> str:
+    if protocol_version is None:
+        return "auto"
+    return protocol_version if protocol_version in MODERN_PROTOCOL_VERSIONS else "legacy"
+
+
+def _sendable(arguments: str) -> dict[str, Any] | None:
+    """Returns the arguments as JSON that the library can encode; `None` where there is none."""
+    try:
+        text = json.dumps(json.loads(arguments), ensure_ascii=False, allow_nan=False)
+        value = json.loads(storable(text))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and _depth_fits(value) else None
+
+
+def _depth_fits(value: Any, depth: int = 0) -> bool:
+    if depth > _DEEPEST:
+        return False
+    below = value.values() if isinstance(value, dict) else value
+    return not isinstance(value, dict | list) or all(_depth_fits(one, depth + 1) for one in below)
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _unreadable() -> EndpointFault:
+    return EndpointFault(FaultKind.BAD_REPLY, "answered with a result that is not of the protocol")

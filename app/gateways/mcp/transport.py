@@ -1,0 +1,172 @@
+"""The transport under the protocol library: each of its requests goes through a guarded endpoint.
+
+Owns the HTTP side of an MCP server: address guard, retries, pace, size limit and signature are
+those of tools (`app.gateways.endpoints`, `app.gateways.egress`). Promises: a request that fails
+becomes an error response, never an exception, because one would end the library's session; the
+fault itself is kept for the caller. The library's own address is never dialled.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Final
+
+import httpx2
+from mcp.shared.inbound import mcp_param_headers, x_mcp_header_map
+from typing_extensions import override
+
+from app.domain.errors import EndpointRefused
+from app.domain.ids import new_id
+from app.gateways.egress.egress import Egress, EgressFailure
+from app.gateways.egress.headers import check_headers
+from app.gateways.endpoints.pool import (
+    Endpoint,
+    EndpointAnswer,
+    EndpointFault,
+    EndpointRequest,
+    FaultKind,
+)
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.mcp.replies import NEGOTIATION, ServerReply, encoded, read_reply
+
+CALL_ID: Final = "agent-rft/call-id"
+ROLLOUT_ID: Final = "agent-rft/rollout-id"
+_FAILED: Final = -32000
+"""JSON-RPC code of a request that got no usable reply; the caller reads the fault instead."""
+_NOT_OFFERED: Final = HTTPStatus.METHOD_NOT_ALLOWED
+_END_TIMEOUT_S: Final = 5.0
+_OF_THE_CONNECTION: Final = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "transfer-encoding",
+        "user-agent",
+    }
+)
+"""Headers of the library's requests that the egress client sets itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """An MCP server as it is called."""
+
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    """The customer's own headers."""
+    endpoint: Endpoint
+    egress: Egress
+    signer: CallSigner
+    schemas: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    """Input schemas of the tools, by name: some arguments are repeated in headers."""
+
+
+class EndpointTransport(httpx2.AsyncBaseTransport):
+    """Sends the requests of one session, which belongs to one rollout or one listing."""
+
+    def __init__(self, server: McpServer, *, trace_id: str) -> None:
+        self._server = server
+        self._trace_id = trace_id
+        self.has_session = False
+        """The server keeps a session."""
+        self.fault: EndpointFault | None = None
+        """The last fault of a request that was no tool call."""
+        self.answers: dict[str, EndpointAnswer[ServerReply]] = {}
+        """By id of the tool call."""
+        self.faults: dict[str, EndpointFault] = {}
+        """By id of the tool call."""
+
+    @override
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        match request.method:
+            case "POST":
+                return await self._post(request)
+            case "DELETE":
+                return await self._end(request)
+            case _:  # a stream of unsolicited messages
+                return httpx2.Response(_NOT_OFFERED)
+
+    async def _post(self, request: httpx2.Request) -> httpx2.Response:
+        body = await request.aread()
+        message = json.loads(body)
+        method = message.get("method", "")
+        request_id = message.get("id") if method else None
+        params = message.get("params") or {}
+        called = (params.get("_meta") or {}).get(CALL_ID) if method == "tools/call" else None
+        if called is None and self.fault is not None and method in NEGOTIATION:
+            return _error(request_id, self.fault)
+        headers = self._headers(request)
+        if called is not None:
+            schema = self._server.schemas.get(params.get("name", "")) or {}
+            arguments = params.get("arguments") or {}
+            headers |= mcp_param_headers(x_mcp_header_map(schema), arguments)
+        ask = EndpointRequest(
+            headers=headers, body=body, call_id=called or new_id("call_"), trace_id=self._trace_id
+        )
+        read = partial(read_reply, request_id=request_id, method=method)
+        try:
+            answer = await self._server.endpoint.call(ask, read, signer=self._server.signer)
+        except EndpointFault as fault:
+            return self._failed(request_id, fault, called)
+        if called is not None:
+            self.answers[called] = answer
+        return self._response(answer.value, request_id, called)
+
+    def _response(self, reply: ServerReply, request_id: Any, called: str | None) -> httpx2.Response:
+        headers = {"content-type": "application/json"}
+        if reply.session_id is not None:
+            self.has_session = True
+            headers["mcp-session-id"] = reply.session_id
+        if reply.message is not None:
+            content = encoded({**reply.message, "jsonrpc": "2.0", "id": request_id})
+            return httpx2.Response(reply.status, headers=headers, content=content)
+        if called is not None:
+            # A refusal without words of the protocol: the library would lose the status.
+            ended = self.has_session and reply.status == HTTPStatus.NOT_FOUND
+            message = f"answered {reply.status}" + (": its session is over" if ended else "")
+            fault = EndpointFault(FaultKind.ERROR, message, status=reply.status)
+            fault.attempts = 1
+            return self._failed(request_id, fault, called)
+        return httpx2.Response(reply.status, headers=headers)
+
+    def _failed(self, request_id: Any, fault: EndpointFault, called: str | None) -> httpx2.Response:
+        if called is not None:
+            self.faults[called] = fault
+        elif request_id is not None:
+            self.fault = fault
+        return _error(request_id, fault)
+
+    def _headers(self, request: httpx2.Request) -> dict[str, str]:
+        own = {
+            name: value
+            for name, value in request.headers.items()
+            if name.lower() not in _OF_THE_CONNECTION
+        }
+        return {**self._server.headers, **own}
+
+    async def _end(self, request: httpx2.Request) -> httpx2.Response:
+        """Tells a server that its session is over. Its answer changes nothing for the rollout."""
+        headers = self._headers(request)
+        try:
+            check_headers(headers)
+            reply = await self._server.egress.delete(
+                self._server.url,
+                headers={**headers, "X-Rollout-Id": self._trace_id},
+                timeout_s=_END_TIMEOUT_S,
+            )
+        except (EgressFailure, EndpointRefused):
+            return httpx2.Response(_NOT_OFFERED)
+        return httpx2.Response(reply.status)
+
+
+def _error(request_id: Any, fault: EndpointFault) -> httpx2.Response:
+    if request_id is None:
+        return httpx2.Response(200)
+    error = {"code": _FAILED, "message": fault.message}
+    message = {"jsonrpc": "2.0", "id": request_id, "error": error}
+    headers = {"content-type": "application/json"}
+    return httpx2.Response(200, headers=headers, content=encoded(message))

@@ -1,0 +1,112 @@
+"""Lists the MCP servers of a call that is checked, by the very path that a job's first run takes.
+
+Owns the findings about servers that cannot be listed, tools that cannot be offered and names that
+clash. The protocol library is imported on a thread by the first check: it takes a second.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from app.domain.jobs.preflight import EndpointCheck
+from app.domain.methods.reinforcement import MAX_TOOLS
+from app.domain.preflight_issues import PreflightIssue
+from app.domain.tools.mcp_listings import SERVERS, ListingFault, clashes, functions_of
+from app.domain.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec, McpTool
+from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+
+LISTING_LIMIT_S: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class ListedServers:
+    """The answers of the servers of a call."""
+
+    endpoints: tuple[EndpointCheck, ...] = ()
+    findings: tuple[PreflightIssue, ...] = ()
+    functions: tuple[dict[str, Any], ...] = ()
+    """The tools that the job would offer on every row."""
+
+
+class McpListings:
+    def __init__(self, egress: Egress, signer: CallSigner) -> None:
+        self._egress = egress
+        self._signer = signer
+
+    async def check(self, method: dict[str, Any]) -> ListedServers:
+        """Lists the servers of a call's `method` that can be read; others are reported already."""
+        inner = method.get("reinforcement")
+        sent = inner.get("mcp_servers") if isinstance(inner, dict) else None
+        servers = _readable(sent)
+        if not servers:
+            return ListedServers()
+        await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
+        from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
+
+        endpoints = EndpointPool(self._egress, timeout_s=LISTING_LIMIT_S, max_retries=0)
+        started = time.monotonic()
+        listings = await asyncio.gather(
+            *(
+                listed(server, index, endpoints, self._signer, within_s=LISTING_LIMIT_S)
+                for index, server in servers
+            )
+        )
+        latency_ms = round(1000 * (time.monotonic() - started), 1)
+        faults = [fault for listing in listings for fault in listing.faults]
+        chosen: list[tuple[str, tuple[McpTool, ...]]] = [("", ())] * (servers[-1][0] + 1)
+        for (index, server), each in zip(servers, listings, strict=True):
+            if each.listing is not None:
+                chosen[index] = (server.server_label, each.listing.tools)
+        faults += clashes(chosen, _names(inner), most=MAX_TOOLS)
+        return ListedServers(
+            endpoints=tuple(
+                _check(index, server, listing.faults, latency_ms)
+                for (index, server), listing in zip(servers, listings, strict=True)
+            ),
+            findings=tuple(
+                PreflightIssue("error", fault.code, fault.message, fault.param) for fault in faults
+            ),
+            functions=tuple(functions_of(each.listing for each in listings)),
+        )
+
+
+def _readable(sent: Any) -> list[tuple[int, McpServerSpec]]:
+    """Returns the servers that can be read, with their positions."""
+    servers = []
+    for index, server in enumerate(sent[:MAX_MCP_SERVERS] if isinstance(sent, list) else ()):
+        try:
+            servers.append((index, McpServerSpec.model_validate(server)))
+        except ValidationError:
+            continue
+    return servers
+
+
+def _names(inner: Any) -> list[str]:
+    tools = inner.get("tools")
+    names = [
+        tool.get("name") if isinstance(tool, dict) else None
+        for tool in (tools if isinstance(tools, list) else ())
+    ]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _check(
+    index: int, server: McpServerSpec, faults: Sequence[ListingFault], latency_ms: float
+) -> EndpointCheck:
+    param = f"{SERVERS}[{index}].server_url"
+    down = next((fault for fault in faults if fault.param == param), None)
+    return EndpointCheck(
+        param=param,
+        name=server.server_label,
+        reachable=down is None,
+        status=None,
+        latency_ms=latency_ms if down is None else None,
+        detail=None if down is None else down.message,
+    )

@@ -1,0 +1,188 @@
+"""A contract test of an MCP server: what a job would list, and one of its tools called.
+
+Owns which checks are made and how each answer is rated. Promises: at most a minute, no retries that
+would hide a fault, and no call of a tool that was not named, since it may change something. Must
+not know rows or rollouts.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Final
+
+from app.domain.documents.walk import walk_fields
+from app.domain.errors import InvalidRequest
+from app.domain.ids import new_id
+from app.domain.methods.mcp_faults import server_faults
+from app.domain.secrets.urls import shown_url
+from app.domain.tools.contract import Check
+from app.domain.tools.mcp_contract import McpCallPlan, McpReport
+from app.domain.tools.mcp_listings import clashes
+from app.domain.tools.mcp_servers import McpListing, McpServerSpec
+from app.domain.tools.outcome import ToolOutcome
+from app.domain.tools.sample_arguments import sample_arguments
+from app.domain.tools.trials import new_trace_id
+from app.domain.unknown_keys import refused_wholly
+from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.pool import EndpointFault, EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.services.models.judge_models import JudgeModels
+from app.services.project_slots import ProjectSlots
+from app.services.registry.definition_check import check_definition
+from app.settings.egress import EgressSettings
+
+PARAM: Final = "server"
+_REQUEST_LIMIT_S: Final = 10.0
+_LISTING_LIMIT_S: Final = 20.0
+_MOST_TOOLS: Final = 128
+_SHOWN: Final = 2_000
+
+
+@dataclass(slots=True)
+class _Found:
+    checks: list[Check] = field(default_factory=list)
+    listing: McpListing | None = None
+
+
+class McpContractService:
+    def __init__(
+        self,
+        egress: Egress,
+        models: JudgeModels,
+        signer: CallSigner,
+        *,
+        limits: EgressSettings,
+        slots: ProjectSlots,
+        project_id: str,
+    ) -> None:
+        self._egress = egress
+        self._models = models
+        self._signer = signer
+        self._limits = limits
+        self._slots = slots
+        self._project_id = project_id
+
+    async def test(self, server: McpServerSpec, plan: McpCallPlan) -> McpReport:
+        """Lists the server and calls the named tool twice. Raises `InvalidRequest` for an entry
+        that a job may not have, `RateLimited` while other tests of the project run.
+        """
+        for fault in (*server_faults(server, PARAM), *_unknown(server)):
+            raise fault
+        await check_definition(server, PARAM, egress=self._egress, models=self._models)
+        await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
+        created_at, started = int(time.time()), time.monotonic()
+        with self._slots.taken(self._project_id):
+            found = await self._checked(server, plan)
+        listing = found.listing
+        return McpReport(
+            server_label=server.server_label,
+            server_url=shown_url(server.server_url),
+            created_at=created_at,
+            duration_ms=round(1000 * (time.monotonic() - started), 1),
+            protocol_version=None if listing is None else listing.protocol_version,
+            tools=() if listing is None else listing.tools,
+            checks=tuple(found.checks),
+        )
+
+    async def _checked(self, server: McpServerSpec, plan: McpCallPlan) -> _Found:
+        from app.gateways.mcp.job_listing import UNAVAILABLE, listed  # noqa: PLC0415 - its library takes a second
+
+        found = _Found()
+        listing = await listed(
+            server, 0, self._endpoints(), self._signer, within_s=_LISTING_LIMIT_S, at=PARAM
+        )
+        down = [fault for fault in listing.faults if fault.code == UNAVAILABLE]
+        if down:
+            found.checks = [
+                Check("listing", "failed", down[0].message),
+                *(Check(name, "skipped", _NOT_LISTED) for name in ("tools", "session", "call")),
+            ]
+            return found
+        found.listing = listing.listing
+        text = f"The server lists {len(listing.offered)} tools."
+        chosen = () if listing.listing is None else listing.listing.tools
+        faults = [*listing.faults, *clashes([(server.server_label, chosen)], (), most=_MOST_TOOLS)]
+        found.checks = [
+            Check(
+                "listing", "passed", text, {"tools": [each.tool.name for each in listing.offered]}
+            ),
+            _tools(len(chosen), [fault.message for fault in faults]),
+            _session(keeps=listing.keeps_session),
+            await self._call(server.model_copy(update={"listing": listing.listing}), plan),
+        ]
+        return found
+
+    async def _call(self, server: McpServerSpec, plan: McpCallPlan) -> Check:
+        """Calls the named tool twice with one id, as a retry would."""
+        from app.gateways.mcp.servers import called_server  # noqa: PLC0415 - its library takes a second
+        from app.gateways.mcp.session import McpCall, McpSession  # noqa: PLC0415 - as above
+
+        if plan.tool is None:
+            return Check("call", "skipped", "Name a tool with 'tool' to have it called.")
+        tools = () if server.listing is None else server.listing.tools
+        tool = next((each for each in tools if each.name == plan.tool), None)
+        if server.listing is None or tool is None:
+            return Check("call", "failed", f"A job would not offer a tool '{plan.tool}'.")
+        arguments = plan.arguments
+        if arguments is None:
+            arguments = sample_arguments(tool.input_schema)
+        call = McpCall(tool.name, json.dumps(arguments), new_id("call_"))
+        session = McpSession(
+            called_server(server, self._endpoints(), self._signer),
+            trace_id=new_trace_id(),
+            protocol_version=server.listing.protocol_version,
+        )
+        try:
+            first = await session.call(call)
+            second = await session.call(call)
+        except EndpointFault as fault:
+            text = f"No usable answer: {fault.message}. In training this discards the rollout."
+            return Check("call", "failed", text, {"kind": fault.kind.value})
+        finally:
+            await session.close()
+        return _called(first, second)
+
+    def _endpoints(self) -> EndpointPool:
+        timeout_s = min(_REQUEST_LIMIT_S, self._limits.call_timeout_s)
+        return EndpointPool(self._egress, timeout_s=timeout_s, max_retries=0)
+
+
+def _unknown(server: McpServerSpec) -> Iterator[InvalidRequest]:
+    """Yields the keys that are like a known one: the report has no place for a warning."""
+    for field_ in walk_fields(McpServerSpec, server):
+        fault = refused_wholly(field_, PARAM, only_near=True)
+        if fault is not None:
+            yield fault
+
+
+_NOT_LISTED: Final = "The tools could not be listed."
+
+
+def _tools(offered: int, faults: list[str]) -> Check:
+    if faults:
+        return Check("tools", "failed", " ".join(faults))
+    return Check("tools", "passed", f"A job would offer {offered} of them on every row.")
+
+
+def _session(*, keeps: bool) -> Check:
+    if not keeps:
+        return Check("session", "passed", "The server needs no session.")
+    text = (
+        "The server keeps sessions: each rollout has one, and what it holds is gone for a rollout "
+        "that a resumed job goes on with. State under the rollout's id (X-Rollout-Id) stays."
+    )
+    return Check("session", "warned", text)
+
+
+def _called(first: ToolOutcome, second: ToolOutcome) -> Check:
+    data = {"model_sees": first.output[:_SHOWN], "error": first.error}
+    if first.error is not None:
+        text = "The tool reported an error for these arguments; send some that it accepts."
+        return Check("call", "warned", text, data)
+    if second.output != first.output:
+        text = "The same call got two different outputs: a retry would be run again."
+        return Check("call", "warned", text, {**data, "again": second.output[:_SHOWN]})
+    return Check("call", "passed", "The same call got the same text twice.", data)

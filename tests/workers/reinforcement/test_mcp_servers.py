@@ -1,0 +1,93 @@
+"""The first run of a job lists its MCP servers; every later one offers the same tools."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.domain.errors import RunFailed
+from app.domain.jobs.jobs import Job
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.gateways.egress.client import EgressClient
+from tests.support.mcp_clients import egress_to
+from tests.support.mcp_server import McpServerUnderTest, mcp_server
+from tests.support.runs.world import METHOD, World
+from workers.reinforcement.mcp_servers import new_listings, record_listings, with_listings
+from workers.reinforcement.rows import load_rows
+from workers.runs.context import RunContext
+from workers.runs.data import JobFile
+
+
+@pytest.fixture
+async def served() -> AsyncIterator[tuple[McpServerUnderTest, EgressClient]]:
+    with mcp_server() as server:
+        async with egress_to(server) as egress:
+            yield server, egress
+
+
+def method_with(*servers: dict[str, Any]) -> dict[str, Any]:
+    return {**METHOD, "reinforcement": {**METHOD["reinforcement"], "mcp_servers": list(servers)}}
+
+
+async def opened(
+    world: World, job: Job, egress: EgressClient
+) -> tuple[RunContext, ReinforcementMethod]:
+    """Opens the next claim of a job, with the method as its row has it."""
+    context = replace(await world.context(job), egress=egress)
+    method = ReinforcementMethod.model_validate(context.job.method.options)
+    return context, method
+
+
+async def test_a_resumed_run_offers_what_the_first_one_listed(
+    world: World, served: tuple[McpServerUnderTest, EgressClient], tmp_path: Path
+) -> None:
+    server, egress = served
+    entry = {"server_label": "records", "server_url": server.url, "allowed_tools": ["count"]}
+    job = await world.job(method=method_with(entry))
+    context, method = await opened(world, job, egress)
+    listings = await new_listings(context, method)
+    await record_listings(context, listings)
+    first = with_listings(method, listings)
+    heard = len(server.heard)
+    context, resumed = await opened(world, job, egress)
+    assert await new_listings(context, resumed) == {}
+    assert len(server.heard) == heard
+    assert resumed.mcp_servers == first.mcp_servers
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"messages": [{"role": "user", "content": "hi"}]}\n' * 10)
+    file = JobFile(path, "training", 10)
+    rows = await load_rows(file, resumed)
+    (offered,) = rows[3].tools
+    assert offered["function"]["name"] == "count"
+    assert list(offered["function"]["parameters"]) == ["type", "properties", "required", "title"]
+    assert rows[3].tools == (await load_rows(file, first))[3].tools
+
+
+async def test_names_that_clash_end_the_job(
+    world: World, served: tuple[McpServerUnderTest, EgressClient]
+) -> None:
+    server, egress = served
+    entry = {"server_label": "records", "server_url": server.url, "allowed_tools": ["count"]}
+    job = await world.job(method=method_with(entry, {**entry, "server_label": "again"}))
+    context, method = await opened(world, job, egress)
+    with pytest.raises(RunFailed) as ended:
+        await new_listings(context, method)
+    assert (ended.value.code, ended.value.param) == (
+        "duplicate_tool",
+        "method.reinforcement.mcp_servers[1].allowed_tools",
+    )
+    assert "a tool of the MCP server 'records'" in ended.value.message
+
+
+async def test_an_allowed_tool_that_is_not_listed_ends_the_job(
+    world: World, served: tuple[McpServerUnderTest, EgressClient]
+) -> None:
+    server, egress = served
+    entry = {"server_label": "records", "server_url": server.url, "allowed_tools": ["cont"]}
+    context, method = await opened(world, await world.job(method=method_with(entry)), egress)
+    with pytest.raises(RunFailed) as ended:
+        await new_listings(context, method)
+    assert ended.value.code == "unknown_tool"
+    assert "has no tool 'cont'. Its tools: broken, count" in ended.value.message

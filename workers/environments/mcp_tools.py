@@ -1,0 +1,84 @@
+"""Tools of customers' MCP servers.
+
+Owns the sessions: one for each rollout and server, so that a server that keeps state by session
+keeps one for each rollout, and none for a rollout whose answers are all replayed. Outcomes are
+those of HTTP tools. Must not know tokens or how a server is listed.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.ids import SampleKey
+from app.domain.rollouts.trajectory import Failure
+from app.domain.tools.mcp_servers import McpServerSpec
+from app.domain.tools.outcome import ToolOutcome
+from app.gateways.endpoints.failure_class import failure_class
+from app.gateways.endpoints.pool import EndpointFault, EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.mcp.servers import called_server
+from app.gateways.mcp.session import McpCall, McpSession
+from workers.journal.journal import Journal
+from workers.journal.replay import replay_or_ask
+from workers.rollout.tools import CallPosition, ToolFailure
+
+_CODEC: Final = TypeAdapter(ToolOutcome)
+
+
+class McpTools:
+    """Implements `workers.rollout.tools.RolloutTools` over the MCP servers of one job, each with
+    its listing.
+    """
+
+    def __init__(
+        self, endpoints: EndpointPool, signer: CallSigner, servers: Sequence[McpServerSpec]
+    ) -> None:
+        self.servers = tuple(servers)
+        listed = [(server, server.listing) for server in servers]
+        self._owners = {
+            tool.name: server.server_label
+            for server, listing in listed
+            if listing is not None
+            for tool in listing.tools
+        }
+        self._servers = {
+            server.server_label: (called_server(server, endpoints, signer), listing)
+            for server, listing in listed
+            if listing is not None
+        }
+        self._sessions: dict[SampleKey, dict[str, McpSession]] = {}
+
+    def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
+        """Returns the schemas of a row that the job's servers listed."""
+        return [tool for tool in row.tools if tool["function"]["name"] in self._owners]
+
+    async def call(
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
+    ) -> ToolOutcome:
+        call = McpCall(name, arguments, position.call_id)
+
+        async def ask() -> ToolOutcome:
+            try:
+                return await self._session(position.key, self._owners[name]).call(call)
+            except EndpointFault as fault:
+                failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=name)
+                raise ToolFailure(failure) from fault
+
+        return await replay_or_ask(journal, call.call_id, call.encode(), ask, codec=_CODEC)
+
+    async def release(self, key: SampleKey) -> None:
+        """Ends the sessions of a rollout."""
+        for session in self._sessions.pop(key, {}).values():
+            await session.close()
+
+    def _session(self, key: SampleKey, label: str) -> McpSession:
+        """Returns the rollout's session with a server; it is opened by its first call."""
+        sessions = self._sessions.setdefault(key, {})
+        if label not in sessions:
+            server, listing = self._servers[label]
+            sessions[label] = McpSession(
+                server, trace_id=key.trace_id, protocol_version=listing.protocol_version
+            )
+        return sessions[label]
