@@ -46,7 +46,7 @@ class Guest:
 
     async def on_thread(self, make: Callable[[], Response]) -> Response:
         """Makes a reply on a thread, so that no other request waits for it."""
-        return await made_on_thread(self.owner.tenant.project_id, make)
+        return await made_on_thread(self.owner.tenant, make)
 
 
 async def _guest(request: Request) -> AsyncIterator[Guest]:

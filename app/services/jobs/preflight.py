@@ -185,7 +185,7 @@ class PreflightService:
                 validation=validation,
                 sample_rows=ROWS,
             )
-            report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
+            report = await self._ports.inspections.run(self._tenant, inspect, question)
         return report, report.findings
 
     async def _fetched(self, key: str | None, stack: AsyncExitStack) -> Path | None:

@@ -104,7 +104,7 @@ class CurriculumService(RegistryService):
                     path = await self._fetched(row, stack)
                     paths.append(SplitPath(split, row.id, path))
             report = await self._data.inspections.run(
-                self._tenant.project_id, check_curriculum, tuple(paths), job_tools
+                self._tenant, check_curriculum, tuple(paths), job_tools
             )
         return registered, report
 
