@@ -4,13 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
-from app.api.schemas.common import ClosedBody, Json
+from app.api.schemas.common import ClosedBody
 from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.api.schemas.parameters import dotted, missing
 from app.domain.described import Described
 from app.domain.errors import InvalidRequest
 from app.domain.evals.evals import Eval, EvalCriterion, NewEval
 from app.domain.graders.graders import Grader
+from app.domain.json_object import Json
 from app.domain.value_faults import refusal
 
 Name = Annotated[str, StringConstraints(max_length=256)]

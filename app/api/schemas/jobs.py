@@ -4,7 +4,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from app.api.schemas.common import Json
 from app.api.schemas.integrations import WandbIntegration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault, missing
@@ -12,6 +11,7 @@ from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import JobRequest
+from app.domain.json_object import Json
 from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, read_curriculum

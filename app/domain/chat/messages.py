@@ -18,6 +18,7 @@ from app.domain.chat.faults import (
     unsupported_parameter,
     unsupported_value,
 )
+from app.domain.json_object import Json
 from app.domain.strict_json import TooManyValues, strict_loads
 
 BROKEN_CALL: Final = "tool_call_error"
@@ -44,8 +45,6 @@ _IN_PLACE_OF_CONTENT: Final = ("tool_calls", "refusal", *REASONING)
 """Fields that let an assistant message do without content. Engines answer with the last two when a
 turn ends within its reasoning.
 """
-
-Json = dict[str, Any]
 
 
 def check_message(message: Any, place: str) -> None:

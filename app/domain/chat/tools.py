@@ -13,6 +13,7 @@ from app.domain.chat.faults import (
 from app.domain.chat.messages import optional_text, refuse_unknown, required_text
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
+from app.domain.json_object import Json
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.schema_faults import schema_fault
 from app.domain.tools.tools import TOOL_NAME
@@ -23,8 +24,6 @@ _NAME: Final = pattern(TOOL_NAME)
 _FUNCTION_KEYS: Final = ("name", "description", "parameters", "strict")
 _NEEDS_TOOLS: Final = ("tool_choice", "parallel_tool_calls")
 """Parameters that the hosted API refuses without tools."""
-
-Json = dict[str, Any]
 
 
 def check_tools(param: str, value: Any) -> None:
