@@ -7,7 +7,7 @@ Source: the hosted graders guide and SDK types, and this project's catalogue (`d
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.kinds.multi import MultiGrader
@@ -35,6 +35,16 @@ def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
         return AutoGrader.model_validate(sent)
     grader: AnyGrader = read_of(_MODELS, sent, beside=(AUTO,))
     return grader
+
+
+def unused_parts(sent: Any) -> tuple[str, ...]:
+    """Returns the names of the parts that a grader holds and does not score by; none for what is no
+    grader.
+    """
+    try:
+        return read_grader(sent).unused_parts
+    except ValidationError:
+        return ()
 
 
 def passing_score(kind: str) -> float | None:
