@@ -103,7 +103,7 @@ class BodyGuard:
             reply = envelope(400, f"The request body is not usable JSON: {problem}.")
             await reply(scope, receive, send)
             return
-        await self._app(scope, _replayed(content, receive), send)
+        await self._app(scope, replayed(content, receive), send)
 
 
 def _upload_limit(path: str) -> int | None:
@@ -237,14 +237,15 @@ def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
     return counted
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Returns a `receive` that delivers a body which was read already, and then what follows it."""
     sent = False
 
-    async def replayed() -> Message:
+    async def again() -> Message:
         nonlocal sent
         if sent:
             return await receive()
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replayed
+    return again
