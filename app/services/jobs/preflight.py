@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.walk import Kind
-from app.domain.errors import EndpointRefused, InvalidRequest, NotFound
+from app.domain.errors import EndpointRefused, NotFound
 from app.domain.graders.kinds.multi import MAX_CHILDREN
-from app.domain.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport
+from app.domain.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
 from app.domain.preflight_issues import PreflightIssue
@@ -141,8 +141,8 @@ class PreflightService:
         judges = list(islice(needed(method, Kind.JUDGE), MAX_CHILDREN))
         known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
         return [
-            *(_issue(unknown_judge(name, param)) for param, name in judges if name not in known),
-            *(_issue(no_embeddings(param)) for param, _ in self._without_embeddings(method)),
+            *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
+            *(issue_of(no_embeddings(param)) for param, _ in self._without_embeddings(method)),
         ]
 
     def _without_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
@@ -250,10 +250,6 @@ class PreflightService:
             return None
         async with self._database.tenant(self._tenant) as unit:
             return pace_of(await unit.jobs.recent_usage(base.name))
-
-
-def _issue(fault: InvalidRequest) -> PreflightIssue:
-    return PreflightIssue("error", fault.code or "invalid_value", fault.message, fault.param)
 
 
 def _others(findings: Sequence[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
