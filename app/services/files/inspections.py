@@ -54,4 +54,5 @@ def _as_answers() -> Iterator[None]:
 
 
 def content_gone() -> InvalidRequest:
-    return InvalidRequest("The content of a file is gone.", param="training_file")
+    message = "The content of a file is gone: upload the file again."
+    return InvalidRequest(message, param="training_file")

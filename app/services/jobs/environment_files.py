@@ -60,7 +60,8 @@ class EnvironmentFiles:
                 return await self._ports.inspections.run(self._tenant, tasks_of, environment, path)
         except FileNotFoundError as error:
             raise InvalidRequest(
-                f"The content of the environment's file {environment.problem_file} is gone.",
+                f"The content of the environment's file {environment.problem_file} is gone: "
+                "upload the file again.",
                 param=FILE_PARAM,
                 code="file_not_found",
             ) from error

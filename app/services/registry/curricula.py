@@ -171,7 +171,9 @@ class CurriculumService(RegistryService):
                 await asyncio.to_thread(counter.feed, block)
         except FileNotFoundError as error:
             raise InvalidRequest(
-                f"The content of {param} {row.id} is gone.", param=param, code="file_not_found"
+                f"The content of {param} {row.id} is gone: upload the file again.",
+                param=param,
+                code="file_not_found",
             ) from error
         counter.end()
         if counter.first_too_many is not None:
