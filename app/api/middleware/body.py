@@ -6,7 +6,6 @@ that uploads and streams pass through unbuffered.
 
 import asyncio
 import json
-import math
 import re
 from typing import Any, Final
 
@@ -17,7 +16,12 @@ from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
 from app.domain.storable_text import UNSTORABLE
-from app.domain.strict_json import MAX_VALUES, has_too_many_values
+from app.domain.strict_json import (
+    MAX_VALUES,
+    finite_number,
+    has_too_many_values,
+    refuse_constant,
+)
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 _FORM_BYTES: Final = 1024 * 1024
@@ -139,8 +143,8 @@ def json_problem(body: bytes) -> str | None:
     try:
         value = json.loads(
             body,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
+            parse_constant=refuse_constant,
+            parse_float=finite_number,
             object_pairs_hook=_object,
         )
         _check_shape(value, body)
@@ -154,17 +158,6 @@ def json_problem(body: bytes) -> str | None:
     except ValueError as error:
         return str(error)
     return None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is out of range")
-    return number
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
