@@ -33,6 +33,12 @@ class InvalidRequest(RequestError):
     pass
 
 
+def missing_parameter(param: str) -> InvalidRequest:
+    """Returns the error of a call without a parameter that it must have."""
+    message = f"Missing required parameter: '{param}'."
+    return InvalidRequest(message, param=param, code="missing_required_parameter")
+
+
 class WrongState(InvalidRequest):
     default_code = "invalid_state"
 

@@ -6,13 +6,12 @@ from typing import Any, Final
 from app.domain.chat.faults import (
     invalid_type,
     invalid_value,
-    missing,
     not_one_of,
     unsupported_value,
 )
 from app.domain.chat.messages import optional_text, refuse_unknown, required_text
 from app.domain.documents.pointers import parameter
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.json_object import Json
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.schema_faults import schema_fault
@@ -76,7 +75,7 @@ def _check_tool(tool: Any, place: str) -> None:
     if not isinstance(tool, dict):
         raise invalid_type(place, "an object", tool)
     if "type" not in tool:
-        raise missing(f"{place}.type")
+        raise missing_parameter(f"{place}.type")
     if tool["type"] != "function":
         raise unsupported_value(f"{place}.type", tool["type"], ("function",))
     refuse_unknown(tool, ("type", "function"), place)
@@ -93,7 +92,7 @@ def _check_tool(tool: Any, place: str) -> None:
 
 def _check_name(function: Any, place: str, *, known: tuple[str, ...]) -> None:
     if function is None:
-        raise missing(place)
+        raise missing_parameter(place)
     if not isinstance(function, dict):
         raise invalid_type(place, "an object", function)
     refuse_unknown(function, known, place)

@@ -16,7 +16,7 @@ from typing_extensions import override
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import is_blank
 from app.domain.data.files import FileRow, NewFile
-from app.domain.errors import InvalidRequest, NotFound, RequestError
+from app.domain.errors import InvalidRequest, NotFound, RequestError, missing_parameter
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
     MAX_ROWS,
@@ -62,7 +62,7 @@ class CurriculumService(RegistryService):
         """Raises `InvalidRequest` for a file that is none, holds too many rows, or is missing."""
         _check_sent(sent)
         if sent["training"] == SentData(None, None):
-            raise _missing("training_file")
+            raise missing_parameter("training_file")
         made: list[str] = []
         try:
             definition = await self._definition(sent, made)
@@ -226,12 +226,6 @@ def _check_sent(sent: dict[CurriculumPart, SentData]) -> None:
                 param=split,
                 code="invalid_value",
             )
-
-
-def _missing(param: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter"
-    )
 
 
 def _constantly(new: NewFile) -> Callable[[], NewFile]:
