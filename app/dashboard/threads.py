@@ -1,8 +1,8 @@
-"""Makes replies of pages on threads of their own, one at a time for each organization.
+"""Makes replies of pages on threads of their own, one at a time for each project.
 
 A page of a long job takes tens of milliseconds, which the event loop would take from all other
-requests. One organization's many pages wait for each other and leave threads to the pages of
-others.
+requests. One project's many pages wait for each other, and the pages of one organization leave a
+thread to another's.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,9 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.shared_slots import SharedSlots
 
 Made = TypeVar("Made")
-_THREADS: Final = ThreadPoolExecutor(max_workers=4, thread_name_prefix="pages")
-_SLOTS: Final = SharedSlots(None)
+_AT_ONCE: Final = 4
+_THREADS: Final = ThreadPoolExecutor(max_workers=_AT_ONCE, thread_name_prefix="pages")
+_SLOTS: Final = SharedSlots(None, of_organization=_AT_ONCE - 1)
 """The pool limits the pages of all organizations together."""
 
 

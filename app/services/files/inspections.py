@@ -19,12 +19,12 @@ _AT_ONCE: Final = 3
 
 
 class Inspections:
-    """A few at once in all, and one of each organization: so many cores at most are spent on
-    reading, and one organization's files cannot occupy all of them.
+    """A few at once in all, and one of each project: so many cores at most are spent on reading,
+    and the files of one organization leave a slot to another's.
     """
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
-        self.slots = SharedSlots(at_once)
+        self.slots = SharedSlots(at_once, of_organization=max(1, at_once - 1))
         self._processes = CapacityLimiter(at_once)
         """As many as slots, so that it admits each caller that holds one."""
 

@@ -17,7 +17,7 @@ def tenant(project: str, organization: str) -> Tenant:
 MINE, THEIRS = tenant("mine", "one"), tenant("theirs", "other")
 
 
-async def test_an_organization_waits_for_its_own_work_and_delays_no_other() -> None:
+async def test_an_organization_leaves_a_process_to_another() -> None:
     inspections = Inspections()
     assert await inspections.run(MINE, abs, -1) == 1  # a process takes a moment to start
     of_several = [tenant(f"mine{n % 4}", "one") for n in range(8)]
