@@ -7,7 +7,7 @@ Source: the hosted graders guide and SDK types, and this project's catalogue (`d
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.kinds.multi import MultiGrader
@@ -43,7 +43,7 @@ def unused_parts(sent: Any) -> tuple[str, ...]:
     """
     try:
         return read_grader(sent).unused_parts
-    except ValidationError:
+    except ValueError:  # pydantic raises its two kinds
         return ()
 
 

@@ -180,8 +180,9 @@ async def test_a_prompt_is_bounded_as_a_whole() -> None:
     parts = ["{{ item.long }}"] * 5_000
     spec = ScoreModelGrader.model_validate({**SPEC, "input": [{"role": "user", "content": parts}]})
     request = replace(REQUEST, item={"long": "x" * 200_000})
-    result = await ScoreModelScorer(spec, judges, source="j").score(request)
-    assert (result.score, result.errors.raised) == (0.0, ("other_error",))
+    with pytest.raises(ScoreFault) as caught:
+        await ScoreModelScorer(spec, judges, source="j").score(request)
+    assert caught.value.kind == "item_unreadable"
     assert judges.asked == []
     fits = replace(REQUEST, item={"long": "x" * 400})
     assert (await ScoreModelScorer(spec, judges, source="j").score(fits)).score == 1.0

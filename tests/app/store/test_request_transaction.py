@@ -8,13 +8,16 @@ import pytest
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
 from app.store import request_transaction
+from app.store.database import Database
+from tests.support import stack
 from tests.support.store.rows import Rows
 
 
 async def test_one_organization_leaves_a_transaction_to_another(
-    rows: Rows, monkeypatch: pytest.MonkeyPatch
+    rows: Rows, database: stack.Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_transaction, "_SLOT_TIMEOUT_S", 0.0)
+    app = Database(database.app_url)
     sibling = replace(rows.first, project_id=ProjectId("proj_sibling"))
     stranger = replace(
         rows.first,
@@ -22,11 +25,12 @@ async def test_one_organization_leaves_a_transaction_to_another(
         project_id=ProjectId("proj_other"),
     )
     async with AsyncExitStack() as held:
+        held.push_async_callback(app.dispose)
         for _ in range(3):
-            await held.enter_async_context(rows.app.request(rows.first))
+            await held.enter_async_context(app.request(rows.first))
         with pytest.raises(Unavailable, match="Too many requests"):
-            await held.enter_async_context(rows.app.request(rows.first))
-        await held.enter_async_context(rows.app.request(sibling))
+            await held.enter_async_context(app.request(rows.first))
+        await held.enter_async_context(app.request(sibling))
         with pytest.raises(Unavailable, match="Too many requests"):
-            await held.enter_async_context(rows.app.request(sibling))
-        await held.enter_async_context(rows.app.request(stranger))
+            await held.enter_async_context(app.request(sibling))
+        await held.enter_async_context(app.request(stranger))
