@@ -39,6 +39,12 @@ def missing_parameter(param: str) -> InvalidRequest:
     return InvalidRequest(message, param=param, code="missing_required_parameter")
 
 
+def refused_value(param: str, reason: str) -> InvalidRequest:
+    """Returns the error of a value; `reason` is a clause about it without a full stop."""
+    message = f"Invalid value for '{param}': {reason}."
+    return InvalidRequest(message, param=param, code="invalid_value")
+
+
 class WrongState(InvalidRequest):
     default_code = "invalid_state"
 

@@ -17,7 +17,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 
 _MAX_LISTED: Final = 20
 _MAX_COMPARED: Final = 80
@@ -108,8 +108,7 @@ def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> In
         message = f"Invalid value for '{param}': {feature}."
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
     if field.expected is not None:
-        message = f"Invalid value for '{param}': it must be {field.expected}."
-        return InvalidRequest(message, param=param, code="invalid_value")
+        return refused_value(param, f"it must be {field.expected}")
     hint = _hint(field, elsewhere)
     message = f"Unknown parameter: '{param}'.{hint}"
     if field.closed:
