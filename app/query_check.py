@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 
 EMPTY_QUERY_VALUES: Final = "empty_query_values"
 """Key of a request's state: the names of the query parameters that were sent without a value."""
@@ -40,11 +40,7 @@ def check_query(request: Request) -> None:
     for name in request.query_params:
         if len(request.query_params.getlist(name)) > 1 and not known.get(name, False):
             shown = name[:_SHOWN]
-            raise InvalidRequest(
-                f"Invalid value for '{shown}': it was sent more than once.",
-                param=shown,
-                code="invalid_value",
-            )
+            raise refused_value(shown, "it was sent more than once")
 
 
 def _declared(route: APIRoute) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""Tokens per second of the CPU engine over HTTP beside what else samples on a CPU, in one run.
+"""Tokens per second of the CPU engine over HTTP beside other samplers on a CPU, in one run.
 
 Two cells, both fp32, temperature 1, no stop token, a LoRA of rank 8 on all linear layers, the same
 prompts and the same number of threads:

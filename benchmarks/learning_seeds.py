@@ -1,4 +1,4 @@
-"""Does it learn? Whole jobs over real HTTP, one per seed, on a stack of their own.
+"""Measures whether jobs learn: whole jobs over real HTTP, one per seed, on a stack of their own.
 
 Prints, per seed: held-out mean reward of the base and of the tuned model with the paired 95 %
 interval, wasted tool calls per rollout before and after (as the example grader counts them), and

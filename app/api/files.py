@@ -17,7 +17,7 @@ from app.api.support.errors import responses
 from app.api.support.idempotency_check import idempotency_check
 from app.api.support.multipart import StreamedForm
 from app.domain.data.files import LISTED_PURPOSES, PURPOSES, NewFile
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, missing_parameter
 
 router = APIRouter(prefix="/v1/files", tags=["Files"])
 
@@ -148,11 +148,7 @@ async def get_content(file_id: str, services: Downloading) -> StreamingResponse:
 def _purpose(form: StreamedForm) -> str:
     value = form.fields.get("purpose", "")
     if not value:
-        raise InvalidRequest(
-            "Missing required parameter: 'purpose'.",
-            param="purpose",
-            code="missing_required_parameter",
-        )
+        raise missing_parameter("purpose")
     return value[:_MAX_PURPOSE]
 
 

@@ -11,7 +11,7 @@ from app.api.schemas.job_replies import FineTuningJob
 from app.api.schemas.jobs import CreateFineTuningJob, ResumeFineTuningJob
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
-from app.domain.errors import InvalidRequest
+from app.domain.errors import refused_value
 from app.domain.jobs.usage import NO_CAPS
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
@@ -48,11 +48,7 @@ async def list_jobs(
     """Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair."""
     pairs = _metadata_filter(request)
     if pairs and metadata is not None:
-        raise InvalidRequest(
-            "Invalid value for 'metadata': 'null' and pairs exclude each other; send one of them.",
-            param="metadata",
-            code="invalid_value",
-        )
+        raise refused_value("metadata", "'null' and pairs exclude each other; send one of them")
     jobs, has_more = await services.jobs().page(
         after=after,
         limit=limit,

@@ -6,12 +6,12 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from app.api.schemas.jobs import CreateFineTuningJob
-from app.api.schemas.preflight import FineTuningJobValidation, fault_of, read_call
+from app.api.schemas.preflight import FineTuningJobValidation, read_call
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 from app.api.support.hang_up import unless_client_hangs_up
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.preflight import PreflightReport
+from app.domain.jobs.preflight import PreflightReport, issue_of
 from app.factory.project import Factory
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
@@ -52,7 +52,7 @@ async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
             new = new.with_grader(call.grader_choice)
             if refusal is None:
                 refusal = await services.job_creation().refusal(new.with_files(call.body))
-        found = [] if refusal is None else [fault_of(refusal)]
+        found = [] if refusal is None else [issue_of(refusal)]
         # The first error is the one that a create call answers with.
         findings = [*faults, *found] if new is None else [*found, *faults]
         report = await services.preflight().check(call.body, new, [*findings, *call.warnings])

@@ -17,7 +17,7 @@ from app.domain.environments.environments import FILE_PARAM, built_in
 from app.domain.errors import InvalidRequest
 from app.domain.exit_codes import FAILED
 from app.domain.graders.choice import GraderChoice
-from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport
+from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.preflight_issues import PreflightIssue
 from app.preflight.call import (
@@ -132,8 +132,7 @@ def _with_environment(
     try:
         tasks = tasks_of(source, None if named is None else Path(named))
     except InvalidRequest as fault:
-        code = fault.code or "invalid_value"
-        findings.append(PreflightIssue("error", code, fault.message, fault.param))
+        findings.append(issue_of(fault))
         return body, files
     except OSError:
         message = f"{named} is not a file."
@@ -159,8 +158,7 @@ def _with_grader(
     try:
         choice = choose_from_files(training, held_out, auto, response_format)
     except InvalidRequest as fault:
-        code = fault.code or "invalid_value"
-        findings.append(PreflightIssue("error", code, fault.message, fault.param))
+        findings.append(issue_of(fault))
         return body, None
     findings += choice_warnings(choice)
     return with_grader(body, choice), choice

@@ -50,25 +50,25 @@ class Compared:
 
 @router.get("/jobs/compare")
 async def compare_page(
-    guest: SignedIn, ids: Annotated[list[str] | None, Query()] = None
+    visitor: SignedIn, ids: Annotated[list[str] | None, Query()] = None
 ) -> Response:
     """Shows curves of some jobs on one axis each. `ids` is repeated, or separated by commas."""
     chosen = list(dict.fromkeys(one for part in ids or () for one in part.split(",") if one))
     if not 1 < len(chosen) <= _MOST:
         raise InvalidRequest(f"Choose from 2 to {_MOST} jobs of the list to compare them.")
-    jobs = [await guest.services.jobs().get(job_id) for job_id in chosen]
-    ends = await guest.services.metrics().ends(chosen, LISTED)
+    jobs = [await visitor.services.jobs().get(job_id) for job_id in chosen]
+    ends = await visitor.services.metrics().ends(chosen, LISTED)
     wanted = {curve for *_, curve in _COMPARED} | {
         _outcome(job, s) for job in jobs for _, s in _SIDES
     }
-    packed = [await guest.services.metrics().packed(job.id, sorted(wanted)) for job in jobs]
+    packed = [await visitor.services.metrics().packed(job.id, sorted(wanted)) for job in jobs]
     labels = _labels(jobs)
 
     def made() -> Response:
         curves = [_read(one) for one in packed]
         return page(
             "compare.html",
-            form_token=guest.form_token,
+            form_token=visitor.form_token,
             listed=[
                 Compared(job, label, standing(job, ends.get(job.id, [])), _others(chosen, job.id))
                 for job, label in zip(jobs, labels, strict=True)
@@ -76,7 +76,7 @@ async def compare_page(
             charts=[chart for chart in _charts(jobs, labels, curves) if chart.lines],
         )
 
-    return await guest.on_thread(made)
+    return await visitor.on_thread(made)
 
 
 def _others(chosen: Sequence[str], left_out: str) -> str:
@@ -130,17 +130,17 @@ def _charts(
 
 @router.get("/jobs/{job_id}/rows")
 async def pass_rates_page(
-    job_id: str, guest: SignedIn, split: Split = "valid", at_least: _Reward = 1.0
+    job_id: str, visitor: SignedIn, split: Split = "valid", at_least: _Reward = 1.0
 ) -> Response:
     """Shows how many rows are never, sometimes and always right, over the steps."""
-    job = await guest.services.jobs().get(job_id)
-    counts = await guest.services.rollouts().pass_counts(job_id, split, at_least=at_least)
+    job = await visitor.services.jobs().get(job_id)
+    counts = await visitor.services.rollouts().pass_counts(job_id, split, at_least=at_least)
 
     def made() -> Response:
         rows = _first_and_last(counts)
         return page(
             "pass_rates.html",
-            form_token=guest.form_token,
+            form_token=visitor.form_token,
             job=job,
             split=split,
             splits=list(SPLITS),
@@ -150,7 +150,7 @@ async def pass_rates_page(
             more_rows=max(0, len(rows) - _ROWS),
         )
 
-    return await guest.on_thread(made)
+    return await visitor.on_thread(made)
 
 
 def _pass_chart(counts: Sequence[PassCount]) -> Chart | None:

@@ -10,7 +10,7 @@ from app.dashboard.charts import chart_of, charts
 from app.dashboard.pages import HEADERS, page, wants_part
 from app.dashboard.refusals import PageRoute
 from app.dashboard.standings import LISTED, standing
-from app.dashboard.visitors import Guest, OwnForm, SignedIn
+from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import NotFound
 from app.domain.jobs.findings import findings, watched_by
 from app.domain.jobs.gain_findings import looks_at, report_finding, validated_steps
@@ -31,14 +31,14 @@ After = Annotated[str | None, Query(max_length=128)]
 
 @router.get("/")
 async def home(
-    request: Request, guest: SignedIn, status: JobStatus | None = None, after: After = None
+    request: Request, visitor: SignedIn, status: JobStatus | None = None, after: After = None
 ) -> Response:
-    jobs, more = await guest.services.jobs().page(after=after, limit=_PAGE, status=status)
-    ends = await guest.services.metrics().ends([job.id for job in jobs], LISTED)
-    return await guest.on_thread(
+    jobs, more = await visitor.services.jobs().page(after=after, limit=_PAGE, status=status)
+    ends = await visitor.services.metrics().ends([job.id for job in jobs], LISTED)
+    return await visitor.on_thread(
         lambda: page(
             "jobs_part.html" if wants_part(request) else "jobs.html",
-            form_token=guest.form_token,
+            form_token=visitor.form_token,
             listed=[(job, standing(job, ends.get(job.id, []))) for job in jobs],
             more=more,
             status=status,
@@ -52,25 +52,27 @@ async def home(
 async def job_page(
     request: Request,
     job_id: str,
-    guest: SignedIn,
+    visitor: SignedIn,
     seen: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """Shows a job. A page that renews itself gets 204 while nothing is new."""
-    job = await guest.services.jobs().get(job_id)
-    events, more_events = await guest.services.events().messages(job_id, after=None, limit=_EVENTS)
+    job = await visitor.services.jobs().get(job_id)
+    events, more_events = await visitor.services.events().messages(
+        job_id, after=None, limit=_EVENTS
+    )
     place = job.queue.position if job.queue else ""
     newest = events[0].id if events else ""
     state = f"{job.status}.{job.step}.{newest}.{place}.{job.estimated_finish or ''}"
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
-    [last, *_], _ = await guest.services.events().page(job_id, after=None, limit=1)
-    curves = await guest.services.metrics().packed(job_id)
-    ends = (await guest.services.metrics().ends([job_id], LISTED)).get(job_id, [])
-    report, rewards = await _report(guest, job), await _row_rewards(guest, job, ends)
-    return await guest.on_thread(
+    [last, *_], _ = await visitor.services.events().page(job_id, after=None, limit=1)
+    curves = await visitor.services.metrics().packed(job_id)
+    ends = (await visitor.services.metrics().ends([job_id], LISTED)).get(job_id, [])
+    report, rewards = await _report(visitor, job), await _row_rewards(visitor, job, ends)
+    return await visitor.on_thread(
         lambda: page(
             "job_part.html" if wants_part(request) else "job.html",
-            form_token=guest.form_token,
+            form_token=visitor.form_token,
             job=job,
             state=state,
             last_event=last.id,
@@ -109,7 +111,7 @@ def _shown(
 
 
 async def _row_rewards(
-    guest: Guest, job: Job, ends: Sequence[MetricPoint]
+    visitor: Visitor, job: Job, ends: Sequence[MetricPoint]
 ) -> tuple[RowRewards, RowRewards] | tuple[()]:
     """Returns the mean reward of each row in the first and in the last validation; nothing where
     there are no two of them.
@@ -117,7 +119,7 @@ async def _row_rewards(
     steps = validated_steps(watched_by(job.method), ends)
     if steps is None:
         return ()
-    means = await guest.services.rollouts().row_means(job.id, "valid", steps=steps)
+    means = await visitor.services.rollouts().row_means(job.id, "valid", steps=steps)
     rewards: dict[int, dict[int, float]] = {step: {} for step in steps}
     for mean in means:
         if mean.reward is not None:
@@ -125,39 +127,39 @@ async def _row_rewards(
     return rewards[steps[0]], rewards[steps[1]]
 
 
-async def _report(guest: Guest, job: Job) -> dict[str, Any] | None:
+async def _report(visitor: Visitor, job: Job) -> dict[str, Any] | None:
     if job.status is not JobStatus.SUCCEEDED:
         return None
     try:
-        return await guest.services.rollouts().report(job.id)
+        return await visitor.services.rollouts().report(job.id)
     except NotFound:
         return None
 
 
 @router.get("/jobs/{job_id}/events")
-async def events_page(job_id: str, guest: SignedIn, after: After = None) -> Response:
-    job = await guest.services.jobs().get(job_id)
-    events, more = await guest.services.events().messages(job_id, after=after, limit=100)
-    return await guest.on_thread(
+async def events_page(job_id: str, visitor: SignedIn, after: After = None) -> Response:
+    job = await visitor.services.jobs().get(job_id)
+    events, more = await visitor.services.events().messages(job_id, after=after, limit=100)
+    return await visitor.on_thread(
         lambda: page(
-            "events.html", form_token=guest.form_token, job=job, events=events, more_events=more
+            "events.html", form_token=visitor.form_token, job=job, events=events, more_events=more
         )
     )
 
 
 @router.post("/jobs/{job_id}/pause")
-async def pause(job_id: str, guest: SignedIn, _form: OwnForm) -> Response:
-    return _back_to(await guest.services.jobs().pause(job_id))
+async def pause(job_id: str, visitor: SignedIn, _form: OwnForm) -> Response:
+    return _back_to(await visitor.services.jobs().pause(job_id))
 
 
 @router.post("/jobs/{job_id}/resume")
-async def resume(job_id: str, guest: SignedIn, _form: OwnForm) -> Response:
-    return _back_to(await guest.services.jobs().resume(job_id))
+async def resume(job_id: str, visitor: SignedIn, _form: OwnForm) -> Response:
+    return _back_to(await visitor.services.jobs().resume(job_id))
 
 
 @router.post("/jobs/{job_id}/cancel")
-async def cancel(job_id: str, guest: SignedIn, _form: OwnForm) -> Response:
-    return _back_to(await guest.services.jobs().cancel(job_id))
+async def cancel(job_id: str, visitor: SignedIn, _form: OwnForm) -> Response:
+    return _back_to(await visitor.services.jobs().cancel(job_id))
 
 
 def _back_to(job: Job) -> Response:

@@ -50,20 +50,20 @@ class Pair:
 
 
 @router.get("/jobs/{job_id}/report")
-async def report_page(job_id: str, guest: SignedIn) -> Response:
+async def report_page(job_id: str, visitor: SignedIn) -> Response:
     """Shows the report. Answers 404, with the reason, for a job that has none."""
-    job = await guest.services.jobs().get(job_id)
-    report = await guest.services.rollouts().report(job_id)
+    job = await visitor.services.jobs().get(job_id)
+    report = await visitor.services.rollouts().report(job_id)
     steps = [0, report["step"]]
     split: Split = REPORT
-    means = await guest.services.rollouts().row_means(job_id, split, steps=steps)
+    means = await visitor.services.rollouts().row_means(job_id, split, steps=steps)
     if not means:
         split = _FALLBACK
-        means = await guest.services.rollouts().row_means(job_id, split, steps=steps)
-    return await guest.on_thread(
+        means = await visitor.services.rollouts().row_means(job_id, split, steps=steps)
+    return await visitor.on_thread(
         lambda: page(
             "report.html",
-            form_token=guest.form_token,
+            form_token=visitor.form_token,
             job=job,
             report=report,
             comparisons=list(_comparisons(report)),

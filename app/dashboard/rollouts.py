@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.dashboard.pages import HEADERS, page
 from app.dashboard.refusals import PageRoute
 from app.dashboard.transcripts import answer, grader_notes, transcript
-from app.dashboard.visitors import Guest, SignedIn
+from app.dashboard.visitors import SignedIn, Visitor
 from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.rollouts.metric_meanings import SPLITS
@@ -64,9 +64,11 @@ class Filter(BaseModel):
 
 
 @router.get("/rollouts")
-async def rollouts_page(job_id: str, guest: SignedIn, sent: Annotated[Filter, Query()]) -> Response:
-    job = await guest.services.jobs().get(job_id)
-    rows, more = await guest.services.rollouts().page(
+async def rollouts_page(
+    job_id: str, visitor: SignedIn, sent: Annotated[Filter, Query()]
+) -> Response:
+    job = await visitor.services.jobs().get(job_id)
+    rows, more = await visitor.services.rollouts().page(
         job_id,
         sent.to_filter(),
         after=sent.after,
@@ -74,10 +76,10 @@ async def rollouts_page(job_id: str, guest: SignedIn, sent: Annotated[Filter, Qu
         order_by=sent.order_by,
         descending=sent.newest,
     )
-    return await guest.on_thread(
+    return await visitor.on_thread(
         lambda: page(
             "rollouts.html",
-            form_token=guest.form_token,
+            form_token=visitor.form_token,
             job=job,
             listed=[(row, answer(row)) for row in rows],
             more=more,
@@ -90,18 +92,18 @@ async def rollouts_page(job_id: str, guest: SignedIn, sent: Annotated[Filter, Qu
 
 
 @router.get("/rollouts/{rollout_id}")
-async def rollout_page(job_id: str, rollout_id: str, guest: SignedIn) -> Response:
-    job = await guest.services.jobs().get(job_id)
-    row = await guest.services.rollouts().get(job_id, rollout_id)
-    siblings = await _group(guest, job_id, split=row.split, step=row.step, row=row.prompt_index)
-    earlier, later = await _neighbours(guest, row)
-    sources = await guest.services.sent_requests().sources(job, row)
+async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Response:
+    job = await visitor.services.jobs().get(job_id)
+    row = await visitor.services.rollouts().get(job_id, rollout_id)
+    siblings = await _group(visitor, job_id, split=row.split, step=row.step, row=row.prompt_index)
+    earlier, later = await _neighbours(visitor, row)
+    sources = await visitor.services.sent_requests().sources(job, row)
     order = [one["row"].id for one in siblings]
     place = order.index(row.id) if row.id in order else -1
-    return await guest.on_thread(
+    return await visitor.on_thread(
         lambda: page(
             "rollout.html",
-            form_token=guest.form_token,
+            form_token=visitor.form_token,
             job=job,
             row=row,
             transcript=transcript(row),
@@ -117,9 +119,9 @@ async def rollout_page(job_id: str, rollout_id: str, guest: SignedIn) -> Respons
     )
 
 
-async def _neighbours(guest: Guest, row: RolloutRow) -> list[RolloutRow | None]:
+async def _neighbours(visitor: Visitor, row: RolloutRow) -> list[RolloutRow | None]:
     """Returns the best rollouts of the same row at the step before and after."""
-    means = await guest.services.rollouts().row_means(
+    means = await visitor.services.rollouts().row_means(
         row.job_id, row.split, prompt_index=row.prompt_index
     )
     steps = [mean.step for mean in means]
@@ -130,16 +132,16 @@ async def _neighbours(guest: Guest, row: RolloutRow) -> list[RolloutRow | None]:
         group: Sequence[Mapping[str, Any]] = ()
         if step is not None:
             group = await _group(
-                guest, row.job_id, split=row.split, step=step, row=row.prompt_index
+                visitor, row.job_id, split=row.split, step=step, row=row.prompt_index
             )
         found.append(group[0]["row"] if group else None)
     return found
 
 
 @router.get("/rollouts/{rollout_id}/raw.json")
-async def raw(job_id: str, rollout_id: str, guest: SignedIn) -> Response:
-    row = await guest.services.rollouts().get(job_id, rollout_id)
-    return await guest.on_thread(lambda: _raw(row))
+async def raw(job_id: str, rollout_id: str, visitor: SignedIn) -> Response:
+    row = await visitor.services.rollouts().get(job_id, rollout_id)
+    return await visitor.on_thread(lambda: _raw(row))
 
 
 def _raw(row: RolloutRow) -> Response:
@@ -153,24 +155,24 @@ async def row_page(
     job_id: str,
     split: Split,
     index: _Number,
-    guest: SignedIn,
+    visitor: SignedIn,
     before: _Number | None = None,
     now: _Number | None = None,
 ) -> Response:
     """Shows a row at two steps side by side, by default the first and the last one."""
-    job = await guest.services.jobs().get(job_id)
-    means = await guest.services.rollouts().row_means(job_id, split, prompt_index=index)
+    job = await visitor.services.jobs().get(job_id)
+    means = await visitor.services.rollouts().row_means(job_id, split, prompt_index=index)
     if not means:
         raise NotFound(f"Job {job_id} has no {split} rollouts of row {index}.")
     steps = [mean.step for mean in means]
     chosen = (steps[0] if before is None else before, steps[-1] if now is None else now)
     groups = [
-        (step, await _group(guest, job_id, split=split, step=step, row=index)) for step in chosen
+        (step, await _group(visitor, job_id, split=split, step=step, row=index)) for step in chosen
     ]
-    return await guest.on_thread(
+    return await visitor.on_thread(
         lambda: page(
             "row.html",
-            form_token=guest.form_token,
+            form_token=visitor.form_token,
             job=job,
             split=split,
             index=index,
@@ -191,12 +193,12 @@ def _sample(row: RolloutRow) -> int:
 
 
 async def _group(
-    guest: Guest, job_id: str, *, split: Split, step: int, row: int
+    visitor: Visitor, job_id: str, *, split: Split, step: int, row: int
 ) -> Sequence[Mapping[str, Any]]:
     """Returns the rollouts of one row at one step, best first, lost ones last, each with its
     reward less the group's mean.
     """
-    rows, _ = await guest.services.rollouts().page(
+    rows, _ = await visitor.services.rollouts().page(
         job_id,
         RolloutFilter(split=split, step=step, prompt_index=row),
         after=None,

@@ -64,7 +64,7 @@ async def sign_in(request: Request) -> Response:
 
 
 @router.post("/sign-out")
-async def sign_out(request: Request, _guest: SignedIn, _form: OwnForm) -> Response:
+async def sign_out(request: Request, _visitor: SignedIn, _form: OwnForm) -> Response:
     await context_of(request.app).dashboard_sessions().end(request.cookies[COOKIE])
     reply = RedirectResponse("/sign-in", status_code=303, headers=dict(HEADERS))
     clear_cookie(reply, request)

@@ -23,14 +23,14 @@ _LastId = Annotated[str | None, Header(alias=LAST_EVENT_ID, max_length=128)]
 async def stream(
     request: Request,
     job_id: str,
-    guest: Streaming,
+    visitor: Streaming,
     after: _Id = None,
     last_event_id: _LastId = None,
 ) -> Response:
     """Sends `news` for each event behind `after` and each change of the job's state. Answers 204,
     after which a browser does not connect again, for a job that has ended.
     """
-    opened = await guest.services.streams().open(
+    opened = await visitor.services.streams().open(
         job_id, after=after, last_event_id=last_event_id, with_points=False
     )
     if opened is None:

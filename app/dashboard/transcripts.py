@@ -7,9 +7,10 @@ turns are left out, and both are said.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from app.dashboard.formats import CUT_AT, cut, pretty
+from app.domain.json_object import Json
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.spans import prompt_messages
 
@@ -20,7 +21,6 @@ _SHOWN_CHARACTERS: Final = 200_000
 """Characters of a whole transcript; each text keeps its beginning."""
 _LEAST: Final = 200
 _GLIMPSE: Final = 160
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class SignInRequired(AuthenticationFailed):
     """The request has no session, or one that has ended."""
 
 
-class Guest:
+class Visitor:
     """A signed-in visitor: the owner of a session, with the services of their project."""
 
     def __init__(self, owner: SessionOwner, services: Factory) -> None:
@@ -46,10 +46,10 @@ class Guest:
 
     async def on_thread(self, make: Callable[[], Response]) -> Response:
         """Makes a reply on a thread, so that no other request waits for it."""
-        return await made_on_thread(self.owner.tenant.project_id, make)
+        return await made_on_thread(self.owner.tenant, make)
 
 
-async def _guest(request: Request) -> AsyncIterator[Guest]:
+async def _visitor(request: Request) -> AsyncIterator[Visitor]:
     """Yields the visitor, whose request counts among the project's open ones until the reply is
     sent. Pages have a rate of their own, so that an open dashboard takes none of the rate of calls.
     """
@@ -65,7 +65,7 @@ async def _guest(request: Request) -> AsyncIterator[Guest]:
                 "Close some of them, and reload this one in a minute.",
                 retry_after_s=quota.reset_s,
             )
-        yield Guest(owner, Factory(context, owner.tenant))
+        yield Visitor(owner, Factory(context, owner.tenant))
 
 
 async def signed_in(request: Request) -> SessionOwner:
@@ -81,10 +81,10 @@ async def signed_in(request: Request) -> SessionOwner:
         raise SignInRequired(ended.message) from ended
 
 
-async def _streaming(request: Request, guest: "SignedIn") -> AsyncIterator[Guest]:
+async def _streaming(request: Request, visitor: "SignedIn") -> AsyncIterator[Visitor]:
     """Yields the visitor, who holds one of the project's streams until it has ended."""
-    with context_of(request.app).streams.taken(guest.owner.tenant.project_id):
-        yield guest
+    with context_of(request.app).streams.taken(visitor.owner.tenant.project_id):
+        yield visitor
 
 
 async def sent_form(request: Request) -> Mapping[str, str]:
@@ -101,11 +101,11 @@ async def sent_form(request: Request) -> Mapping[str, str]:
     return fields
 
 
-async def _own_form(request: Request, guest: "SignedIn") -> Mapping[str, str]:
+async def _own_form(request: Request, visitor: "SignedIn") -> Mapping[str, str]:
     """Returns the fields of a form that was made for the visitor's own session."""
     fields = await sent_form(request)
     sent = fields.get(FORM_TOKEN, "").encode()
-    if not hmac.compare_digest(sent, guest.form_token.encode()):
+    if not hmac.compare_digest(sent, visitor.form_token.encode()):
         raise PermissionDenied(
             "This form was made for another session. Go back, reload the page and try again."
         )
@@ -143,6 +143,6 @@ def clear_cookie(response: Response, request: Request) -> None:
     set_cookie(response, request, "", max_age_s=0)
 
 
-SignedIn = Annotated[Guest, Depends(_guest)]
-Streaming = Annotated[Guest, Depends(_streaming)]
+SignedIn = Annotated[Visitor, Depends(_visitor)]
+Streaming = Annotated[Visitor, Depends(_streaming)]
 OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]

@@ -33,6 +33,18 @@ class InvalidRequest(RequestError):
     pass
 
 
+def missing_parameter(param: str) -> InvalidRequest:
+    """Returns the error of a call without a parameter that it must have."""
+    message = f"Missing required parameter: '{param}'."
+    return InvalidRequest(message, param=param, code="missing_required_parameter")
+
+
+def refused_value(param: str, reason: str) -> InvalidRequest:
+    """Returns the error of a value; `reason` is a clause about it without a full stop."""
+    message = f"Invalid value for '{param}': {reason}."
+    return InvalidRequest(message, param=param, code="invalid_value")
+
+
 class WrongState(InvalidRequest):
     default_code = "invalid_state"
 

@@ -1,4 +1,4 @@
-"""Exit codes of `agent-rft` and of the programs that it asks. Each has one meaning."""
+"""Exit codes of `agent-rft` and of the programs that it runs. Each has one meaning."""
 
 from typing import Final
 

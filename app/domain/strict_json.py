@@ -35,7 +35,7 @@ def strict_loads(text: str, *, most: int | None = MAX_VALUES) -> Any:
     """
     if most is not None and has_too_many_values(text, most):
         raise TooManyValues(most)
-    value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    value = json.loads(text, parse_constant=refuse_constant, parse_float=finite_number)
     if most is not None and text.count(",") >= most and count_values(value) > most:
         raise TooManyValues(most)
     if _SURROGATE.search(text):
@@ -82,11 +82,13 @@ def count_values(value: Any) -> int:
     return count
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """Raises `ValueError` for NaN and Infinity; a parser calls it for them."""
     raise ValueError(f"{name} is not JSON")
 
 
-def _finite(text: str) -> float:
+def finite_number(text: str) -> float:
+    """Returns the number of a JSON text. Raises `ValueError` for one that a float cannot have."""
     number = float(text)
     if not math.isfinite(number):  # `json.dumps` would write Infinity, which is not JSON
         raise ValueError(f"{text[:_SHOWN]} is out of range")

@@ -2,7 +2,8 @@
 
 Owns the rule and the table of features that do not exist yet. An unknown hyperparameter is refused;
 so is an object or a list under any unknown key, because it is a feature that would be ignored.
-Another text, number or boolean is accepted and named. Every message has the nearest known name.
+Another text, number or boolean is accepted and named. A refusal has the nearest known name, a
+warning has it when it is near: many an accepted key is the customer's own and meant for nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 
 _MAX_LISTED: Final = 20
 _MAX_COMPARED: Final = 80
@@ -91,7 +92,7 @@ class UnreadKey:
 
     @property
     def message(self) -> str:
-        hint = _hint(self.field, self.elsewhere)
+        hint = _question(suggested(self.field, self.elsewhere))
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
@@ -107,8 +108,7 @@ def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> In
         message = f"Invalid value for '{param}': {feature}."
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
     if field.expected is not None:
-        message = f"Invalid value for '{param}': it must be {field.expected}."
-        return InvalidRequest(message, param=param, code="invalid_value")
+        return refused_value(param, f"it must be {field.expected}")
     hint = _hint(field, elsewhere)
     message = f"Unknown parameter: '{param}'.{hint}"
     if field.closed:
@@ -178,7 +178,7 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:_MAX_LISTED]
-        for near in [nearest(key.field, key.elsewhere)]
+        for near in [suggested(key.field, key.elsewhere)]
     )
     more = len(keys) - _MAX_LISTED
     rest = f" and {more} more" if more > 0 else ""
@@ -205,6 +205,25 @@ def nearest(
     return places.names[there[0]] if there else None
 
 
+def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
+    """Returns the name that a warning suggests for an accepted key: one that is very like it, or
+    the one in the same object that has all of its words.
+    """
+    near = nearest(field, elsewhere, likeness=_MEANT)
+    if near is not None:
+        return near
+    key = str(field.path[-1])[:_MAX_COMPARED].casefold()
+    longer = [name for name in field.known if _has_words(name, key)]
+    return longer[0] if len(longer) == 1 else None
+
+
+def _has_words(name: str, key: str) -> bool:
+    """Says if each word of a key begins one of a name, as `max_steps` in `max_episode_steps`."""
+    words, of_name = key.split("_"), name.split("_")
+    begin = all(any(each.startswith(word) for each in of_name) for word in words)
+    return len(key) >= _BEGINNING and begin
+
+
 def _is_of_others(field: WalkedField) -> bool:
     """Says if a key is in a tool or a grader, whose own service may read it: no parameter of the
     call was meant.
@@ -225,7 +244,10 @@ def _may_be(field: WalkedField, place: str) -> bool:
 
 
 def _hint(field: WalkedField, elsewhere: KeyPlaces) -> str:
-    near = nearest(field, elsewhere)
+    return _question(nearest(field, elsewhere))
+
+
+def _question(near: str | None) -> str:
     return "" if near is None else f" Did you mean '{near}'?"
 
 

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
 from app.domain.documents.pointers import parameter
-from app.domain.errors import InvalidRequest, RunFailed
+from app.domain.errors import InvalidRequest, RunFailed, missing_parameter
 from app.domain.graders.formula import NAME
 from app.domain.graders.single import NOT_AVAILABLE
 from app.domain.tools.mcp_servers import SERVER_LABEL
@@ -113,11 +113,7 @@ def refusal(param: str, faults: Sequence[ErrorDetails], *, compared: bool = True
     """
     kind = faults[0]["type"]
     if kind in _ABSENT:
-        return (_misspelt(param, faults[0]) if compared else None) or InvalidRequest(
-            f"Missing required parameter: '{param}'.",
-            param=param,
-            code="missing_required_parameter",
-        )
+        return (_misspelt(param, faults[0]) if compared else None) or missing_parameter(param)
     if kind in {"extra_forbidden", UNKNOWN_PARAMETER}:
         hint = cure_of(faults[0]["ctx"]) if kind == UNKNOWN_PARAMETER else "Remove it."
         message = f"Unknown parameter: '{param}'. {hint}"

@@ -34,8 +34,8 @@ _PR_SET_PDEATHSIG = 1
 _FIRST_DELAY_S = 0.1
 _LONGEST_DELAY_S = 10.0
 _MISSES = 6  # probes that a ready child fails, one after another, before it is replaced
-_WORDS_LINES = 5
-_WORDS_BYTES = 16_384
+_COMPARED_LINES = 5
+_COMPARED_BYTES = 16_384
 _NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+)")
 _BUSY_STARTS = 10  # times `ready_timeout_s` that a start may take which does nothing but work
 _STEADY_S = 10.0  # the backoff of a child that was ready this long is reset
@@ -99,7 +99,7 @@ class Child:
         self._not_started = ""
         """The failure of the last start, if it came before there was a process."""
         self._log_start = 0
-        self._last_words: tuple[object, ...] = ()
+        self._last_lines: tuple[object, ...] = ()
         self._repeats = False
 
     @property
@@ -247,8 +247,8 @@ class Child:
         if self._process is None:
             return
         words = (self._process.returncode, *self._words())
-        self._repeats = bool(words[1:]) and words == self._last_words
-        self._last_words = words
+        self._repeats = bool(words[1:]) and words == self._last_lines
+        self._last_lines = words
         steady = self.state == "ready" and now - self._started_at > _STEADY_S
         self.failures = 1 if steady else self.failures + 1
         delay_s = self._delay_s()
@@ -267,11 +267,11 @@ class Child:
         """Returns the last lines that this start wrote, without numbers (times, processes)."""
         try:
             with self.spec.log.open("rb") as log:
-                log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - _WORDS_BYTES))
+                log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - _COMPARED_BYTES))
                 lines = log.read().decode(errors="replace").splitlines()
         except OSError:
             return []
-        return [_NUMBER.sub("0", line) for line in lines if line.strip()][-_WORDS_LINES:]
+        return [_NUMBER.sub("0", line) for line in lines if line.strip()][-_COMPARED_LINES:]
 
 
 def kill_group(pid: int) -> None:

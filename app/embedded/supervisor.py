@@ -41,7 +41,7 @@ from app.settings.settings import Settings
 
 _log = structlog.get_logger()
 _TICK_S = 0.2
-_HOUSE_S = 2.0
+_MAINTENANCE_S = 2.0
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -60,7 +60,7 @@ class Supervisor:
         self._announcement: Announcement | None = None
         self._published = True
         self._stopping = False
-        self._house_kept_at = 0.0
+        self._maintained_at = 0.0
         self._progress = StartProgress(lambda _: None)
         self._reserve = Reserve(data_dir.reserve_file, minimum_bytes=0)
 
@@ -150,16 +150,16 @@ class Supervisor:
         while not self._stopping:
             for child in self._children:
                 child.tick()
-            self._keep_house()
+            self._maintain()
             select.select([wake_up], [], [], _TICK_S)
             _drain(wake_up)
 
-    def _keep_house(self) -> None:
+    def _maintain(self) -> None:
         """Bounds logs, keeps the reserve, and writes pids that could not be written before."""
         now = time.monotonic()
-        if now < self._house_kept_at + _HOUSE_S:
+        if now < self._maintained_at + _MAINTENANCE_S:
             return
-        self._house_kept_at = now
+        self._maintained_at = now
         self._reserve.keep()
         for log in self._data_dir.logs.glob("*.log"):
             bound(log)

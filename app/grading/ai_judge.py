@@ -30,8 +30,15 @@ from app.grading.group_prompt import (
     group_messages,
     read_scores,
 )
-from app.grading.judged import judge_fault, sampling_of, usage_of, with_instruction
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
+from app.grading.judged import sampling_of, usage_of, with_instruction
+from app.grading.scorer import (
+    GradeRequest,
+    GraderErrors,
+    ScoreFault,
+    ScoreResult,
+    TokenUsage,
+    server_fault,
+)
 
 MAX_CHARACTERS: Final = 2_097_152
 """Characters of a group."""
@@ -147,7 +154,7 @@ class GroupAiJudge:
         try:
             reply = await self._judges.ask(question)
         except JudgeFault as fault:
-            raise judge_fault(fault, source=self._source) from fault
+            raise server_fault(fault.kind, fault.message, source=self._source) from fault
         if reply.refusal is not None:
             with self._charging(usage_of(reply)):
                 raise self._fault("the judge refused", model_grader_refusal_error=True)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, TypeVar
-from weakref import WeakValueDictionary
+
+from app.domain.shared_slots import SharedSlots
 
 Value = TypeVar("Value")
 _AT_ONCE: Final = 2
@@ -21,47 +22,24 @@ class ComputingShares:
     """The threads of one process. A project's waiting scores are bounded by its requests."""
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
-        self._all = asyncio.Semaphore(at_once)
-        self._owners: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.slots = SharedSlots(at_once)
 
     @contextmanager
     def of(self, organization_id: str, project_id: str) -> Iterator[None]:
         """Lets what is computed in this block have the share of a project in its organization's."""
-        token = _share.set((self, (project_id, organization_id)))
+        token = _share.set((self, organization_id, project_id))
         try:
             yield
         finally:
             _share.reset(token)
 
-    async def run(self, owners: tuple[str, ...], function: Callable[[], Value]) -> Value:
-        """Returns the function's result, computed in the share of `owners`, from the innermost. A
-        project waits with one score for its organization's slot, so its siblings' scores come
-        between. A caller that goes leaves its thread, which nothing can end, with the slots that it
-        holds.
-        """
-        locks = [self._owners.setdefault(owner, asyncio.Lock()) for owner in owners]
-        slots: list[asyncio.Lock | asyncio.Semaphore] = [*locks, self._all]
-        held: list[asyncio.Lock | asyncio.Semaphore] = []
-
-        def end(_: object = None) -> None:
-            for slot in held:
-                slot.release()
-
-        try:
-            for slot in slots:
-                await slot.acquire()
-                held.append(slot)
-        except BaseException:
-            end()
-            raise
-        thread = asyncio.ensure_future(asyncio.to_thread(function))
-        thread.add_done_callback(end)
-        return await asyncio.shield(thread)
+    async def run(
+        self, organization_id: str, project_id: str, function: Callable[[], Value]
+    ) -> Value:
+        return await self.slots.run_on_thread(organization_id, project_id, function)
 
 
-_share: ContextVar[tuple[ComputingShares, tuple[str, ...]] | None] = ContextVar(
-    "share", default=None
-)
+_share: ContextVar[tuple[ComputingShares, str, str] | None] = ContextVar("share", default=None)
 
 
 async def run_on_scoring_thread(function: Callable[[], Value]) -> Value:
@@ -71,5 +49,5 @@ async def run_on_scoring_thread(function: Callable[[], Value]) -> Value:
     share = _share.get()
     if share is None:
         return await asyncio.to_thread(function)
-    shares, owners = share
-    return await shares.run(owners, function)
+    shares, organization_id, project_id = share
+    return await shares.run(organization_id, project_id, function)

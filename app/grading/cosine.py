@@ -7,7 +7,7 @@ and scores 0 without a request.
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.inference.embeddings import EmbeddingFault, Embeddings
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
+from app.grading.scorer import GradeRequest, ScoreResult, TokenUsage, server_fault
 from app.grading.templating import Unrenderable
 from app.grading.text_pair import TextPair
 
@@ -30,21 +30,14 @@ class CosineScorer:
         try:
             left, right = await self._embeddings.embed([text, reference])
         except EmbeddingFault as fault:
-            raise self._fault(fault.kind, f"embeddings: {fault.message}") from fault
+            message = f"embeddings: {fault.message}"
+            raise server_fault(fault.kind, message, source=self._source) from fault
         cosine = left.cosine(right)
         if cosine is None:
-            raise self._fault(FaultKind.BAD_REPLY, "the embeddings have different lengths")
+            message = "the embeddings have different lengths"
+            raise server_fault(FaultKind.BAD_REPLY, message, source=self._source)
         tokens = left.tokens + right.tokens
         model = self._embeddings.model
         return ScoreResult(
             max(0.0, cosine), token_usage={model: TokenUsage(tokens)} if tokens else {}
         )
-
-    def _fault(self, kind: FaultKind, message: str) -> ScoreFault:
-        errors = GraderErrors(
-            model_grader_server_error=True,
-            model_grader_server_error_details=message,
-            details=message,
-        )
-        kind = FaultKind.BAD_REPLY if kind is FaultKind.TOO_LARGE else kind
-        return ScoreFault(kind.value, message, source=self._source, errors=errors)

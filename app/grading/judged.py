@@ -15,7 +15,14 @@ from app.domain.graders.judge_prompts import JudgeMessage, Prompt
 from app.domain.graders.judged import JudgedGrader
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
+from app.grading.scorer import (
+    GradeRequest,
+    GraderErrors,
+    ScoreFault,
+    ScoreResult,
+    TokenUsage,
+    server_fault,
+)
 from app.grading.templating import Unrenderable, fill
 
 _QUOTED_CHARACTERS: Final = 200
@@ -71,7 +78,7 @@ class JudgedScorer(ABC):
         try:
             reply = await self._judges.ask(question)
         except JudgeFault as fault:
-            raise judge_fault(fault, source=self._source) from fault
+            raise server_fault(fault.kind, fault.message, source=self._source) from fault
         answer = self.parse(reply.text)
         return ScoreResult(
             self._read(reply, answer),
@@ -118,16 +125,6 @@ class JudgedScorer(ABC):
             token_usage={self._judge.model: usage_of(reply)},
             sampled_model_name=self._judge.model,
         )
-
-
-def judge_fault(fault: JudgeFault, *, source: str) -> ScoreFault:
-    kind = FaultKind.BAD_REPLY if fault.kind is FaultKind.TOO_LARGE else fault.kind
-    errors = GraderErrors(
-        model_grader_server_error=True,
-        model_grader_server_error_details=fault.message,
-        details=fault.message,
-    )
-    return ScoreFault(kind.value, fault.message, source=source, errors=errors)
 
 
 def usage_of(reply: JudgeReply) -> TokenUsage:

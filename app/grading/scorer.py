@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
+from app.gateways.endpoints.pool import FaultKind
+
 ITEM_MISSING: Final = "item_missing"
 """Kind of the fault that a template reads a key which the row does not have."""
 ITEM_UNREADABLE: Final = "item_unreadable"
@@ -153,6 +155,15 @@ class ScoreFault(Exception):
     def details(self) -> str:
         """The message, with the part of a judge's answer that the flags quote."""
         return f"{self.source}: {self.errors.details or self.message}"
+
+
+def server_fault(kind: FaultKind, message: str, *, source: str) -> ScoreFault:
+    """Returns the fault of a grader whose model's server gave no usable answer."""
+    errors = GraderErrors(
+        model_grader_server_error=True, model_grader_server_error_details=message, details=message
+    )
+    kind = FaultKind.BAD_REPLY if kind is FaultKind.TOO_LARGE else kind
+    return ScoreFault(kind.value, message, source=source, errors=errors)
 
 
 class Scorer(Protocol):

@@ -87,7 +87,12 @@ def fill(prompt: Prompt, request: GradeRequest, *, source: str) -> list[dict[str
     `ScoreFault`.
     """
     with _as_grader_errors(source):
-        return prompt.fill(sample=request.sample, item=request.item)
+        try:
+            return prompt.fill(sample=request.sample, item=request.item)
+        except RenderedTooLong as error:
+            if prompt.row_fits(request.item):
+                raise
+            raise unreadable_item(str(error), source=source) from None
 
 
 @contextmanager

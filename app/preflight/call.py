@@ -14,6 +14,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.environments.environments import is_graded_by, read_environment
 from app.domain.environments.http import HTTP
+from app.domain.graders.graders import unused_parts
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.row_needs import NO_NEEDS, row_needs
@@ -225,10 +226,14 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
     return sorted(found, key=lambda address: not address.param.startswith(f"{_ROOT}.tools"))
 
 
-def judge_models(method: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields parameter and model of each model grader whose model the service must resolve."""
+def needed(method: dict[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
+    """Yields parameter and value of each judge or embedding that the job needs: not of a part that
+    the formula does not use.
+    """
+    names = unused_parts(_reinforcement(method).get("grader"))
+    unused = {("grader", "graders", name) for name in names}
     for field in _called(method):
-        if field.kind is Kind.JUDGE:
+        if field.kind is kind and field.path[:3] not in unused:
             yield parameter(_ROOT, field.path), field.value
 
 

@@ -16,6 +16,7 @@ from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.integrations import integrations_warning
+from app.domain.jobs.preflight import issue_of
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.no_effect import without_effect
@@ -36,9 +37,7 @@ def call_faults(body: dict[str, Any], *, reported: set[str | None]) -> list[Pref
     found = list[PreflightIssue]()
     for fault in _errors(body, reported=reported):
         if fault.param not in reported:
-            found.append(
-                PreflightIssue("error", fault.code or "invalid_value", fault.message, fault.param)
-            )
+            found.append(issue_of(fault))
             reported = reported | {fault.param}
     return [*found, *_warnings(body, reported=reported)]
 

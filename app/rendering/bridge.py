@@ -1,4 +1,4 @@
-"""Renders what stands between a sampled turn and the next one, without the turn's own text.
+"""Renders the text between a sampled turn and the next one, without the turn's own text.
 
 Owns the choice of how a template is asked for it: the replies after a turn of plain text, or, for a
 template that prints replies to calls only, after a turn that calls. Promises: each reply is in the

@@ -88,7 +88,7 @@ class Database:
                 assert_never(principal)
         context = {setting: principal.scope_id}
         return RequestUnitOfWork(
-            self.sessions, context, slots=self._request_slots, quotas=self._quotas
+            self.sessions, context, slot=self._request_slots.taken(principal), quotas=self._quotas
         )
 
     def jobs(self, tenant: Tenant) -> JobStore:

@@ -7,14 +7,15 @@ join.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Final
-from weakref import WeakValueDictionary
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.domain.accounts.tenants import Principal
 from app.domain.errors import Unavailable
+from app.domain.shared_slots import SharedSlots
 
 _SLOT_TIMEOUT_S: Final = 10.0
 
@@ -51,26 +52,27 @@ class RequestSlots:
     """Limits the number of requests that occupy a transaction, and so a connection, until they end.
 
     Such a request may need a second connection, for a unit of another context. If requests
-    occupied all connections, none of them could end. One tenant does not get all of the slots.
+    occupied all connections, none of them could end. One project leaves slots to the others of its
+    organization, and one organization a slot to other organizations.
     """
 
     def __init__(self, at_once: int) -> None:
-        self._all = asyncio.Semaphore(at_once)
-        self._each = max(1, at_once - 2)
-        self._owners: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._slots = SharedSlots(
+            at_once, of_organization=max(1, at_once - 1), of_project=max(1, at_once - 2)
+        )
 
     @asynccontextmanager
-    async def taken(self, owner: str) -> AsyncIterator[None]:
+    async def taken(self, principal: Principal) -> AsyncIterator[None]:
         """Raises `Unavailable` when no slot becomes free in time."""
-        own = self._owners.setdefault(owner, asyncio.Semaphore(self._each))
-        async with AsyncExitStack() as stack:
-            try:
-                async with asyncio.timeout(_SLOT_TIMEOUT_S):
-                    await stack.enter_async_context(own)
-                    await stack.enter_async_context(self._all)
-            except TimeoutError as error:
-                raise Unavailable("Too many requests are running; try again soon.") from error
+        try:
+            async with asyncio.timeout(_SLOT_TIMEOUT_S):
+                free = await self._slots.acquire(principal.organization_id, principal.scope_id)
+        except TimeoutError as error:
+            raise Unavailable("Too many requests are running; try again soon.") from error
+        try:
             yield
+        finally:
+            free()
 
 
 def joinable(context: Mapping[str, str]) -> RequestTransaction | None:

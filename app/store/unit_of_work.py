@@ -5,6 +5,7 @@ commit has succeeded. A callback that fails is logged and raises nothing: the ro
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Self
 
@@ -42,7 +43,6 @@ from app.store.models.models import ModelStore
 from app.store.models.permissions import PermissionStore
 from app.store.registry.registered_objects import RegistryStore
 from app.store.request_transaction import (
-    RequestSlots,
     RequestTransaction,
     joinable,
     register,
@@ -215,7 +215,7 @@ class RequestUnitOfWork(UnitOfWork):
     """The transaction of a whole request: units of its tenant join it once
     `begin_request_transaction` was called.
 
-    It occupies one of the `slots` until it ends.
+    It occupies its `slot` until it ends.
     """
 
     def __init__(
@@ -223,12 +223,12 @@ class RequestUnitOfWork(UnitOfWork):
         sessions: Sessions,
         context: Mapping[str, str],
         *,
-        slots: RequestSlots,
+        slot: AbstractAsyncContextManager[None],
         quotas: Quotas,
     ) -> None:
         super().__init__(sessions, context, quotas=quotas)
         [self._scope] = context.values()
-        self._slot = slots.taken(self._scope)
+        self._slot = slot
 
     @override
     async def __aenter__(self) -> Self:

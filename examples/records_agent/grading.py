@@ -1,4 +1,4 @@
-"""The customer's own rule for what a rollout is worth.
+"""The customer's own rule for the score of a rollout.
 
 Owns the score: one point for the exact answer, less a little for every call that a careful clerk
 would not have made. Must not know HTTP or where the calls were kept.

@@ -1,4 +1,4 @@
-"""Seal or redact secrets that earlier versions stored in clear.
+"""Seals or redacts secrets that earlier versions stored in clear.
 
 Walks the methods of jobs, registered tools and graders, and evals by a frozen copy of the shape of
 tools and graders: known keys keep their values, names of a multi grader's children are names, and

@@ -1,4 +1,4 @@
-"""Seal the whole URLs of webhook endpoints, and leave their shown form in the row.
+"""Seals the whole URLs of webhook endpoints, and leaves their shown form in the row.
 
 With AGENT_RFT_SECRET_KEY set, the whole URL moves into the endpoint's envelope and deliveries go
 on. Without the key, or where an envelope cannot be opened, the query values, fragment and user

@@ -1,4 +1,4 @@
-"""Redact credentials in the data sources of eval runs, and drop unknown keys of integrations.
+"""Redacts credentials in the data sources of eval runs, and drops unknown keys of integrations.
 
 Earlier versions stored both as they were sent. Nothing reads a credential in either, so nothing is
 sealed and no secret key is needed. The rows of `file_content` are the customer's data, and the

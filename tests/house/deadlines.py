@@ -24,7 +24,7 @@ from typing import Final
 
 from typing_extensions import override
 
-from tests.house.tree import Finding, python_files
+from tests.house.tree import Finding, python_files, report
 from tests.support.patience import PATIENCE_S
 
 CLOCKS: Final = frozenset(
@@ -281,13 +281,5 @@ def findings() -> Iterator[Finding]:
             yield from find(path, source)
 
 
-def main() -> int:
-    """Prints the findings; 1 when there are any."""
-    found = list(findings())
-    for each in found:
-        print(each)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(findings()))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.house.tree import Finding, python_files
+from tests.house.tree import Finding, python_files, report
 
 LIMITS: Final[Mapping[str, int]] = {
     "app": 300,
@@ -39,13 +39,5 @@ def findings() -> Iterator[Finding]:
         yield from find(path, source)
 
 
-def main() -> int:
-    """Prints the findings; 1 when there are any."""
-    found = list(findings())
-    for each in found:
-        print(each)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(findings()))

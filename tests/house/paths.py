@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.house.prose import comments, docstrings
-from tests.house.tree import ROOT, Finding, markdown_files, python_files
+from tests.house.tree import ROOT, Finding, markdown_files, python_files, report
 
 _TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|constraints|examples|docs)"
 _PATH = re.compile(rf"(?<![\w./<-])(?P<path>{_TOPS}/[\w./-]*[\w/])(?P<more>[*<{{…]?)")
@@ -129,13 +129,5 @@ def findings() -> Iterator[Finding]:
         yield from find_on_page(path, text)
 
 
-def main() -> int:
-    """Prints the findings; 1 when there are any."""
-    found = list(findings())
-    for each in found:
-        print(each)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(findings()))

@@ -16,7 +16,14 @@ from itertools import chain
 from pathlib import Path
 
 from tests.house.templates import visible_texts
-from tests.house.tree import Finding, comment_tokens, markdown_files, python_files, template_files
+from tests.house.tree import (
+    Finding,
+    comment_tokens,
+    markdown_files,
+    python_files,
+    report,
+    template_files,
+)
 from tests.house.words import (
     IMPERATIVE,
     IN_TEST_NAMES,
@@ -268,13 +275,5 @@ def findings() -> Iterator[Finding]:
         yield from find_in_template(path, text)
 
 
-def main() -> int:
-    """Prints the findings; 1 when there are any."""
-    found = list(findings())
-    for each in found:
-        print(each)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(findings()))

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.tree import Finding, comment_tokens, python_files
+from tests.house.tree import Finding, comment_tokens, python_files, report
 
 _IGNORE = re.compile(
     r"#\s*(?P<kind>noqa|type:\s*ignore)"
@@ -44,13 +44,5 @@ def findings() -> Iterator[Finding]:
         yield from find(path, source)
 
 
-def main() -> int:
-    """Prints the findings; 1 when there are any."""
-    found = list(findings())
-    for each in found:
-        print(each)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(findings()))

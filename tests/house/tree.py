@@ -1,8 +1,8 @@
-"""Lists the files that the house checks read."""
+"""Lists the files that the house checks read, and prints what they find."""
 
 import io
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,6 +35,14 @@ class Finding:
     @override
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.message}"
+
+
+def report(findings: Iterable[Finding]) -> int:
+    """Prints the findings of a check; 1, the status of its process, when there are any."""
+    found = list(findings)
+    for each in found:
+        print(each)
+    return 1 if found else 0
 
 
 def python_files(*rooms: str) -> Iterator[tuple[Path, str]]:

@@ -25,7 +25,7 @@ from tests.house.closed_unions import (
     is_wildcard,
     nodes,
 )
-from tests.house.tree import Finding, python_files
+from tests.house.tree import Finding, python_files, report
 
 ROOMS: Final = ("app", "workers")
 _OPEN: Final = frozenset({"Any", "object", "BaseModel", "BaseException", "Exception"})
@@ -143,13 +143,5 @@ def findings() -> list[Finding]:
     return sorted(found, key=lambda found: (found.path, found.line))
 
 
-def main() -> int:
-    """Prints the findings; 1 when there are any."""
-    found = findings()
-    for each in found:
-        print(each)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(findings()))

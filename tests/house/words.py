@@ -93,6 +93,7 @@ IN_TEST_NAMES: dict[str, str] = {
     "remembered": "journalled",
     "wake_up": "notification",
     "holds_up": "delays",
+    "take_turns": "alternate",
 }
 """Word in the name of a test, and what to write in its place."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.patience import PATIENCE_S
+from tests.support.web_server import running_app
 
 
 @dataclass(slots=True)
@@ -119,22 +119,5 @@ def chat_engine(*models: str) -> Iterator[ChatEngine]:
     app = web.Application()
     app.router.add_post("/v1/chat/completions", engine.chat)
     app.router.add_post("/v1/load_lora_adapter", engine.load)
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-
-    async def start() -> web.AppRunner:
-        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        return runner
-
-    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE_S)
-    engine.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
+    with running_app(lambda: app) as engine.url:
         yield engine
-    finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE_S)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()

@@ -1,8 +1,6 @@
 """A proxy before an engine that can have it serve other weights than it was told to."""
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +9,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from tests.support.patience import PATIENCE_S
+from tests.support.web_server import running_app
 
 _PER_HOP = {"Connection", "Content-Length", "Date", "Host", "Server", "Transfer-Encoding"}
 
@@ -58,22 +56,5 @@ def engine_proxy(engine_url: str) -> Iterator[EngineProxy]:
     proxy = EngineProxy(engine_url)
     app = web.Application(client_max_size=64 << 20)
     app.router.add_route("*", "/{path:.*}", proxy.handle)
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-
-    async def start() -> web.AppRunner:
-        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        return runner
-
-    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE_S)
-    proxy.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
+    with running_app(lambda: app) as proxy.url:
         yield proxy
-    finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE_S)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()

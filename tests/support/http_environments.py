@@ -8,12 +8,11 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
+from app.domain.json_object import Json
 from tests.support.endpoints import Received, Reply
 from tests.support.rollouts import schema
 
-Json = dict[str, Any]
 GUESS = schema("guess", n="integer")
 RULES = [{"role": "user", "content": "Guess a number from 0 to 99."}]
 Override = Callable[[Json, Received], Reply | None]

@@ -3,6 +3,10 @@
 Walks the syntax tree of a pattern as the engine of `re` does, without its short cuts, and counts
 each character that is compared and each repeat that is given up. A repeat of up to many times
 counts as one of a few: it costs a constant, however large.
+
+The tree is that of a private module of `re`, which the engine's own compiler reads. Python has no
+public one (`sre_parse` is deprecated since 3.11), and a parser of another library would be a second
+reading of the pattern. A Python that moves the module fails at the import.
 """
 
 import re

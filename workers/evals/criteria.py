@@ -9,17 +9,17 @@ items are sampled.
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.evals.evals import passes, result_names, token_usage
+from app.domain.json_object import Json
 from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from workers.evals.context import EvalContext
 from workers.grading.job_grader import to_failure
 from workers.journal.journal import Journal
 
-Json = dict[str, Any]
 TokensByModel = list[tuple[str, dict[str, int]]]
 """Tokens by the name of the model that used them."""
 

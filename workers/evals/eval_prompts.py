@@ -7,8 +7,7 @@ from app.domain.evals.data_sources import ItemReference, MessageTemplate, SentSa
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.samples import object_or_list, one_turn_keys
 from app.domain.graders.templates import MissingVariable, RenderedTooLong, parse_template
-
-Json = dict[str, Any]
+from app.domain.json_object import Json
 
 
 class UnusableItem(Exception):

@@ -6,12 +6,13 @@ scores rollouts.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.evals.data_sources import EvalRow, JsonlSource, SampledSource
 from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
 from app.domain.ids import GroupKey, new_id
+from app.domain.json_object import Json
 from app.domain.rollouts.trajectory import Trajectory
 from workers.evals.context import EvalContext
 from workers.evals.criteria import CriteriaScorer, TokensByModel, digest
@@ -25,8 +26,6 @@ from workers.evals.eval_prompts import (
 from workers.evals.sampling import Sampler, SamplingRefused
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.groups import score_group
-
-Json = dict[str, Any]
 
 
 @dataclass(slots=True)

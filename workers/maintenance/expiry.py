@@ -6,6 +6,7 @@ Bytes are removed before their rows: after an interruption in between, the next 
 again. Bytes that never got a row (a process died in the middle of an upload) are removed by age.
 """
 
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
 import structlog
@@ -19,7 +20,7 @@ from app.gateways.objects import Objects, build_objects
 from app.settings.runs import RetentionSettings
 from app.store.database import Database
 from app.store.events.reader import event_reader
-from app.store.maintenance.maintenance import maintenance
+from app.store.maintenance.maintenance import MaintenanceUnitOfWork, maintenance
 from workers.maintenance.leftovers import clean_ended
 from workers.maintenance.retention import retire
 from workers.processes.clients import open_inference
@@ -67,7 +68,9 @@ async def expire(
     retention: RetentionSettings | None = None,
     adapters: AdapterCache | None = None,
 ) -> None:
-    """`adapters`: the copies on this machine, from which those of removed models go, too."""
+    """Removes everything that has expired. `adapters`: the copies on this machine, from which those
+    of removed models go, too.
+    """
     if retention is not None:
         await retire(database, retention)
     await _files(database, objects)
@@ -75,10 +78,7 @@ async def expire(
     await _exports(database, objects)
     await _strays(database, objects)
     await clean_ended(database, objects, inference, adapters=adapters, keep_s=KEEP_S)
-    await _registry(database)
-    await _stored_responses(database)
-    await _dashboard_sessions(database)
-    await _webhook_events(database)
+    await _rows(database)
     await _logged_events(database)
 
 
@@ -124,33 +124,19 @@ async def _exports(database: Database, objects: Objects) -> None:
             return
 
 
-async def _registry(database: Database) -> None:
-    removed = BATCH
-    while removed == BATCH:
-        async with maintenance(database) as unit:
-            removed = await unit.expiry.remove_registered_objects(BATCH, keep_s=KEEP_S)
+async def _rows(database: Database) -> None:
+    """Removes rows that have no bytes, of each kind batch by batch."""
 
+    async def of_kind(remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]) -> None:
+        removed = BATCH
+        while removed == BATCH:
+            async with maintenance(database) as unit:
+                removed = await remove(unit)
 
-async def _stored_responses(database: Database) -> None:
-    removed = BATCH
-    while removed == BATCH:
-        async with maintenance(database) as unit:
-            removed = await unit.expiry.remove_stored_responses(BATCH, keep_s=KEEP_S)
-
-
-async def _dashboard_sessions(database: Database) -> None:
-    removed = BATCH
-    while removed == BATCH:
-        async with maintenance(database) as unit:
-            removed = await unit.expiry.remove_dashboard_sessions(BATCH)
-
-
-async def _webhook_events(database: Database) -> None:
-    while True:
-        async with maintenance(database) as unit:
-            removed = await unit.expiry.remove_events(BATCH, keep_s=KEEP_EVENTS_S)
-        if removed < BATCH:
-            return
+    await of_kind(lambda unit: unit.expiry.remove_registered_objects(BATCH, keep_s=KEEP_S))
+    await of_kind(lambda unit: unit.expiry.remove_stored_responses(BATCH, keep_s=KEEP_S))
+    await of_kind(lambda unit: unit.expiry.remove_dashboard_sessions(BATCH))
+    await of_kind(lambda unit: unit.expiry.remove_events(BATCH, keep_s=KEEP_EVENTS_S))
 
 
 async def _logged_events(database: Database) -> None:

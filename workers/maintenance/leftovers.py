@@ -1,11 +1,11 @@
-"""Removes what is left of ended jobs: the journal, the trainer's stored state, adapters to which
-nothing leads any more, and all rows of deleted jobs.
+"""Removes leftovers of ended jobs: the journal, the trainer's stored state, adapters that nothing
+refers to any more, and all rows of deleted jobs.
 
 A run that fails or succeeds removes its own state. A job that was cancelled, or whose workers died,
 has no worker that may write for it any more; this module removes its leftovers once every claim of
 it must have ended. The objects and rows of jobs, models and checkpoints that are deleted later go
 here, too.
-Objects are removed before the rows that lead to them, and rows in batches.
+Objects are removed before the rows that refer to them, and rows in batches.
 """
 
 from typing import Final

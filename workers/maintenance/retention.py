@@ -1,6 +1,6 @@
-"""Marks what is older than the operator's retention settings, a few rows at a time.
+"""Marks rows that are older than the operator's retention settings, a few at a time.
 
-The rest of the same round removes what is marked. A round that was interrupted left every row
+The rest of the same round removes the marked rows. A round that was interrupted left every row
 either marked or not; the next one marks the others.
 """
 

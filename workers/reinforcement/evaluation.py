@@ -24,7 +24,7 @@ from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
-from workers.runs.training_result import ChosenAdapter
+from workers.runs.training_result import ChosenAdapter, report_head
 
 _PAGE = 200
 
@@ -149,14 +149,7 @@ async def build_report(
     except ValueError as error:
         raise NoReport(str(error)) from error
     return {
-        "object": "fine_tuning.job.report",
-        "job_id": context.job.id,
-        "method": context.job.method.kind,
-        "base_model": context.base_model.name,
-        "start_model": context.job.model,
-        "step": step,
-        "chosen_among": chosen.among,
-        "ended_early": None if ended_early is None else ended_early.to_json(),
+        **report_head(context, chosen, ended_early),
         "eval_temperature": evaluation.temperature,
         "eval_samples": evaluation.samples,
         **report,

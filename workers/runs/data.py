@@ -69,7 +69,7 @@ async def _fetched(context: RunContext, label: str, file_id: str) -> Path:
         await retry_while_unavailable(fetch)
     except (NotFound, FileNotFoundError) as error:
         raise RunFailed(
-            f"The {label} file {file_id} was deleted.",
+            f"The {label} file {file_id} was deleted. Create the job again with another one.",
             code=f"invalid_{label}_file",
             param=f"{label}_file",
         ) from error

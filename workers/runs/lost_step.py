@@ -1,5 +1,5 @@
-"""The end of a run whose step lost too many rollouts; it carries them to the transaction of the
-end, so that a person can look at what was lost.
+"""Ends a run whose step lost too many rollouts: an exception that carries them to the transaction
+of the end, so that a person can look at them.
 """
 
 from app.domain.errors import RunFailed

@@ -97,8 +97,8 @@ class Publisher:
         return "" if path is None else directory_digest(path)
 
     async def retire(self) -> None:
-        """Unloads and removes, after a commit, what nobody samples from or resumes from any more. A
-        version under which a request still runs waits for a later commit.
+        """Unloads and removes, after a commit, adapters and states that no sampling and no resume
+        needs any more. A version under which a request still runs waits for a later commit.
         """
         for version in self._published[: -self._kept_versions]:
             if await self._policy.retire(version):
@@ -108,7 +108,7 @@ class Publisher:
     async def close(self) -> None:
         """Unloads this claim's versions; tuned models are loaded again when called.
 
-        Also on the way out of a fault, so it takes little time and raises none of its own errors.
+        Runs after a fault too, so it takes little time and raises no errors of its own.
         """
         self._policy.use_base()
         try:

@@ -79,7 +79,8 @@ async def restore(context: RunContext, trainer: Trainer) -> Resumed:
         adapter = await _committed(context, adapter_key).fetch(ADAPTER)
     except (FileNotFoundError, AgentRftError) as error:
         raise RunFailed(
-            f"The state saved at step {step} cannot be used: {error}", code="state_damaged"
+            f"The state saved at step {step} cannot be used ({error}). Create the job again.",
+            code="state_damaged",
         ) from error
     log.info("resumed", step=step)
     return Resumed(step, adapter, saved)

@@ -2,8 +2,7 @@
 checkpoints stay.
 
 Called after a commit, never before: nothing that a resume or a model could point to is removed.
-A claim touches only what it or an earlier claim wrote; what is written by a newer one is not its
-business.
+A claim touches only what it or an earlier claim wrote, and leaves what a newer one wrote.
 """
 
 import asyncio
@@ -35,14 +34,15 @@ class RetainedObjects:
 
 class Retention:
     def __init__(self, context: RunContext, *, kept_steps: int = KEPT_STEPS) -> None:
-        """`kept_steps`: as many as the engine may still be asked for, should it start anew."""
+        """`kept_steps`: the number of steps that an engine which starts anew may have to load."""
         self._context = context
         self._kept_steps = kept_steps
         self._stripped: set[str] = set()
 
     async def look_up(self, *, published: str | None = None) -> RetainedObjects:
-        """`published` is the adapter that stays once nothing is resumed any more, in place of the
-        last step's. Raises `LeaseLost`, so that a claim that was overtaken removes nothing.
+        """Returns the objects that stay. `published`: the adapter of a job that is not resumed any
+        more, in place of the last step's. Raises `LeaseLost`, so that an overtaken claim removes
+        nothing.
         """
 
         async def read() -> RetainedObjects:
@@ -68,7 +68,9 @@ class Retention:
             await self._context.objects.delete(f"{self._context.job_key}/{name}")
 
     async def _remove(self, kept: RetainedObjects, whole_from: int) -> None:
-        """Steps from `whole_from` on stay whole, unless an earlier claim left them uncommitted."""
+        """Removes earlier steps. Those from `whole_from` on stay whole, but for uncommitted
+        ones of an earlier claim.
+        """
         await asyncio.to_thread(self._remove_scratch, whole_from)
         objects = self._context.objects
         for child in await objects.children(self._context.job_key):
@@ -89,7 +91,7 @@ class Retention:
         return directory in self._stripped and f"{directory}/{ADAPTER}" in kept.adapters
 
     def _remove_scratch(self, whole_from: int) -> None:
-        """Local adapters of steps that the engine is not asked for any more."""
+        """Removes local adapters of steps that the engine will not load any more."""
         for path in self._context.scratch.glob("step-*"):
             if int(path.name.removeprefix("step-")) < whole_from:
                 remove(path)

@@ -48,7 +48,7 @@ async def find_start_model(
     if base is not None:
         return StartModel(base)
     if not is_tuned_name(job.model):
-        raise RunFailed(f"Base model {job.model} is not offered any more.", code=_GONE)
+        raise _not_offered(job.model)
     key = f"projects/{job.project_id}/jobs/{job.id}/start"
     own = JobDirectories(objects, key, scratch / "start")
     try:
@@ -59,7 +59,8 @@ async def find_start_model(
         adapter = own.path(_ADAPTER)
     except ManifestMismatch as error:
         raise RunFailed(
-            f"The adapter that the job starts from cannot be used: {error}", code="state_damaged"
+            f"The adapter that the job starts from cannot be used ({error}). Create the job again.",
+            code="state_damaged",
         ) from error
     return await asyncio.to_thread(_described, settings, adapter)
 
@@ -76,7 +77,7 @@ async def _object_key(database: Database, job: Job, fence: int) -> str:
     if key is None:
         raise RunFailed(
             f"The model {job.model}, which the job starts from, was deleted or is not shared any "
-            "more.",
+            "more. Create the job again with another model.",
             code=_GONE,
             param="model",
         )
@@ -91,11 +92,20 @@ async def _copy(objects: Objects, source_key: str, own: JobDirectories, *, model
         )
     except (OSError, ManifestMismatch) as error:
         raise RunFailed(
-            f"The adapter of {model} cannot be read: {type(error).__name__}.",
+            f"The adapter of {model} is gone from the object storage or damaged there. Create the "
+            "job again with another model.",
             code=_GONE,
             param="model",
         ) from error
     await own.store(_ADAPTER)
+
+
+def _not_offered(base_model: str) -> RunFailed:
+    return RunFailed(
+        f"Base model {base_model} is not offered any more. Ask the operator for it, or create the "
+        "job again with another model.",
+        code=_GONE,
+    )
 
 
 def _described(settings: Settings, adapter: Path) -> StartModel:
@@ -103,6 +113,6 @@ def _described(settings: Settings, adapter: Path) -> StartModel:
     name = config["base_model_name_or_path"]
     base = find_base_model(settings.base_models, name)
     if base is None:
-        raise RunFailed(f"Base model {name} is not offered any more.", code=_GONE)
+        raise _not_offered(name)
     rank_and_alpha = {"lora_rank": config["r"], "lora_alpha": float(config["lora_alpha"])}
     return StartModel(base.model_copy(update=rank_and_alpha), adapter)

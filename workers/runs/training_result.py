@@ -56,3 +56,19 @@ async def best_adapter(context: RunContext) -> ChosenAdapter:
         return ChosenAdapter(last.step, str(last.adapter_key), among=1)
 
     return await retry_while_unavailable(read)
+
+
+def report_head(
+    context: RunContext, chosen: ChosenAdapter, ended_early: RuleTrigger | None
+) -> dict[str, Any]:
+    """Returns the fields that a report has by any method: job, models, the published step."""
+    return {
+        "object": "fine_tuning.job.report",
+        "job_id": context.job.id,
+        "method": context.job.method.kind,
+        "base_model": context.base_model.name,
+        "start_model": context.job.model,
+        "step": chosen.step,
+        "chosen_among": chosen.among,
+        "ended_early": None if ended_early is None else ended_early.to_json(),
+    }

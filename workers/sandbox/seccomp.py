@@ -1,6 +1,6 @@
-"""The filter of system calls: what computing needs passes, all else fails with EPERM.
+"""The filter of system calls: those that computing needs pass, all others fail with EPERM.
 
-A list of what is allowed, so that a call which a later kernel adds is refused. No call of the list
+Lists the allowed calls, so that a call which a later kernel adds is refused. No call of the list
 opens a path, a socket or a process, and none makes memory executable: what a program can import is
 loaded before. A small program of our own: the Python bindings of libseccomp need a C library that a
 slim image may lack, and are not maintained.

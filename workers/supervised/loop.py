@@ -1,7 +1,8 @@
-"""The loop of a supervised or preference run: look at the held-out rows, then learn, save and
-commit, step by step; at the end of an epoch all held-out rows again, and the engine serves it.
+"""The loop of a supervised or preference run: measure some held-out rows, then train,
+save and commit, step by step; at the end of an epoch measure all of them and publish.
 
-It holds no state that a resume would miss: the committed step, the seed and the files say it all.
+It holds no state that a resume would miss: the committed step, the seed and the files
+determine the rest.
 """
 
 import time

@@ -15,7 +15,7 @@ from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from workers.learning.statistics import Sides, comparison
 from workers.runs.context import RunContext
-from workers.runs.training_result import ChosenAdapter
+from workers.runs.training_result import ChosenAdapter, report_head
 from workers.supervised.held_out import RowValues, kept, kept_base, means
 
 _COMPARED: Final = {
@@ -58,14 +58,7 @@ async def build_report(
     rows = [row for row, two in enumerate(both) if all(one.is_finite for one in two)]
     before, after = ({row: side[row] for row in rows} for side in (start, tuned))
     return {
-        "object": "fine_tuning.job.report",
-        "job_id": context.job.id,
-        "method": context.job.method.kind,
-        "base_model": context.base_model.name,
-        "start_model": context.job.model,
-        "step": chosen.step,
-        "chosen_among": chosen.among,
-        "ended_early": None if ended_early is None else ended_early.to_json(),
+        **report_head(context, chosen, ended_early),
         "rows": len(rows),
         "rows_left_out": len(both) - len(rows),
         **_compared(before, after, base, seed=context.job.seed, among=chosen.among),

@@ -6,7 +6,6 @@ that uploads and streams pass through unbuffered.
 
 import asyncio
 import json
-import math
 import re
 from typing import Any, Final
 
@@ -17,7 +16,12 @@ from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
 from app.domain.storable_text import UNSTORABLE
-from app.domain.strict_json import MAX_VALUES, has_too_many_values
+from app.domain.strict_json import (
+    MAX_VALUES,
+    finite_number,
+    has_too_many_values,
+    refuse_constant,
+)
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 _FORM_BYTES: Final = 1024 * 1024
@@ -108,7 +112,7 @@ class BodyGuard:
             reply = envelope(400, f"The request body is not usable JSON: {problem}.")
             await reply(scope, receive, send)
             return
-        await self._app(scope, _replayed(content, receive), send)
+        await self._app(scope, replayed(content, receive), send)
 
 
 def _reads_without_body(scope: Scope) -> bool:
@@ -151,8 +155,8 @@ def json_problem(body: bytes) -> str | None:
     try:
         value = json.loads(
             body,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
+            parse_constant=refuse_constant,
+            parse_float=finite_number,
             object_pairs_hook=_object,
         )
         _check_shape(value, body)
@@ -166,17 +170,6 @@ def json_problem(body: bytes) -> str | None:
     except ValueError as error:
         return str(error)
     return None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is out of range")
-    return number
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -249,14 +242,15 @@ def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
     return counted
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Returns a `receive` that delivers a body which was read already, and then what follows it."""
     sent = False
 
-    async def replayed() -> Message:
+    async def again() -> Message:
         nonlocal sent
         if sent:
             return await receive()
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replayed
+    return again

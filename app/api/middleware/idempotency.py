@@ -13,6 +13,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.middleware.body import replayed
 from app.api.support.caller import check_caller
 from app.api.support.errors import error_reply, replay
 from app.api.support.idempotency_check import request_target
@@ -78,7 +79,7 @@ class Idempotency:
             await captured.leave(send)
             return
         body = await _read(receive)
-        again = _replayed(body, receive)
+        again = replayed(body, receive)
         if _streams(scope["path"], body):
             await self._app(scope, again, send)
             return
@@ -139,19 +140,6 @@ async def _read(receive: Receive) -> bytes:
     message = await receive()
     body: bytes = message.get("body", b"")
     return body
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    sent = False
-
-    async def again() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
 
 
 def _streams(path: str, body: bytes) -> bool:

@@ -1,6 +1,6 @@
-"""Shapes shared by every route: the error envelope, list pages, JSON maps."""
+"""Shapes shared by every route: the error envelope, list pages, closed bodies."""
 
-from typing import Any, Generic, Literal, Protocol, Self, TypeVar
+from typing import Generic, Literal, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -107,6 +107,3 @@ class ClosedBody(WireModel):
             if value is not None:
                 raise unknown_key(key, type(self).model_fields)
         return self
-
-
-Json = dict[str, Any]

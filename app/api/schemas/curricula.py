@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.api.schemas.common import ClosedBody, Json, WireModel
+from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.domain.described import Described
+from app.domain.json_object import Json
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
     MAX_ROWS,

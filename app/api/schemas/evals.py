@@ -4,13 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
-from app.api.schemas.common import ClosedBody, Json
+from app.api.schemas.common import ClosedBody
 from app.api.schemas.jobs import MetadataKey, MetadataValue
-from app.api.schemas.parameters import dotted, missing
+from app.api.schemas.parameters import dotted
 from app.domain.described import Described
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.evals.evals import Eval, EvalCriterion, NewEval
 from app.domain.graders.graders import Grader
+from app.domain.json_object import Json
 from app.domain.value_faults import refusal
 
 Name = Annotated[str, StringConstraints(max_length=256)]
@@ -50,7 +51,7 @@ class CreateEval(ClosedBody):
                 code="data_source_not_available",
             )
         if config.item_schema is None:
-            raise missing("data_source_config.item_schema")
+            raise missing_parameter("data_source_config.item_schema")
         return NewEval(
             name=self.name,
             item_schema=config.item_schema,
@@ -126,7 +127,7 @@ def _criterion(sent: Json, path: str) -> EvalCriterion:
         )
     for name in criterion.required_in_evals:
         if getattr(criterion, name) is None:
-            raise missing(f"{path}.{name}")
+            raise missing_parameter(f"{path}.{name}")
     return criterion
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from app.api.schemas.common import ClosedBody, Json, WireModel
+from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.api.schemas.trials import HeaderSafe, SampleParts
 from app.domain.graders.graders import Grader
+from app.domain.json_object import Json
 from app.domain.registry.registered_objects import Registered
 from app.domain.unknown_keys import UnreadKey
 

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import WireModel
+from app.domain.json_object import Json
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 

@@ -4,15 +4,15 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from app.api.schemas.common import Json
 from app.api.schemas.integrations import WandbIntegration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
-from app.api.schemas.parameters import first_fault, missing
+from app.api.schemas.parameters import first_fault
 from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.environments.http import HTTP
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.jobs.requests import JobRequest
+from app.domain.json_object import Json
 from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, is_reference, read_curriculum
@@ -89,7 +89,7 @@ class CreateFineTuningJob(CapsBody):
 
     def _request(self) -> JobRequest:
         if self.training_file is self.curriculum is None and not _names_environment(self.method):
-            raise missing("training_file")
+            raise missing_parameter("training_file")
         request = JobRequest(
             model=self.model,
             unread=read_unknown(self),

@@ -2,9 +2,10 @@
 
 from typing import Any, Literal
 
-from app.api.schemas.common import ClosedBody, Json
+from app.api.schemas.common import ClosedBody
 from app.api.schemas.tools import ToolCheck
 from app.domain.described import Described
+from app.domain.json_object import Json
 from app.domain.tools.mcp_contract import McpCallPlan, McpReport
 from app.domain.tools.mcp_servers import McpServerSpec, McpTool, McpToolName
 

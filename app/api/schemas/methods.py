@@ -8,13 +8,14 @@ from typing import Annotated, Final, TypeVar, assert_never
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import WireModel
 from app.api.schemas.method_descriptions import DescribedBy
-from app.api.schemas.parameters import first_fault, missing
+from app.api.schemas.parameters import first_fault
 from app.domain.documents.walk import walk_fields
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
+from app.domain.json_object import Json
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
 from app.domain.unknown_keys import refused
@@ -113,7 +114,7 @@ def _absent(kind: MethodType) -> Json:
     """Returns the options of a method that was sent without options. Raises `InvalidRequest`."""
     match kind:
         case "reinforcement":
-            raise missing(_PATH)
+            raise missing_parameter(_PATH)
         case "supervised" | "dpo":
             return {}
         case _:

@@ -48,12 +48,6 @@ def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:
     ]
 
 
-def missing(param: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter"
-    )
-
-
 def dotted(root: str, location: tuple[int | str, ...]) -> str:
     """Returns `root.tools[0].server_url` for `("tools", 0, "server_url")`.
 

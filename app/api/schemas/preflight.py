@@ -21,6 +21,7 @@ from app.domain.jobs.preflight import (
     Estimate,
     FileSummary,
     PreflightReport,
+    issue_of,
 )
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
@@ -126,7 +127,7 @@ def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pre
         others = other_bodies(method, kind)
     for refusal in (*refusals, *others):
         if refusal is not None and refusal.param not in reported:
-            yield fault_of(refusal)
+            yield issue_of(refusal)
     for key in unread(unknown, "", elsewhere):
         if key.param not in reported:
             yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
@@ -145,25 +146,21 @@ def _faults_behind(error: InvalidRequest) -> list[PreflightIssue]:
     """Returns all faults of the part of the call that an error is the first of."""
     cause = error.__cause__
     if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
-        return [fault_of(error), *_faults_behind(cause)[1:]]
+        return [issue_of(error), *_faults_behind(cause)[1:]]
     if not isinstance(cause, ValidationError):
-        return [fault_of(error)]
+        return [issue_of(error)]
     for root in _ROOTS:
         found = _faults(cause, root=root)
         first = next(found)
         if first.param == error.param:
             return [first, *found]
-    return [fault_of(error)]
-
-
-def fault_of(error: InvalidRequest) -> PreflightIssue:
-    return PreflightIssue("error", error.code or "invalid_value", error.message, error.param)
+    return [issue_of(error)]
 
 
 def _faults(error: ValidationError, *, root: str) -> Iterator[PreflightIssue]:
     """Yields one fault for each path."""
     found = refusals(root, error.errors(include_url=False))
-    yield from map(fault_of, islice(found, MAX_FAULTS))
+    yield from map(issue_of, islice(found, MAX_FAULTS))
     if next(found, None) is not None:
         message = f"There are more faults than these {MAX_FAULTS}."
         yield PreflightIssue("error", "invalid_value", message, None)

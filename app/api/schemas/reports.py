@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict
 
-from app.api.schemas.common import Json
 from app.domain.described import Described
+from app.domain.json_object import Json
 
 Interval = list[float]
 

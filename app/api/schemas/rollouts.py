@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.schemas.common import Json, Order
+from app.api.schemas.common import Order
 from app.domain.described import Described
 from app.domain.ids import Split
+from app.domain.json_object import Json
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.domain.rollouts.trajectory import FailureClass, StopReason
 

@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from app.api.schemas.common import ClosedBody, Json, WireModel
+from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.domain.described import Described
+from app.domain.json_object import Json
 from app.domain.registry.registered_objects import Registered
 from app.domain.tools.contract import (
     MAX_RATE,

@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from app.api.schemas.common import ClosedBody, Json, WireModel
+from app.api.schemas.common import ClosedBody, WireModel
 from app.domain.described import Described
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice import GraderChoice, choose_by_item
 from app.domain.graders.graders import AnyGrader, Grader
 from app.domain.graders.samples import CALL_KEYS, CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
 from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
+from app.domain.json_object import Json
 from app.domain.registry.references import TriedGrader
 from app.domain.tools.tools import TOOL_NAME, ToolSpec
 from app.domain.tools.trials import ToolTrial

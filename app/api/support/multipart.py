@@ -16,7 +16,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.requests import Request
 
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, missing_parameter
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -71,11 +71,7 @@ class StreamedForm:
         """Reads up to the file. Raises `InvalidRequest` when the form has none."""
         while self.filename is None:
             if not await self._advance():
-                raise InvalidRequest(
-                    f"Missing required parameter: '{self._file}'.",
-                    param=self._file,
-                    code="missing_required_parameter",
-                )
+                raise missing_parameter(self._file)
 
     async def blocks(self) -> AsyncIterator[bytes]:
         """Yields the file in blocks of about 1 MiB, then reads the rest of the form."""

@@ -30,12 +30,6 @@ def invalid_type(param: str, expected: str, value: Any) -> InvalidRequest:
     )
 
 
-def missing(param: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter"
-    )
-
-
 def unknown_parameter(param: str) -> InvalidRequest:
     return InvalidRequest(
         f"Unknown parameter: '{param}'. Remove it.", param=param, code="unknown_parameter"

@@ -12,12 +12,13 @@ from typing import Any, Final
 from app.domain.chat.faults import (
     invalid_type,
     invalid_value,
-    missing,
     not_one_of,
     unknown_parameter,
     unsupported_parameter,
     unsupported_value,
 )
+from app.domain.errors import missing_parameter
+from app.domain.json_object import Json
 from app.domain.strict_json import TooManyValues, strict_loads
 
 BROKEN_CALL: Final = "tool_call_error"
@@ -45,8 +46,6 @@ _IN_PLACE_OF_CONTENT: Final = ("tool_calls", "refusal", *REASONING)
 turn ends within its reasoning.
 """
 
-Json = dict[str, Any]
-
 
 def check_message(message: Any, place: str) -> None:
     """Raises `InvalidRequest` for the first fault; `place` is the message's parameter."""
@@ -72,7 +71,7 @@ def check_message(message: Any, place: str) -> None:
 
 def _checked_role(role: Any, place: str) -> str:
     if role is None:
-        raise missing(place)
+        raise missing_parameter(place)
     if role == "function":
         raise unsupported_value(place, role, ("tool",))
     if role not in _ROLES:
@@ -94,7 +93,7 @@ def optional_text(holder: Json, name: str, place: str) -> None:
 
 def required_text(holder: Json, name: str, place: str) -> None:
     if holder.get(name) is None:
-        raise missing(f"{place}.{name}")
+        raise missing_parameter(f"{place}.{name}")
     optional_text(holder, name, place)
 
 
@@ -103,7 +102,7 @@ def _check_content(message: Json, place: str) -> None:
     if content is None and role == "assistant" and any(map(message.get, _IN_PLACE_OF_CONTENT)):
         return
     if "content" not in message:
-        raise missing(f"{place}.content")
+        raise missing_parameter(f"{place}.content")
     if isinstance(content, str):
         return
     if not isinstance(content, list):
@@ -160,7 +159,7 @@ def _check_call(call: Any, place: str) -> None:
     required_text(call, "id", place)
     function = call.get("function")
     if function is None:
-        raise missing(f"{place}.function")
+        raise missing_parameter(f"{place}.function")
     if not isinstance(function, dict):
         raise invalid_type(f"{place}.function", "an object", function)
     refuse_unknown(function, _FUNCTION_KEYS, f"{place}.function")

@@ -6,13 +6,13 @@ from typing import Any, Final
 from app.domain.chat.faults import (
     invalid_type,
     invalid_value,
-    missing,
     not_one_of,
     unsupported_value,
 )
 from app.domain.chat.messages import optional_text, refuse_unknown, required_text
 from app.domain.documents.pointers import parameter
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, missing_parameter
+from app.domain.json_object import Json
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.schema_faults import schema_fault
 from app.domain.tools.tools import TOOL_NAME
@@ -23,8 +23,6 @@ _NAME: Final = pattern(TOOL_NAME)
 _FUNCTION_KEYS: Final = ("name", "description", "parameters", "strict")
 _NEEDS_TOOLS: Final = ("tool_choice", "parallel_tool_calls")
 """Parameters that the hosted API refuses without tools."""
-
-Json = dict[str, Any]
 
 
 def check_tools(param: str, value: Any) -> None:
@@ -77,7 +75,7 @@ def _check_tool(tool: Any, place: str) -> None:
     if not isinstance(tool, dict):
         raise invalid_type(place, "an object", tool)
     if "type" not in tool:
-        raise missing(f"{place}.type")
+        raise missing_parameter(f"{place}.type")
     if tool["type"] != "function":
         raise unsupported_value(f"{place}.type", tool["type"], ("function",))
     refuse_unknown(tool, ("type", "function"), place)
@@ -94,7 +92,7 @@ def _check_tool(tool: Any, place: str) -> None:
 
 def _check_name(function: Any, place: str, *, known: tuple[str, ...]) -> None:
     if function is None:
-        raise missing(place)
+        raise missing_parameter(place)
     if not isinstance(function, dict):
         raise invalid_type(place, "an object", function)
     refuse_unknown(function, known, place)

@@ -1,7 +1,7 @@
 """Checks shared by all row formats: one JSONL line, its conversation, its function tools.
 
-Faults are given one by one as (JSON pointer, message), so that a check can tell the first or all of
-them. Pure. Must not know which method a row is for, nor files.
+Faults are given one by one as (JSON pointer, message), so that a check can report the first or all
+of them. Pure. Must not know which method a row is for, nor files.
 """
 
 import json

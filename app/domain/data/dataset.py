@@ -76,8 +76,8 @@ def parse_rows(
     """Returns every row of a file; blank lines are skipped. Raises `DatasetError` at the first
     fault.
 
-    `job_tools` are the names registered with the job: a row that offers another tool offers
-    something nobody can call. `None` for a job that runs no tool: rows may offer any.
+    `job_tools` are the names registered with the job: a row that offers another tool is at
+    fault: no endpoint answers its calls. `None` for a job that runs no tool: rows may offer any.
     """
     return list(each_row(lines, job_tools, max_rows))
 

@@ -17,7 +17,7 @@ def check_row(
 ) -> dict[str, Any]:
     """Returns the row on line `number` (from 1). Raises `DatasetError` with its first fault.
 
-    `job_tools` are the names somebody answers on a reinforcement row; `None`: rows offer any tool.
+    `job_tools` are the tools of a reinforcement job, by name; `None`: rows offer any tool.
     """
     item = load_line(line, number)
     for pointer, message in _faults(method, item, job_tools):

@@ -1,4 +1,4 @@
-"""Numbers of tasks in a seeded order without repeats: what makes two splits disjoint.
+"""Numbers of tasks in a seeded order without repeats, so that two splits are disjoint.
 
 A permutation of all problems is computed index by index (a Feistel network, walked until it lands
 inside), so a task needs neither a list of all problems nor the tasks before it.

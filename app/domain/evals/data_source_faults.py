@@ -10,7 +10,7 @@ from typing import Any, Final, assert_never
 
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, WalkedField, walk_fields
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.evals.data_sources import FileContent, FileReference, JsonlSource, SampledSource
 from app.domain.graders.template_faults import placeholders, template_fault
 from app.domain.secrets.bounds import bound_faults
@@ -69,10 +69,7 @@ def _missing_fields(
 
 
 def _invalid(path: Path, reason: str) -> InvalidRequest:
-    param = parameter(ROOT, path)
-    return InvalidRequest(
-        f"Invalid value for '{param}': {reason}.", param=param, code="invalid_value"
-    )
+    return refused_value(parameter(ROOT, path), reason)
 
 
 def _walked(source: JsonlSource | SampledSource) -> list[WalkedField]:
@@ -100,10 +97,8 @@ def _mcp_tools(tools: list[dict[str, Any]]) -> Iterator[InvalidRequest]:
 
 
 def _credential(path: Path) -> InvalidRequest:
-    param = parameter(ROOT, path)
-    return InvalidRequest(
-        f"Invalid value for '{param}': it looks like a credential, or contains one. Credentials "
-        "are not accepted in a run's data source; send them in the headers of the eval's graders.",
-        param=param,
-        code="invalid_value",
+    return _invalid(
+        path,
+        "it looks like a credential, or contains one. Credentials are not accepted in a run's data "
+        "source; send them in the headers of the eval's graders",
     )

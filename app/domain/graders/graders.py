@@ -37,6 +37,16 @@ def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
     return grader
 
 
+def unused_parts(sent: Any) -> tuple[str, ...]:
+    """Returns the names of the parts that a grader holds and does not score by; none for what is no
+    grader.
+    """
+    try:
+        return read_grader(sent).unused_parts
+    except ValueError:  # pydantic raises its two kinds
+        return ()
+
+
 def passing_score(kind: str) -> float | None:
     """Returns the least score that passes with a grader of this type, where the type decides it."""
     model = _MODELS.get(kind)

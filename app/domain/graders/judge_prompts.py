@@ -19,7 +19,13 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
 from app.domain.documents.fields import TemplateMark
-from app.domain.graders.templates import MAX_RENDERED, Template, TemplateError, parse_template
+from app.domain.graders.templates import (
+    MAX_RENDERED,
+    RenderedTooLong,
+    Template,
+    TemplateError,
+    parse_template,
+)
 
 MAX_MESSAGES: Final = 256
 _TEXT_PARTS: Final = ("text", "input_text", "output_text")
@@ -130,3 +136,16 @@ class Prompt:
                 left -= len(texts[-1])
             filled.append({"role": role, "content": "\n".join(texts)})
         return filled
+
+    def row_fits(self, item: Mapping[str, Any]) -> bool:
+        """Returns whether the texts that come from the row alone are within the bound of `fill`."""
+        left = MAX_RENDERED
+        for _, templates in self._messages:
+            for template in templates:
+                if template.reads_sample:
+                    continue
+                try:
+                    left -= len(template.render(sample={}, item=item, limit=left))
+                except RenderedTooLong:
+                    return False
+        return True

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, assert_never
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.calls import ReferenceFault, expected_calls
 from app.domain.graders.code_tests import NO_FUNCTION, TestsFault, code_tests, is_function_name
 from app.domain.graders.graders import AnyGrader
@@ -101,8 +101,7 @@ def literal_faults(grader: AnyGrader, root: str) -> Iterator[InvalidRequest]:
     """Yields the faults of texts without placeholders, which every row has."""
     for reading in row_readings(grader, root):
         if not reading.template.placeholders and (fault := reading.fault({})) is not None:
-            message = f"Invalid value for '{reading.param}': {fault}."
-            yield InvalidRequest(message, param=reading.param, code="invalid_value")
+            yield refused_value(reading.param, fault)
 
 
 def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, ReadingRule, int]]:

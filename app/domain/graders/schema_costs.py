@@ -1,7 +1,7 @@
-"""Counts what a JSON Schema asks of its engine, before it is compiled.
+"""Counts the work that a JSON Schema gives its validator, before it is compiled.
 
-The engine follows each path of references on its own, so that a chain of definitions which each
-name the next one twice doubles the work at every link. Counted are the paths, each definition once
+The validator follows each path of references on its own, so that a chain of definitions which each
+name the next one twice doubles the work at every link. Counts the paths, each definition once
 per path, in time proportional to the schema. A schema may refer to itself where each value of a
 sample meets it once, as in a tree; otherwise the work would double with the depth of the sample.
 Pure.

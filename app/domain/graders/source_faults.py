@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.python_source import MAX_READ, MAX_SOURCES, SourceFault, check_source
 
@@ -37,8 +37,7 @@ def source_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[Inva
         try:
             check_source(source)
         except SourceFault as fault:
-            message = f"Invalid value for '{param}': {fault}."
-            yield InvalidRequest(message, param=param, code="invalid_value")
+            yield refused_value(param, str(fault))
 
 
 def _too_many(sources: Sequence[tuple[str, str]]) -> InvalidRequest | None:
@@ -47,11 +46,10 @@ def _too_many(sources: Sequence[tuple[str, str]]) -> InvalidRequest | None:
     for param, source in sources:
         together += len(source.encode())
         if together > MAX_SOURCES:
-            message = (
-                f"Invalid value for '{param}': the sources of all python graders of a request have "
-                f"at most {MAX_SOURCES} bytes together."
+            limit = f"at most {MAX_SOURCES} bytes together"
+            return refused_value(
+                param, f"the sources of all python graders of a request have {limit}"
             )
-            return InvalidRequest(message, param=param, code="invalid_value")
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.samples import (
     CALL_KEYS,
     CHAT_CALL_KEYS,
@@ -54,10 +54,7 @@ def sample_fault(
 
 
 def _invalid(field: WalkedField, root: str, message: str) -> InvalidRequest:
-    param = parameter(root, field.path)
-    return InvalidRequest(
-        f"Invalid value for '{param}': {message}.", param=param, code="invalid_value"
-    )
+    return refused_value(parameter(root, field.path), message)
 
 
 def placeholders(text: str) -> list[Placeholder]:

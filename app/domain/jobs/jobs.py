@@ -186,7 +186,7 @@ class Job:
     before a worker has begun.
     """
     queue: QueuePosition | None = None
-    """Where a job that nobody holds waits; looked up for what is shown, `None` otherwise."""
+    """Position of a job that waits for a worker; looked up for replies, `None` otherwise."""
 
 
 def validating_message(job: Job) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from app.domain.data.prompts import Overlap
 from app.domain.described import DescribedFields
+from app.domain.errors import InvalidRequest
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.row_needs import NO_NEEDS, RowNeeds
 from app.domain.methods.no_effect import NoEffect
@@ -18,6 +19,11 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.preflight_issues import PreflightIssue
 
 Basis = Literal["history", "assumption"]
+
+
+def issue_of(error: InvalidRequest) -> PreflightIssue:
+    """Returns the issue for which a create call would answer with this error."""
+    return PreflightIssue("error", error.code or "invalid_value", error.message, error.param)
 
 
 @dataclass(frozen=True, slots=True)

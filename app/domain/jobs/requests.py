@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from app.domain.environments.environments import PARAM, BuiltIn, built_in
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.jobs.usage import NO_CAPS, Caps
@@ -135,11 +135,7 @@ def required_files(
     missing.
     """
     if training is None:
-        raise InvalidRequest(
-            "Missing required parameter: 'training_file'.",
-            param="training_file",
-            code="missing_required_parameter",
-        )
+        raise missing_parameter("training_file")
     match method:
         case ReinforcementMethod():
             if validation is None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.schema_faults import schema_fault
 
 _TYPES: Final = ("text", "json_object", "json_schema")
@@ -52,10 +52,7 @@ def response_format_fault(sent: Any, root: str) -> InvalidRequest | None:
     if found is None:
         return None
     path, message = found
-    param = parameter(root, path)
-    return InvalidRequest(
-        f"Invalid value for '{param}': {message}.", param=param, code="invalid_value"
-    )
+    return refused_value(parameter(root, path), message)
 
 
 def _fault(sent: dict[str, Any]) -> Fault | None:

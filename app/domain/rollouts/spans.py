@@ -8,9 +8,8 @@ a call took is, as `duration_s` (an extension).
 import hashlib
 from typing import Any
 
+from app.domain.json_object import Json
 from app.domain.rollouts.rollouts import RolloutRow
-
-Json = dict[str, Any]
 
 
 def trace_of(row: RolloutRow, *, model: str, model_config: Json) -> Json:

@@ -4,14 +4,11 @@ The tokens and their log-probs are not stored, so the trajectory has only their 
 calls are rounded to a tenth of a millisecond.
 """
 
-from typing import Any
-
 from app.domain.ids import SampleKey
+from app.domain.json_object import Json
 from app.domain.rollouts.environment_steps import EnvironmentStep
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
-
-Json = dict[str, Any]
 
 
 def key_of(row: RolloutRow) -> SampleKey:

@@ -1,4 +1,4 @@
-"""Tells an engine that works for long from one that stands still.
+"""Distinguishes an engine that computes for long from one that is stuck.
 
 Owns the clock of the requests that wait for tokens. While any waits, the engine's own counters are
 read; as long as they move, or the engine has none and answers its probe, a request may take as long

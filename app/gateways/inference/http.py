@@ -20,6 +20,7 @@ from app.domain.errors import InvalidRequest, NotFound, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.methods.reasoning_efforts import template_variables
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
+from app.domain.strict_json import refuse_constant
 from app.gateways.inference.connections import Connections
 from app.gateways.inference.engine_watch import EngineWatch, counters
 from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, EngineFailed
@@ -194,7 +195,7 @@ class HttpInference:
         except TimeoutError as error:
             raise EngineAway("The engine did not answer in time: it computes nothing.") from error
         try:
-            reply = json.loads(text, parse_constant=_refuse_constant)
+            reply = json.loads(text, parse_constant=refuse_constant)
         except ValueError as error:
             raise EngineAway("The engine's reply is not JSON.") from error
         if not isinstance(reply, dict):
@@ -251,10 +252,6 @@ def _read_prompt_logprobs(choice: dict[str, Any], prompt: list[int]) -> tuple[fl
         None if entry is None else float(entry[str(token)]["logprob"])
         for token, entry in zip(prompt, entries, strict=True)
     )
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON value")
 
 
 def _error(status: int, text: str) -> Exception:

@@ -1,8 +1,8 @@
-"""Asks the sandbox's runner over its Unix socket, a connection for each program.
+"""Sends programs to the sandbox's runner over its Unix socket, each over a connection of its own.
 
-Promises: a runner that restarts is waited for, up to `patience_s`; a program whose runner died is
-asked for again, because it left nothing behind; a runner that gives no sign of life is given up
-after `SILENCE_S`. Must not know what programs are for.
+Promises: waits up to `patience_s` for a runner that restarts; sends a program again whose runner
+died, because it left nothing behind; gives up a runner that is silent for `SILENCE_S`. Must
+not know what programs are for.
 """
 
 import asyncio

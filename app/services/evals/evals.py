@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, walk_fields
-from app.domain.errors import InvalidRequest, WrongState
+from app.domain.errors import InvalidRequest, WrongState, refused_value
 from app.domain.evals.evals import Eval, EvalOrder, NewEval, custom_config
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
@@ -108,11 +108,7 @@ def _check_unread(new: NewEval) -> None:
     if found is not None:
         path, reason = found
         param = parameter("data_source_config.item_schema", path)
-        raise InvalidRequest(
-            f"Invalid value for '{param}': it is no JSON schema ({reason}).",
-            param=param,
-            code="invalid_value",
-        )
+        raise refused_value(param, f"it is no JSON schema ({reason})")
     for number, criterion in enumerate(new.criteria):
         for field in walk_fields(type(criterion), criterion):
             fault = refused_wholly(field, f"testing_criteria[{number}]", only_near=True)

@@ -86,7 +86,9 @@ class FileService:
         try:
             first = await anext(chunks, b"")
         except FileNotFoundError as error:
-            raise NotFound(f"The content of {file_id} is gone.", param="file_id") from error
+            raise NotFound(
+                f"The content of {file_id} is gone: upload the file again.", param="file_id"
+            ) from error
         return row, _rejoined(first, chunks)
 
     async def delete(self, file_id: str) -> None:

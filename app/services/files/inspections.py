@@ -6,11 +6,12 @@ Must not know what is read. The function and its result must be picklable.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
-from weakref import WeakValueDictionary
 
 from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
 
+from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, Unavailable
+from app.domain.shared_slots import SharedSlots
 
 Report = TypeVar("Report")
 _TIMEOUT_S: Final = 120.0
@@ -18,27 +19,25 @@ _AT_ONCE: Final = 3
 
 
 class Inspections:
-    """A few at once in all, and one of each project: its other ones wait behind it, nobody else's.
-
-    So many cores at most are spent on reading.
+    """A few at once in all, and one of each project: so many cores at most are spent on reading,
+    and the files of one organization leave a slot to another's.
     """
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
-        self._all = CapacityLimiter(at_once)
-        self._projects: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()
+        self.slots = SharedSlots(at_once, of_organization=max(1, at_once - 1))
+        self._processes = CapacityLimiter(at_once)
+        """As many as slots, so that it admits each caller that holds one."""
 
-    async def run(self, project_id: str, read: Callable[..., Report], *arguments: object) -> Report:
+    async def run(self, tenant: Tenant, read: Callable[..., Report], *arguments: object) -> Report:
         """Returns the result of `read`. The process ends when the caller is cancelled.
 
         Raises `Unavailable` for one that is too slow or dies, `InvalidRequest` for a file that is
         gone.
         """
-        # The reference here keeps the limiter alive while the project waits or reads.
-        own = self._projects.setdefault(project_id, CapacityLimiter(1))
         with _as_answers(), fail_after(_TIMEOUT_S):
-            async with own:
+            async with self.slots.taken(tenant.organization_id, tenant.project_id):
                 return await to_process.run_sync(
-                    read, *arguments, cancellable=True, limiter=self._all
+                    read, *arguments, cancellable=True, limiter=self._processes
                 )
 
 
@@ -55,4 +54,5 @@ def _as_answers() -> Iterator[None]:
 
 
 def content_gone() -> InvalidRequest:
-    return InvalidRequest("The content of a file is gone.", param="training_file")
+    message = "The content of a file is gone: upload the file again."
+    return InvalidRequest(message, param="training_file")

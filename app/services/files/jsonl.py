@@ -135,7 +135,7 @@ def _too_long(number: int) -> InvalidRequest:
 async def checked(
     blocks: AsyncIterable[bytes], check: JsonlCheck, purpose: str | None
 ) -> AsyncIterator[bytes]:
-    """Pass blocks on, each checked on a thread. Raises `InvalidRequest` as soon as a purpose that
+    """Passes blocks on, each checked on a thread. Raises `InvalidRequest` as soon as a purpose that
     is known forbids what came; without one, everything passes and `check` keeps the first fault.
     """
     async for block in blocks:

@@ -1,1 +1,1 @@
-"""Use cases of fine-tuning jobs and of what they leave behind."""
+"""Use cases of fine-tuning jobs and of their events, curves, rollouts and checkpoints."""

@@ -53,18 +53,15 @@ class EnvironmentFiles:
         from app.preflight.environment_tasks import tasks_of  # noqa: PLC0415 - for few calls
 
         if environment.problem_file is None:
-            return await self._ports.inspections.run(
-                self._tenant.project_id, tasks_of, environment, None
-            )
+            return await self._ports.inspections.run(self._tenant, tasks_of, environment, None)
         key = await self._object_key(environment.problem_file)
         try:
             async with fetched(self._ports.objects, key, self._ports.work_dir) as path:
-                return await self._ports.inspections.run(
-                    self._tenant.project_id, tasks_of, environment, path
-                )
+                return await self._ports.inspections.run(self._tenant, tasks_of, environment, path)
         except FileNotFoundError as error:
             raise InvalidRequest(
-                f"The content of the environment's file {environment.problem_file} is gone.",
+                f"The content of the environment's file {environment.problem_file} is gone: "
+                "upload the file again.",
                 param=FILE_PARAM,
                 code="file_not_found",
             ) from error

@@ -101,7 +101,7 @@ class FileValidation:
                 None if file_id is None else (await unit.files.get(file_id)).object_key
                 for file_id in (job.training_file, job.validation_file)
             ]
-        report = await self._inspect(job, keys)
+        report = await self._inspect(tenant, job, keys)
         fault = next((found for found in report.findings if found.severity == "error"), None)
         async with self._ports.database.tenant(tenant) as unit:
             current = await unit.jobs.lock_unvalidated(job_id)
@@ -125,7 +125,7 @@ class FileValidation:
             await unit.jobs.mark_invalid(job_id, error)
             unit.after_end(self._ports.queue.enqueue_deliveries)
 
-    async def _inspect(self, job: Job, keys: list[str | None]) -> DatasetReport:
+    async def _inspect(self, tenant: Tenant, job: Job, keys: list[str | None]) -> DatasetReport:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
 
         async with AsyncExitStack() as stack:
@@ -139,7 +139,7 @@ class FileValidation:
             ]
             base = base_of(self._base_models, job.model)
             question = _question(job.method, base, training, validation)
-            return await self._ports.inspections.run(job.project_id, inspect, question)
+            return await self._ports.inspections.run(tenant, inspect, question)
 
     def _resolved(self, job: Job, report: DatasetReport) -> tuple[int, StoredMethod]:
         """Returns the number of steps, and the method with every `auto` replaced."""

@@ -55,7 +55,7 @@ class GraderChoiceService:
                     for key in (training, validation)
                 ]
                 return await self._ports.inspections.run(
-                    self._tenant.project_id, choose_from_files, *paths, auto, response_format
+                    self._tenant, choose_from_files, *paths, auto, response_format
                 )
         except FileNotFoundError as error:
             raise content_gone() from error

@@ -56,7 +56,7 @@ class JobService:
         return await with_queue_positions(jobs, self._jobs.queue_positions), more
 
     async def cancel(self, job_id: str) -> Job:
-        """Asks for the end of a job; one that nobody runs yet ends at once."""
+        """Requests the end of a job; one that no worker has claimed ends at once."""
         return await self._stop(job_id, StopRequest.CANCEL)
 
     async def pause(self, job_id: str) -> Job:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.documents.walk import Kind
 from app.domain.errors import EndpointRefused, NotFound
 from app.domain.graders.kinds.multi import MAX_CHILDREN
-from app.domain.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport
+from app.domain.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
 from app.domain.preflight_issues import PreflightIssue
@@ -28,10 +29,10 @@ from app.preflight.call import (
     called_addresses,
     dataset_question,
     estimate_of,
-    judge_models,
     means_method,
     method_of,
     method_type,
+    needed,
 )
 from app.preflight.call_faults import call_faults, readable_method
 from app.preflight.estimate import Pace, pace_of
@@ -39,7 +40,7 @@ from app.services.files.inspections import Inspections, content_gone
 from app.services.jobs.grader_tries import ROWS, GraderTries
 from app.services.jobs.mcp_listings import McpListings
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.definition_check import unknown_judge
+from app.services.registry.definition_check import no_embeddings, unknown_judge
 from app.store.database import Database
 
 _PROBE_TIMEOUT_S: Final = 10.0
@@ -91,7 +92,7 @@ class PreflightService:
         method = method_of(body)
         reported = {finding.param for finding in findings}
         findings += await asyncio.to_thread(call_faults, body, reported=reported)
-        findings += await self._unknown_judges(method)
+        findings += await self._missing_models(method)
         keys = [
             await self._object_key(body, param, findings)
             for param in ("training_file", "validation_file")
@@ -140,14 +141,17 @@ class PreflightService:
         message = f"Model {name} is not available for fine-tuning or does not exist."
         return [PreflightIssue("error", "model_not_available", message, "model")]
 
-    async def _unknown_judges(self, method: dict[str, Any]) -> list[PreflightIssue]:
-        judges = list(islice(judge_models(method), MAX_CHILDREN))
+    async def _missing_models(self, method: dict[str, Any]) -> list[PreflightIssue]:
+        judges = list(islice(needed(method, Kind.JUDGE), MAX_CHILDREN))
         known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
         return [
-            PreflightIssue("error", "model_not_found", unknown_judge(name, param).message, param)
-            for param, name in judges
-            if name not in known
+            *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
+            *(issue_of(no_embeddings(param)) for param, _ in self._without_embeddings(method)),
         ]
+
+    def _without_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
+        sent = () if self._judges.has_embeddings else needed(method, Kind.EMBEDDING)
+        return list(islice(sent, MAX_CHILDREN))
 
     async def _object_key(
         self, body: dict[str, Any], param: str, findings: list[PreflightIssue]
@@ -192,7 +196,7 @@ class PreflightService:
                 sample_rows=ROWS,
                 shared_tools=shared_tools,
             )
-            report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
+            report = await self._ports.inspections.run(self._tenant, inspect, question)
         return report, report.findings
 
     async def _fetched(self, key: str | None, stack: AsyncExitStack) -> Path | None:

@@ -1,8 +1,8 @@
 """References in a create call, replaced by the definitions that they name, and `auto` by a grader.
 
-Owns the resolution of tools, grader and curriculum. A resolved call is whole: it has real secrets,
-so the create path seals them for the job, and no later version or deletion of a registered object
-changes the job. Must not know what else a create call holds.
+Owns the resolution of tools, grader, curriculum and built-in environment. A resolved call is whole:
+it has real secrets, so the create path seals them for the job, and no later version or deletion of
+a registered object changes the job. Must not know the other parts of a create call.
 """
 
 from collections.abc import AsyncIterator, Sequence

@@ -6,13 +6,14 @@ rounded; headers of the user are shown as `[redacted]`. Must not send anything.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 from app.domain.data.dataset import grader_item
 from app.domain.errors import NotFound
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.ids import SampleKey, Split
 from app.domain.jobs.jobs import Job
+from app.domain.json_object import Json
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.stored_traces import key_of, trajectory_of
 from app.domain.rollouts.trajectory import GRADER_FAILURES
@@ -24,7 +25,6 @@ from app.grading.scorer import GradeRequest
 from app.services.files.files import FileService
 from app.services.files.rows import RowsTooFar, rows_at
 
-Json = Mapping[str, Any]
 MAX_READ_BYTES: Final = 64 * 1024 * 1024
 """A row further behind is not looked for: a person waits for it."""
 

@@ -12,13 +12,12 @@ from typing import Any, Final
 from uuid import uuid4
 
 from app.domain.chat.messages import BROKEN_CALL
+from app.domain.json_object import Json
 from app.domain.models.tool_parsers import ToolParser
 from app.rendering.turn_parser import call_fault
 
 _TYPE: Final = "unparsable_tool_call"
 _DATA: Final = b"data: "
-
-Json = dict[str, Any]
 
 
 def offers_tools(body: Json) -> bool:

@@ -16,7 +16,7 @@ from typing_extensions import override
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import is_blank
 from app.domain.data.files import FileRow, NewFile
-from app.domain.errors import InvalidRequest, NotFound, RequestError
+from app.domain.errors import InvalidRequest, NotFound, RequestError, missing_parameter
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
     MAX_ROWS,
@@ -62,7 +62,7 @@ class CurriculumService(RegistryService):
         """Raises `InvalidRequest` for a file that is none, holds too many rows, or is missing."""
         _check_sent(sent)
         if sent["training"] == SentData(None, None):
-            raise _missing("training_file")
+            raise missing_parameter("training_file")
         made: list[str] = []
         try:
             definition = await self._definition(sent, made)
@@ -104,7 +104,7 @@ class CurriculumService(RegistryService):
                     path = await self._fetched(row, stack)
                     paths.append(SplitPath(split, row.id, path))
             report = await self._data.inspections.run(
-                self._tenant.project_id, check_curriculum, tuple(paths), job_tools
+                self._tenant, check_curriculum, tuple(paths), job_tools
             )
         return registered, report
 
@@ -171,7 +171,9 @@ class CurriculumService(RegistryService):
                 await asyncio.to_thread(counter.feed, block)
         except FileNotFoundError as error:
             raise InvalidRequest(
-                f"The content of {param} {row.id} is gone.", param=param, code="file_not_found"
+                f"The content of {param} {row.id} is gone: upload the file again.",
+                param=param,
+                code="file_not_found",
             ) from error
         counter.end()
         if counter.first_too_many is not None:
@@ -224,12 +226,6 @@ def _check_sent(sent: dict[CurriculumPart, SentData]) -> None:
                 param=split,
                 code="invalid_value",
             )
-
-
-def _missing(param: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter"
-    )
 
 
 def _constantly(new: NewFile) -> Callable[[], NewFile]:

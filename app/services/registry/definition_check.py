@@ -21,9 +21,10 @@ from app.domain.documents.fields import (
     SecretMark,
     TemplateMark,
 )
-from app.domain.documents.pointers import parameter
+from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import WalkedField, headers_of, walk_fields
 from app.domain.errors import EndpointRefused, InvalidRequest
+from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.source_faults import source_faults
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
@@ -60,7 +61,8 @@ async def check_definition(
     elsewhere: KeyPlaces = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
     """Returns the keys that nothing reads. Raises `InvalidRequest` with the parameter at fault,
-    however deep, below `path`. No address or judge below the fields in `unasked` is called.
+    however deep, below `path`. No address or judge below the fields in `unasked` is called, and no
+    judge or embedding of a part that a `multi` grader does not score by.
     """
     return await check_definitions(
         [(path, definition)],
@@ -83,10 +85,11 @@ async def check_definitions(
     transaction meanwhile, and a customer's name server may take its time for each of many names.
     """
     walked = await asyncio.to_thread(_walked, definitions, elsewhere)
+    unused = {path: _unused(definition) for path, definition in definitions}
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
             for path, field in walked:
-                if field.path[0] in unasked:
+                if field.path[0] in unasked or _is_unused(field, unused[path]):
                     continue
                 await _check_field(field, path, egress=egress, models=models)
     except TimeoutError:
@@ -96,6 +99,25 @@ async def check_definitions(
             code="endpoint_not_allowed",
         ) from None
     return tuple(key for path, field in walked for key in unread([field], path, elsewhere))
+
+
+def _unused(definition: BaseModel) -> frozenset[Path]:
+    """Returns the paths of the graders that a grader, or that of a method, does not score by."""
+    inner = getattr(definition, "grader", None)
+    beginning: Path = () if inner is None else ("grader",)
+    grader = definition if inner is None else inner
+    names = grader.unused_parts if isinstance(grader, GraderModel) else ()
+    return frozenset((*beginning, "graders", name) for name in names)
+
+
+def _is_unused(field: WalkedField, unused: frozenset[Path]) -> bool:
+    match field.mark:
+        case JudgeMark() | EmbeddingMark():
+            return any(field.path[: len(part)] == part for part in unused)
+        case AddressMark() | SecretMark() | TemplateMark() | None:
+            return False
+        case _:
+            assert_never(field.mark)
 
 
 def _walked(
@@ -137,11 +159,7 @@ async def _check_field(
                 raise unknown_judge(field.value, parameter(path, field.path))
         case EmbeddingMark():
             if not models.has_embeddings:
-                raise InvalidRequest(
-                    f"{NOT_CONFIGURED}.",
-                    param=parameter(path, field.path),
-                    code="embeddings_not_configured",
-                )
+                raise no_embeddings(parameter(path, field.path))
         case SecretMark() | TemplateMark() | None:
             pass
         case _:
@@ -155,6 +173,10 @@ def unknown_judge(name: str, param: str) -> InvalidRequest:
         param=param,
         code="model_not_found",
     )
+
+
+def no_embeddings(param: str) -> InvalidRequest:
+    return InvalidRequest(f"{NOT_CONFIGURED}.", param=param, code="embeddings_not_configured")
 
 
 async def _check_address(

@@ -1,4 +1,4 @@
-"""Deletes ended jobs: hides the row and what only the job leads to, in one transaction.
+"""Deletes ended jobs: hides the row and the rows that only the job refers to, in one transaction.
 
 The GPU plane removes the objects and the other rows later (`app.store.maintenance.ended_jobs`),
 when no claim of the job can run any more. A model that the job published stays callable, and the

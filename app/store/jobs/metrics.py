@@ -3,7 +3,19 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sqlalchemy import Integer, Select, Subquery, Text, and_, case, false, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    Subquery,
+    Text,
+    and_,
+    case,
+    false,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy import cast as cast_to
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -51,13 +63,7 @@ class MetricStore:
         after_step: int | None,
     ) -> list[MetricPoint]:
         """Returns points by name, split and step."""
-        query = select(Table).where(Table.job_id == job_id)
-        if names is not None:
-            query = query.where(Table.name.in_(names))
-        if split is not None:
-            query = query.where(Table.split == split)
-        if after_step is not None:
-            query = query.where(Table.step > after_step)
+        query = select(Table).where(*_chosen(job_id, names, split, after_step=after_step))
         rows = await self._session.scalars(query.order_by(Table.name, Table.split, Table.step))
         return [_to_point(row) for row in rows]
 
@@ -77,13 +83,7 @@ class MetricStore:
         rank = func.row_number().over(partition_by=curve, order_by=Table.step) - 1
         last = func.count().over(partition_by=curve) - 1
         query = select(*curve, Table.step, Table.value, rank.label("rank"), last.label("last"))
-        query = query.where(Table.job_id == job_id)
-        if names is not None:
-            query = query.where(Table.name.in_(names))
-        if split is not None:
-            query = query.where(Table.split == split)
-        if after_step is not None:
-            query = query.where(Table.step > after_step)
+        query = query.where(*_chosen(job_id, names, split, after_step=after_step))
         chosen = _extremes(query.subquery(), max_points)
         rows = await self._session.execute(chosen)
         return [
@@ -143,6 +143,20 @@ class MetricStore:
         for row in await self._session.scalars(query.order_by(*curve, Table.step)):
             found.setdefault(row.job_id, []).append(_to_point(row))
         return found
+
+
+def _chosen(
+    job_id: str, names: list[str] | None, split: Split | None, *, after_step: int | None
+) -> list[ColumnElement[bool]]:
+    """Returns the conditions of a job's points; `None` sets no limit."""
+    conditions: list[ColumnElement[bool]] = [Table.job_id == job_id]
+    if names is not None:
+        conditions.append(Table.name.in_(names))
+    if split is not None:
+        conditions.append(Table.split == split)
+    if after_step is not None:
+        conditions.append(Table.step > after_step)
+    return conditions
 
 
 def _extremes(ranked: Subquery, count: int) -> Select[Any]:

@@ -1,5 +1,4 @@
-"""Finds ended jobs of which rows or objects are left that nothing leads to any more, and removes
-the rows.
+"""Finds ended jobs with rows or objects that nothing refers to any more, and removes the rows.
 
 A job is found because a worker had claimed it, or because something of it was deleted since:
 itself, a model, checkpoints, rollouts. The caller removes the objects before it calls `finish`;

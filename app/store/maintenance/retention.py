@@ -1,4 +1,4 @@
-"""Marks what an operator's retention settings make too old: files, jobs, checkpoints, rollouts.
+"""Marks files, jobs, checkpoints and rollouts that an operator's retention settings end.
 
 Only marks: `expiry` removes expired files with their bytes, and `ended_jobs` what is left of ended
 jobs. Verbs on jobs mark one job each, so that no transaction locks many rows.

@@ -44,7 +44,7 @@ class WebhookEndpointStore:
         count = await self._session.scalar(select(func.count()).select_from(Table))
         if (count or 0) >= MAX_ENDPOINTS:
             raise InvalidRequest(
-                f"A project has at most {MAX_ENDPOINTS} webhook endpoints.",
+                f"A project has at most {MAX_ENDPOINTS} webhook endpoints: delete one first.",
                 code="webhook_endpoint_limit_reached",
             )
         await self._session.execute(

@@ -65,3 +65,7 @@ async def test_without_an_endpoint_it_is_refused_with_the_setting(
         assert (refused.status_code, error["param"]) == (400, param)
         assert error["code"] == "embeddings_not_configured"
         assert "AGENT_RFT_EMBEDDINGS__BASE_URL" in error["message"]
+    report = (await api.call("POST", f"{JOBS}/validate", json=call)).json()
+    assert [
+        fault["param"] for fault in report["errors"] if fault["code"] == "embeddings_not_configured"
+    ] == ["method.reinforcement.grader.graders.near.evaluation_metric"]

@@ -85,13 +85,13 @@ async def test_calibrations_of_one_organization_leave_threads_to_another(
     go_on, begun = threading.Event(), list[str]()
     run = ComputingShares.run
 
-    def watched(self: ComputingShares, owners: tuple[str, ...], function: Any) -> Any:
+    def watched(self: ComputingShares, organization: str, project: str, function: Any) -> Any:
         def compute() -> Any:
-            begun.append(owners[-1])
-            assert owners[-1] != begun[0] or go_on.wait(PATIENCE_S)
+            begun.append(organization)
+            assert organization != begun[0] or go_on.wait(PATIENCE_S)
             return function()
 
-        return run(self, owners, compute)
+        return run(self, organization, project, compute)
 
     monkeypatch.setattr(ComputingShares, "run", watched)
     path = await path_of(api, EXACT)

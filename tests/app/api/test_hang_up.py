@@ -90,12 +90,10 @@ async def test_a_curriculum_test_ends_and_frees_its_slot(database: Database) -> 
         rows = [{"messages": [{"role": "user", "content": f"q{n}"}]} for n in range(12)]
         made = await caller.call("/v1/curricula", {"name": "c", "training": rows})
         path = f"/v1/curricula/{made['id']}/test"
-        places = app.state.context.inspections._all
-        others = [object() for _ in range(int(places.available_tokens))]
-        for other in others:
-            places.acquire_on_behalf_of_nowait(other)
+        slots = app.state.context.inspections.slots
+        others = [await slots.acquire(f"organization{n}", f"project{n}") for n in range(3)]
         reply = await caller.call(path, {}, hang_up_after_s=0.5)
-        for other in others:
-            places.release_on_behalf_of(other)
+        for free in others:
+            free()
         assert reply["error"]["message"] == "The client hung up."
         assert (await caller.call(path, {}))["passed"] is True

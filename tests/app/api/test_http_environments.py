@@ -112,6 +112,8 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
          "endpoint_not_allowed", ""),
         ({"tools": [{"name": "t", "server_url": ENDPOINT}]}, "tools", "invalid_value",
          "not both"),
+        ({"mcp_servers": [{"server_label": "m", "server_url": ENDPOINT}]}, "mcp_servers",
+         "invalid_value", "not both"),
         ({"environment": {"id": "env_none"}}, "environment.id", "environment_not_found",
          "env_none"),
         ({"environment": {"id": 5}}, "environment.id", "invalid_value", "id"),

@@ -85,6 +85,8 @@ PLACES: list[tuple[dict[str, Any], str, str | None]] = [
     (call(environment={**OWN_JUDGE, "training_tasks": 20}, rubric=[{"name": "a"}]),
      f"{ROOT}.rubric", f"{ROOT}.environment.rubric"),
     (call(environment=TASKS, max_steps=20), f"{ROOT}.max_steps", "max_episode_steps"),
+    (call(environment=TASKS, project="x"), f"{ROOT}.project", None),
+    (call(environment=TASKS, top_p=1), f"{ROOT}.top_p", None),
     ({"model": "tiny-agent", "method": {"type": "supervised", "supervised":
       {"environment": TASKS}}}, "method.supervised.environment", f"{ROOT}.environment"),
     (call(environment=TASKS, hyperparameters={"lr_multiplier": 1}),

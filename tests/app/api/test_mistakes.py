@@ -137,6 +137,8 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
     ({"zzz": 1}, "zzz", "unknown_parameter", "change nothing: 'zzz'"),
     ({f"{ROOT}.max_steps": 3}, f"{ROOT}.max_steps", "unknown_parameter",
      "(did you mean 'max_episode_steps'?)"),
+    ({f"{ROOT}.steps": 3}, f"{ROOT}.steps", "unknown_parameter",
+     "(did you mean 'max_episode_steps'?)"),
     (grading(refrence="y"), f"{ROOT}.grader.refrence", "unknown_parameter",
      "(did you mean 'reference'?)"),
     ({f"{HYPER}.beta": 0.1}, f"{HYPER}.beta", "unknown_parameter", "change nothing"),

@@ -33,15 +33,15 @@ async def test_each_organization_computes_one_score_at_a_time_and_all_together_a
     left = [asked[1], asked[2], *asked[4:]]
     assert await asyncio.gather(*left) == ["a2", "a3", "b1", "c1"]
     assert sorted(running) == ["a1", "a2", "a3", "b1", "c1"]
-    assert running.index("c1") < running.index("a3")  # others' turns come between
+    assert running.index("c1") < running.index("a3")  # others' scores come between
     del gone
     asked.clear()
     left.clear()
     gc.collect()
-    assert list(shares._owners) == []
+    assert len(shares.slots) == 0
 
 
-async def test_projects_of_an_organization_compute_in_turn() -> None:
+async def test_projects_of_an_organization_alternate() -> None:
     shares, order = ComputingShares(at_once=2), list[str]()
 
     async def score(name: str) -> None:
@@ -52,7 +52,7 @@ async def test_projects_of_an_organization_compute_in_turn() -> None:
     assert order == ["a1", "b1", "a2", "b2", "a3"]
 
 
-async def test_without_a_share_there_is_no_turn() -> None:
+async def test_without_a_share_nothing_waits() -> None:
     both = Event(), Event()
 
     def meet(own: int) -> bool:

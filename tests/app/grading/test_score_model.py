@@ -9,6 +9,7 @@ from app.gateways.endpoints.pool import FaultKind
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.grading.score_model import ScoreModelScorer
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
+from tests.support.grading import scored
 
 REQUEST = GradeRequest({"output_text": "Paris"}, {"q": "Capital?"}, "trace_1", "grade_1")
 SPEC: dict[str, Any] = {
@@ -67,6 +68,21 @@ async def test_the_question_is_the_filled_prompt_and_the_fixed_format() -> None:
     schema = question.response_format["json_schema"]["schema"]
     assert schema["required"] == ["steps", "result"]
     assert schema["properties"]["steps"]["items"]["required"] == ["description", "conclusion"]
+
+
+@pytest.mark.parametrize(("text", "item"), [("x", "y" * 1_000_000), ("x" * 1_000_000, "y")])
+async def test_a_prompt_that_is_too_long_is_blamed_on_the_row_or_on_the_answer(
+    text: str, item: str
+) -> None:
+    parts = ["{{item.q}}"] * 3 + ["{{sample.output_text}}"] * 3
+    spec = {**SPEC, "input": [{"role": "user", "content": parts}]}
+    if len(item) > len(text):
+        with pytest.raises(ScoreFault, match="the row cannot be graded") as caught:
+            await scored(spec, text, item={"q": item})
+        assert caught.value.kind == "item_unreadable"
+    else:
+        result = await scored(spec, text, item={"q": item})
+        assert (result.score, result.errors.raised) == (0.0, ("other_error",))
 
 
 async def test_a_prompt_without_a_system_message_gets_one() -> None:
@@ -164,8 +180,9 @@ async def test_a_prompt_is_bounded_as_a_whole() -> None:
     parts = ["{{ item.long }}"] * 5_000
     spec = ScoreModelGrader.model_validate({**SPEC, "input": [{"role": "user", "content": parts}]})
     request = replace(REQUEST, item={"long": "x" * 200_000})
-    result = await ScoreModelScorer(spec, judges, source="j").score(request)
-    assert (result.score, result.errors.raised) == (0.0, ("other_error",))
+    with pytest.raises(ScoreFault) as caught:
+        await ScoreModelScorer(spec, judges, source="j").score(request)
+    assert caught.value.kind == "item_unreadable"
     assert judges.asked == []
     fits = replace(REQUEST, item={"long": "x" * 400})
     assert (await ScoreModelScorer(spec, judges, source="j").score(fits)).score == 1.0

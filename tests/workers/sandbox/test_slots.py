@@ -64,7 +64,7 @@ async def test_the_project_that_holds_the_fewest_is_next() -> None:
     assert play.started[5:] == ["a4"]
 
 
-async def test_equals_take_turns_whatever_their_queues() -> None:
+async def test_equals_alternate_whatever_their_queues() -> None:
     play = Play(Slots(1, per_project=1, max_waiting=9))
     await play.ask("a1", "a2", "a3", "b1", "b2", "c1")
     assert await play.end_all() == ["a1", "b1", "c1", "a2", "b2", "a3"]

@@ -1,4 +1,4 @@
-"""Plans a start with one base model on this machine: what it can do, and what it takes.
+"""Plans a start with one base model on this machine: the abilities, memory and speed of the model.
 
 Owns the choice of what is planned: a GPU, the processors' memory, or both. Must not know processes.
 """

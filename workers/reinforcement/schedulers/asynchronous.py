@@ -58,7 +58,8 @@ class AsyncMode:
             self._queue.restore(schedule.scheduler_state)
         elif schedule.committed_step:
             raise RunFailed(
-                f"The state saved at step {schedule.committed_step} has no queue of prompts.",
+                f"The state saved at step {schedule.committed_step} has no queue of prompts. "
+                "Create the job again.",
                 code="state_damaged",
             )
         self._policy = CommittedPolicy(self._context.policy, schedule.committed_step)

@@ -4,16 +4,26 @@ import time
 
 import pytest
 
+from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
+from app.domain.ids import OrganizationId, ProjectId
 from app.services.files.inspections import Inspections
 
 
-async def test_a_project_waits_for_its_own_work_and_delays_no_other() -> None:
+def tenant(project: str, organization: str) -> Tenant:
+    return Tenant(OrganizationId(organization), ProjectId(project), organization, "key")
+
+
+MINE, THEIRS = tenant("mine", "one"), tenant("theirs", "other")
+
+
+async def test_an_organization_leaves_a_process_to_another() -> None:
     inspections = Inspections()
-    assert await inspections.run("warm", abs, -1) == 1  # a process takes a moment to start
-    mine = [asyncio.create_task(inspections.run("mine", time.sleep, 3600)) for _ in range(8)]
+    assert await inspections.run(MINE, abs, -1) == 1  # a process takes a moment to start
+    of_several = [tenant(f"mine{n % 4}", "one") for n in range(8)]
+    mine = [asyncio.create_task(inspections.run(each, time.sleep, 3600)) for each in of_several]
     await asyncio.sleep(0.1)
-    found = await asyncio.gather(*(inspections.run("theirs", abs, -n) for n in range(3)))
+    found = await asyncio.gather(*(inspections.run(THEIRS, abs, -n) for n in range(3)))
     assert found == [0, 1, 2]
     assert not any(task.done() for task in mine)
     assert all(task.cancel() for task in mine)
@@ -21,13 +31,13 @@ async def test_a_project_waits_for_its_own_work_and_delays_no_other() -> None:
         isinstance(result, asyncio.CancelledError)
         for result in await asyncio.gather(*mine, return_exceptions=True)
     )
-    # KeyPlaces were given back, and nothing is kept of projects that read nothing now.
-    assert await inspections.run("mine", abs, -2) == 2
+    # The slots are free, and nothing is kept of projects that read nothing now.
+    assert await inspections.run(MINE, abs, -2) == 2
     mine.clear()
     gc.collect()
-    assert list(inspections._projects) == []
+    assert len(inspections.slots) == 0
 
 
 async def test_a_file_that_is_gone_is_the_callers() -> None:
     with pytest.raises(InvalidRequest, match="gone"):
-        await Inspections().run("mine", open, "/nowhere/at/all")
+        await Inspections().run(MINE, open, "/nowhere/at/all")

@@ -1,0 +1,69 @@
+"""Slots of one process that organizations and their projects share. Callers wait for one.
+
+Promises: a caller holds a slot of its project before it waits for one of its organization, and one
+of its organization before it waits for one of all. So many callers of a project delay that project
+alone, and many projects delay their organization alone. Must not know what the slots are for.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor
+from contextlib import ExitStack, asynccontextmanager
+from contextvars import copy_context
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+Value = TypeVar("Value")
+
+
+class SharedSlots:
+    def __init__(
+        self, of_all: int | None, *, of_organization: int = 1, of_project: int = 1
+    ) -> None:
+        """Without `of_all` the number of organizations that hold a slot has no limit here."""
+        self._of_project = of_project
+        self._of_organization = of_organization
+        self._all = None if of_all is None else asyncio.Semaphore(of_all)
+        self._projects: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._organizations: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def acquire(self, organization_id: str, project_id: str) -> Callable[[], None]:
+        """Waits for a slot. Returns the function that frees it."""
+        own = self._projects.setdefault(project_id, asyncio.Semaphore(self._of_project))
+        organization = self._organizations.setdefault(
+            organization_id, asyncio.Semaphore(self._of_organization)
+        )
+        with ExitStack() as held:
+            for slots in (own, organization, self._all):
+                if slots is not None:
+                    await slots.acquire()
+                    held.callback(slots.release)
+            return held.pop_all().close
+
+    @asynccontextmanager
+    async def taken(self, organization_id: str, project_id: str) -> AsyncIterator[None]:
+        free = await self.acquire(organization_id, project_id)
+        try:
+            yield
+        finally:
+            free()
+
+    async def run_on_thread(
+        self,
+        organization_id: str,
+        project_id: str,
+        function: Callable[[], Value],
+        *,
+        threads: Executor | None = None,
+    ) -> Value:
+        """Returns the function's result. A caller that goes leaves its thread, which nothing can
+        end, with the slot that it holds.
+        """
+        free = await self.acquire(organization_id, project_id)
+        thread = asyncio.get_running_loop().run_in_executor(threads, copy_context().run, function)
+        thread.add_done_callback(lambda _: free())
+        return await asyncio.shield(thread)
+
+    def __len__(self) -> int:
+        """Returns the number of projects that wait or hold a slot."""
+        return len(self._projects)
