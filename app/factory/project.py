@@ -230,14 +230,11 @@ class Factory:
         )
 
     def judge_models(self) -> JudgeModels:
-        return JudgeModels(
-            self.models(),
-            self._context.settings.judges,
-            embeddings=self._context.settings.embeddings,
-        )
+        settings = self._context.settings
+        return JudgeModels(self.models(), settings.judges, embeddings=settings.embeddings)
 
     def trials(self) -> TrialService:
-        context, models = self._context, self.judge_models()
+        context, models, settings = self._context, self.judge_models(), self._context.settings
         ports = TrialPorts(
             egress=context.egress,
             judge_egress=context.judge_egress,
@@ -248,7 +245,6 @@ class Factory:
                 self._tenant.organization_id, self._tenant.project_id
             ),
         )
-        settings = context.settings
         return TrialService(
             ports,
             models,

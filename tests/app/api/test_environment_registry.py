@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from app.domain.json_object import Json
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.environments import REGISTRY, registered, report_of, statuses
 from tests.support.endpoints import Reply
-from tests.support.http_environments import GuessingWorld, Json
+from tests.support.http_environments import GuessingWorld
 from tests.support.stack import Database
 
 

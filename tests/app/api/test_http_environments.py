@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.json_object import Json
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.environments import (
     CANARY,
@@ -19,7 +20,6 @@ from tests.support.api.environments import (
 )
 from tests.support.api.job_calls import JOBS
 from tests.support.endpoints import Received, Reply
-from tests.support.http_environments import Json
 from tests.support.stack import Database
 
 PARAM = "method.reinforcement.environment"

@@ -4,9 +4,9 @@ from typing import Any
 
 from standardwebhooks import Webhook
 
+from app.domain.json_object import Json
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.endpoints import Received, Script, endpoint
-from tests.support.http_environments import Json
 from tests.support.stack import Database
 
 REGISTRY = "/v1/environments"

@@ -8,12 +8,13 @@ from standardwebhooks import Webhook
 
 from app.dashboard.transcripts import transcript
 from app.domain.graders.rollout_samples import sample_object
+from app.domain.json_object import Json
 from app.domain.rollouts.stored_traces import trajectory_of
 from app.domain.rollouts.trajectory import FailureClass, Grade, ScoredRollout, StopReason
 from app.gateways.endpoints.signing import signing_secret
 from tests.support.endpoints import Received, Reply
 from tests.support.environments import game_row
-from tests.support.http_environments import GUESS, RULES, GuessingWorld, Json
+from tests.support.http_environments import GUESS, RULES, GuessingWorld
 from tests.support.http_tables import HEADERS, LIMITS, SEED, guess, table
 from tests.support.journals import as_stored
 from tests.support.policies import Writer, call_text

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.domain.ids import GroupKey
+from app.domain.json_object import Json
 from app.domain.rollouts.trajectory import (
     Failure,
     FailureClass,
@@ -15,7 +16,7 @@ from app.domain.rollouts.trajectory import (
     Trajectory,
 )
 from tests.support.endpoints import Received, Reply
-from tests.support.http_environments import GuessingWorld, Json
+from tests.support.http_environments import GuessingWorld
 from tests.support.http_tables import LIMITS, SEED, guess, table
 from tests.support.policies import Writer
 from tests.support.rollouts import KEY, egress_to
