@@ -17902,6 +17902,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
@@ -18005,6 +18006,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
@@ -18146,6 +18148,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
@@ -18254,6 +18257,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
@@ -18357,6 +18361,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
