@@ -18105,6 +18105,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
@@ -18208,6 +18209,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
@@ -18349,6 +18351,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
@@ -18457,6 +18460,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;
@@ -18560,6 +18564,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the environment. */
                 environment_id: string;
             };
             cookie?: never;

@@ -37,7 +37,7 @@ class Table:
     server: EndpointServer
     egress: Any
     timeout_s: float = 5.0
-    journal: InMemoryJournal = field(default_factory=InMemoryJournal)
+    journal: Any = field(default_factory=InMemoryJournal)
 
     async def play(self, *turns: str, limits: EpisodeLimits = LIMITS) -> Trajectory:
         """Plays a rollout whose turns are these."""

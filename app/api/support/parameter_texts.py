@@ -37,6 +37,7 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "split": "Only values of training (`train`), or of validations.",
         "step": "Only values of this step; 0 is before training.",
         "tool_id": "Id of the tool.",
+        "environment_id": "Id of the environment.",
         "upload_id": "Id of the upload.",
         "webhook_endpoint_id": "Id of the webhook endpoint.",
     }

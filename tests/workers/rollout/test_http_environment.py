@@ -16,9 +16,10 @@ from tests.support.endpoints import Received, Reply
 from tests.support.environments import game_row
 from tests.support.http_environments import GUESS, RULES, GuessingWorld
 from tests.support.http_tables import HEADERS, LIMITS, SEED, guess, table
-from tests.support.journals import as_stored
+from tests.support.journals import as_stored, journal_of
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import KEY, SECRET_KEY
+from tests.support.runs import world as claims
 from workers.runs.trace import rollout_row
 
 
@@ -83,24 +84,26 @@ async def test_a_mistake_of_the_model_is_answered_without_a_step(writer: Writer)
     assert [m["content"] for m in trajectory.messages if m["role"] == "tool"][2] == "higher"
 
 
-async def test_a_replay_asks_nothing_twice_and_goes_on(writer: Writer) -> None:
-    """A kill after the second step: the next claim has the journal and nothing else."""
+async def test_a_replay_asks_nothing_twice_and_goes_on(writer: Writer, world: claims.World) -> None:
+    """A kill after the second step: the next claim has the journal in Postgres and nothing else."""
     turns = ("10", guess(20), "no idea", "42")
-    quiet = GuessingWorld()
+    quiet, killed = GuessingWorld(), GuessingWorld()
     async with table(writer, quiet) as at:
         expected = await at.play(*turns)
-    world = GuessingWorld()
-    async with table(writer, world) as at:
-        with pytest.raises(IndexError):  # the script ends, as a killed process does, in mid-rollout
+    job = await world.job()
+    async with table(writer, killed) as at:
+        at.journal = journal_of(await world.context(job), KEY.step)
+        with pytest.raises(IndexError):  # the script ends in mid-rollout
             await at.play(*turns[:2])
-        asked = len(world.calls)
-        world.episodes.setdefault("e1", 42)  # a kill sends no close
-        world.closed.clear()
-        at.journal = as_stored(at.journal)
+        asked = len(killed.calls)
+        killed.episodes["e1"] = 42  # a killed process sends no close
+        at.journal = journal_of(await world.context(job), KEY.step)
+        await at.journal.load()
         found = await at.play(*turns[2:])  # the first two are journalled
-    assert (len(world.of("reset")), len(world.of("step"))) == (1, 4)
-    assert [call["type"] for call in world.calls[asked:]] == ["step", "step", "close"]
-    assert world.earned == quiet.earned
+        assert at.journal.replayed == 5, "the reset, two turns and two steps"
+    assert (len(killed.of("reset")), len(killed.of("step"))) == (1, 4)
+    assert [call["type"] for call in killed.calls[asked:]] == ["step", "step", "close"]
+    assert killed.earned == quiet.earned
     assert found.messages == expected.messages
     assert found.tokens == expected.tokens
     assert found.environment_reward == expected.environment_reward
