@@ -30,16 +30,21 @@ def method(url: str, **server: Any) -> Any:
         "reinforcement": {
             "mcp_servers": [sent],
             "grader": GRADER,
-            "hyperparameters": {"n_epochs": 1, "batch_size": 8, "compute_multiplier": 0.5},
+            "hyperparameters": {
+                "n_epochs": 1,
+                "batch_size": 10,
+                "compute_multiplier": 0.5,
+                "eval_greedy": False,
+            },
         },
     }
 
 
 @pytest.fixture(scope="module")
 def call(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Two steps of 8 prompts × 4 rollouts; the rows offer no tool of their own."""
+    """One step of 10 prompts × 4 rollouts; the rows offer no tool of their own."""
     directory, files = tmp_path_factory.mktemp("mcp"), {}
-    for split, count in (("train", 16), ("validation", 10)):
+    for split, count in (("train", 10), ("validation", 10)):
         rows = make_rows(build_catalogue(), split, count, seed=7)  # type: ignore[arg-type]  # a literal
         path: Path = directory / f"{split}.jsonl"
         write_rows(path, ({k: v for k, v in row.items() if k != "tools"} for row in rows))
@@ -78,7 +83,7 @@ def test_a_job_trains_with_the_tools_of_an_mcp_server(live: Installation, job: A
             assert message["content"] == output
             answered += 1
     assert answered > 50
-    assert live.curve(job.id, "tool_calls/mean").keys() == {1, 2}
+    assert live.curve(job.id, "tool_calls/mean").keys() == {1}
     assert min(live.curve(job.id, "tool_calls/mean").values()) > 0.5
 
 
