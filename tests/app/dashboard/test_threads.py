@@ -29,12 +29,16 @@ async def test_pages_of_one_organization_leave_a_thread_to_another() -> None:
 
 
 async def test_pages_of_one_project_are_made_one_after_another() -> None:
-    owner, open_pages, most = tenant(new_id("org-")), list[int](), list[int]()
+    running, go_on, owner = list[str](), Event(), tenant(new_id("org-"))
+    sibling = tenant(owner.organization_id)
 
-    def make() -> None:
-        open_pages.append(1)
-        most.append(len(open_pages))
-        open_pages.pop()
+    def make() -> bool:
+        running.append("page")
+        return go_on.wait(PATIENCE_S)
 
-    await asyncio.gather(*(made_on_thread(owner, make) for _ in range(20)))
-    assert most == [1] * 20
+    pages = [asyncio.create_task(made_on_thread(owner, make)) for _ in range(3)]
+    await until(lambda: len(running) == 1, what="a page")
+    assert await made_on_thread(sibling, lambda: "sibling") == "sibling"
+    assert len(running) == 1
+    go_on.set()
+    assert await asyncio.gather(*pages) == [True] * 3
