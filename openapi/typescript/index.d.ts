@@ -256,7 +256,7 @@ export interface paths {
          *     - `environment/errors`: Number of rollouts that were lost to failures of the environment.
          *     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead of with an answer.
          *     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
-         *     - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+         *     - `discarded/count`: Number of rollouts that were lost to failures of tools, environments or graders.
          *     - `discarded/share`: Share of rollouts that were lost so.
          *     - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
          *     - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no tool has, `(unparsable)` calls that could not be parsed.

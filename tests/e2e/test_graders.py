@@ -131,7 +131,7 @@ def test_a_judge_without_a_score_loses_rollouts_and_scores_none_of_them(
     code = "judge_without_score" if served else "grader_model_unavailable"
     assert job.error is not None
     assert (job.status, job.error.code) == ("failed", code)
-    assert "lost to failures of tools or graders" in str(job.error.message)
+    assert "lost to failures of tools, environments or graders" in str(job.error.message)
     rows = live.rollouts(job.id)
     assert rows
     assert all(row["reward"] is None for row in rows)

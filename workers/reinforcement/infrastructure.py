@@ -1,4 +1,5 @@
-"""Decides whether too many rollouts were lost to failures of tools or graders to use the rest.
+"""Decides whether too many rollouts were lost to use the rest: to failures of tools,
+environments or graders.
 
 Owns the message for the customer and its cure. Must not know how a run reacts.
 """
@@ -118,8 +119,8 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses 
     messages = Counter(failure.message for failure in failures if _cause(failure) == main)
     message, _ = messages.most_common(1)[0]
     reason = (
-        f"{lost:.0%} of the step's rollouts were lost to failures of tools or graders "
-        f"(mostly '{source}', {cause.value}: {message})"
+        f"{lost:.0%} of the step's rollouts were lost to failures of tools, environments "
+        f"or graders (mostly '{source}', {cause.value}: {message})"
     )
     return Losses(reason, cause, flag)
 

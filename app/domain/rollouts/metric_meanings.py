@@ -68,7 +68,8 @@ _OF_ROLLOUTS: Final = {
     names.LIMIT_STOP_SHARE: "Share of rollouts that ended at a limit (tokens, turns, time) instead "
     "of with an answer.",
     names.ROLLOUTS_VALID: "Number of rollouts that were graded; all means are over these.",
-    names.DISCARDED_COUNT: "Number of rollouts that were lost to failures of tools or graders.",
+    names.DISCARDED_COUNT: "Number of rollouts that were lost to failures of tools, "
+    "environments or graders.",
     names.DISCARDED_SHARE: "Share of rollouts that were lost so.",
     names.discarded_metric("<failure class>"): "Number of rollouts that were lost to failures of "
     "one class.",

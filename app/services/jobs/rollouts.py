@@ -93,7 +93,7 @@ def _no_report(job: Job) -> NotFound:
     if job.status is JobStatus.SUCCEEDED:
         return NotFound(
             f"Job {job.id} has no report and will have none: too many held-out rollouts were lost "
-            "to failures of tools or graders; its events say which.",
+            "to failures of tools, environments or graders; its events say which.",
             code="validation_lost",
         )
     return NotFound(

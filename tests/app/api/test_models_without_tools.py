@@ -46,6 +46,9 @@ async def create(api: Api, model: str, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(
+    "options", [{"tools": TOOLS}, {"environment": {"type": "http", "url": ENDPOINT}}]
+)
+@pytest.mark.parametrize(
     ("model", "reason"),
     [
         ("plain", "Model plain cannot be used with tools: its chat template writes no tool calls"),
@@ -53,9 +56,9 @@ async def create(api: Api, model: str, **options: Any) -> Any:
     ],
 )
 async def test_a_job_with_tools_is_refused_with_the_reason(
-    api: Api, model: str, reason: str
+    api: Api, model: str, reason: str, options: dict[str, Any]
 ) -> None:
-    refused = await create(api, model, tools=TOOLS)
+    refused = await create(api, model, **options)
     error = refused.json()["error"]
     assert (refused.status_code, error["code"], error["param"]) == (
         400,

@@ -52,7 +52,7 @@ def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
     told = too_many_lost(rollouts, limit=0.75)
     assert told is not None
     assert told.reason.startswith(
-        "75% of the step's rollouts were lost to failures of tools or graders"
+        "75% of the step's rollouts were lost to failures of tools, environments or graders"
     )
     assert too_many_lost([], limit=0.75) is None
 

@@ -104,7 +104,7 @@ async def _check_unpublished(runs: RealRuns, ended: Job) -> None:
             "judge_without_score",
             None,
             (
-                "100% of the step's rollouts were lost to failures of tools or graders (mostly ",
+                "rollouts were lost to failures of tools, environments or graders (mostly ",
                 "'judge', grader_bad_reply: the judge's answer contains no number `result`)",
                 "Use a judge that keeps to the answer format",
             ),

@@ -195,7 +195,8 @@ def sync_detailed(
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
     of with an answer.
     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
-    - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+    - `discarded/count`: Number of rollouts that were lost to failures of tools, environments or
+    graders.
     - `discarded/share`: Share of rollouts that were lost so.
     - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
     - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no
@@ -356,7 +357,8 @@ def sync(
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
     of with an answer.
     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
-    - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+    - `discarded/count`: Number of rollouts that were lost to failures of tools, environments or
+    graders.
     - `discarded/share`: Share of rollouts that were lost so.
     - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
     - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no
@@ -512,7 +514,8 @@ async def asyncio_detailed(
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
     of with an answer.
     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
-    - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+    - `discarded/count`: Number of rollouts that were lost to failures of tools, environments or
+    graders.
     - `discarded/share`: Share of rollouts that were lost so.
     - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
     - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no
@@ -673,7 +676,8 @@ async def asyncio(
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
     of with an answer.
     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
-    - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+    - `discarded/count`: Number of rollouts that were lost to failures of tools, environments or
+    graders.
     - `discarded/share`: Share of rollouts that were lost so.
     - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
     - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no
