@@ -19,7 +19,7 @@ from typing import cast
 def _get_kwargs(
     curriculum_id: str,
     *,
-    body: None | RunCurriculumTest | Unset = UNSET,
+    body: RunCurriculumTest | Unset = UNSET,
 
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
@@ -35,10 +35,8 @@ def _get_kwargs(
     }
 
     
-    if isinstance(body, RunCurriculumTest):
+    if not isinstance(body, Unset):
         _kwargs["json"] = body.to_dict()
-    else:
-        _kwargs["json"] = body
 
     headers["Content-Type"] = "application/json"
 
@@ -144,7 +142,7 @@ def sync_detailed(
     curriculum_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunCurriculumTest | Unset = UNSET,
+    body: RunCurriculumTest | Unset = UNSET,
 
 ) -> Response[CurriculumTest | ErrorEnvelope]:
     """ Run Curriculum Test
@@ -153,7 +151,7 @@ def sync_detailed(
 
     Args:
         curriculum_id (str):
-        body (None | RunCurriculumTest | Unset):
+        body (RunCurriculumTest | Unset): Options of a test of a curriculum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,7 +178,7 @@ def sync(
     curriculum_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunCurriculumTest | Unset = UNSET,
+    body: RunCurriculumTest | Unset = UNSET,
 
 ) -> CurriculumTest | ErrorEnvelope | None:
     """ Run Curriculum Test
@@ -189,7 +187,7 @@ def sync(
 
     Args:
         curriculum_id (str):
-        body (None | RunCurriculumTest | Unset):
+        body (RunCurriculumTest | Unset): Options of a test of a curriculum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,7 +209,7 @@ async def asyncio_detailed(
     curriculum_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunCurriculumTest | Unset = UNSET,
+    body: RunCurriculumTest | Unset = UNSET,
 
 ) -> Response[CurriculumTest | ErrorEnvelope]:
     """ Run Curriculum Test
@@ -220,7 +218,7 @@ async def asyncio_detailed(
 
     Args:
         curriculum_id (str):
-        body (None | RunCurriculumTest | Unset):
+        body (RunCurriculumTest | Unset): Options of a test of a curriculum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -247,7 +245,7 @@ async def asyncio(
     curriculum_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunCurriculumTest | Unset = UNSET,
+    body: RunCurriculumTest | Unset = UNSET,
 
 ) -> CurriculumTest | ErrorEnvelope | None:
     """ Run Curriculum Test
@@ -256,7 +254,7 @@ async def asyncio(
 
     Args:
         curriculum_id (str):
-        body (None | RunCurriculumTest | Unset):
+        body (RunCurriculumTest | Unset): Options of a test of a curriculum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

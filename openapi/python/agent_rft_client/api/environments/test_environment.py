@@ -19,7 +19,7 @@ from typing import cast
 def _get_kwargs(
     environment_id: str,
     *,
-    body: None | RunEnvironmentTest | Unset = UNSET,
+    body: RunEnvironmentTest | Unset = UNSET,
 
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
@@ -35,10 +35,8 @@ def _get_kwargs(
     }
 
     
-    if isinstance(body, RunEnvironmentTest):
+    if not isinstance(body, Unset):
         _kwargs["json"] = body.to_dict()
-    else:
-        _kwargs["json"] = body
 
     headers["Content-Type"] = "application/json"
 
@@ -144,7 +142,7 @@ def sync_detailed(
     environment_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunEnvironmentTest | Unset = UNSET,
+    body: RunEnvironmentTest | Unset = UNSET,
 
 ) -> Response[EnvironmentTestResult | ErrorEnvelope]:
     """ Run Environment Test
@@ -153,7 +151,8 @@ def sync_detailed(
 
     Args:
         environment_id (str):
-        body (None | RunEnvironmentTest | Unset):
+        body (RunEnvironmentTest | Unset): The episode that a test plays with a registered
+            environment.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,7 +179,7 @@ def sync(
     environment_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunEnvironmentTest | Unset = UNSET,
+    body: RunEnvironmentTest | Unset = UNSET,
 
 ) -> EnvironmentTestResult | ErrorEnvelope | None:
     """ Run Environment Test
@@ -189,7 +188,8 @@ def sync(
 
     Args:
         environment_id (str):
-        body (None | RunEnvironmentTest | Unset):
+        body (RunEnvironmentTest | Unset): The episode that a test plays with a registered
+            environment.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,7 +211,7 @@ async def asyncio_detailed(
     environment_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunEnvironmentTest | Unset = UNSET,
+    body: RunEnvironmentTest | Unset = UNSET,
 
 ) -> Response[EnvironmentTestResult | ErrorEnvelope]:
     """ Run Environment Test
@@ -220,7 +220,8 @@ async def asyncio_detailed(
 
     Args:
         environment_id (str):
-        body (None | RunEnvironmentTest | Unset):
+        body (RunEnvironmentTest | Unset): The episode that a test plays with a registered
+            environment.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -247,7 +248,7 @@ async def asyncio(
     environment_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunEnvironmentTest | Unset = UNSET,
+    body: RunEnvironmentTest | Unset = UNSET,
 
 ) -> EnvironmentTestResult | ErrorEnvelope | None:
     """ Run Environment Test
@@ -256,7 +257,8 @@ async def asyncio(
 
     Args:
         environment_id (str):
-        body (None | RunEnvironmentTest | Unset):
+        body (RunEnvironmentTest | Unset): The episode that a test plays with a registered
+            environment.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

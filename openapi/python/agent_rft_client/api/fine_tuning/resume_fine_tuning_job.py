@@ -19,7 +19,7 @@ from typing import cast
 def _get_kwargs(
     job_id: str,
     *,
-    body: None | ResumeFineTuningJob | Unset = UNSET,
+    body: ResumeFineTuningJob | Unset = UNSET,
 
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
@@ -35,10 +35,8 @@ def _get_kwargs(
     }
 
     
-    if isinstance(body, ResumeFineTuningJob):
+    if not isinstance(body, Unset):
         _kwargs["json"] = body.to_dict()
-    else:
-        _kwargs["json"] = body
 
     headers["Content-Type"] = "application/json"
 
@@ -144,7 +142,7 @@ def sync_detailed(
     job_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | ResumeFineTuningJob | Unset = UNSET,
+    body: ResumeFineTuningJob | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Resume Job
@@ -153,7 +151,8 @@ def sync_detailed(
 
     Args:
         job_id (str):
-        body (None | ResumeFineTuningJob | Unset):
+        body (ResumeFineTuningJob | Unset): New caps of a paused job; those that are absent or
+            null do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,7 +179,7 @@ def sync(
     job_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | ResumeFineTuningJob | Unset = UNSET,
+    body: ResumeFineTuningJob | Unset = UNSET,
 
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Resume Job
@@ -189,7 +188,8 @@ def sync(
 
     Args:
         job_id (str):
-        body (None | ResumeFineTuningJob | Unset):
+        body (ResumeFineTuningJob | Unset): New caps of a paused job; those that are absent or
+            null do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,7 +211,7 @@ async def asyncio_detailed(
     job_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | ResumeFineTuningJob | Unset = UNSET,
+    body: ResumeFineTuningJob | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Resume Job
@@ -220,7 +220,8 @@ async def asyncio_detailed(
 
     Args:
         job_id (str):
-        body (None | ResumeFineTuningJob | Unset):
+        body (ResumeFineTuningJob | Unset): New caps of a paused job; those that are absent or
+            null do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -247,7 +248,7 @@ async def asyncio(
     job_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | ResumeFineTuningJob | Unset = UNSET,
+    body: ResumeFineTuningJob | Unset = UNSET,
 
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Resume Job
@@ -256,7 +257,8 @@ async def asyncio(
 
     Args:
         job_id (str):
-        body (None | ResumeFineTuningJob | Unset):
+        body (ResumeFineTuningJob | Unset): New caps of a paused job; those that are absent or
+            null do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -19,7 +19,7 @@ from typing import cast
 def _get_kwargs(
     model: str,
     *,
-    body: CreateModelExport | None | Unset = UNSET,
+    body: CreateModelExport | Unset = UNSET,
 
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
@@ -35,10 +35,8 @@ def _get_kwargs(
     }
 
     
-    if isinstance(body, CreateModelExport):
+    if not isinstance(body, Unset):
         _kwargs["json"] = body.to_dict()
-    else:
-        _kwargs["json"] = body
 
     headers["Content-Type"] = "application/json"
 
@@ -144,7 +142,7 @@ def sync_detailed(
     model: str,
     *,
     client: AuthenticatedClient,
-    body: CreateModelExport | None | Unset = UNSET,
+    body: CreateModelExport | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | ModelExportObject]:
     """ Create Export
@@ -156,7 +154,7 @@ def sync_detailed(
 
     Args:
         model (str):
-        body (CreateModelExport | None | Unset):
+        body (CreateModelExport | Unset): The form of an export.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,7 +181,7 @@ def sync(
     model: str,
     *,
     client: AuthenticatedClient,
-    body: CreateModelExport | None | Unset = UNSET,
+    body: CreateModelExport | Unset = UNSET,
 
 ) -> ErrorEnvelope | ModelExportObject | None:
     """ Create Export
@@ -195,7 +193,7 @@ def sync(
 
     Args:
         model (str):
-        body (CreateModelExport | None | Unset):
+        body (CreateModelExport | Unset): The form of an export.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -217,7 +215,7 @@ async def asyncio_detailed(
     model: str,
     *,
     client: AuthenticatedClient,
-    body: CreateModelExport | None | Unset = UNSET,
+    body: CreateModelExport | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | ModelExportObject]:
     """ Create Export
@@ -229,7 +227,7 @@ async def asyncio_detailed(
 
     Args:
         model (str):
-        body (CreateModelExport | None | Unset):
+        body (CreateModelExport | Unset): The form of an export.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -256,7 +254,7 @@ async def asyncio(
     model: str,
     *,
     client: AuthenticatedClient,
-    body: CreateModelExport | None | Unset = UNSET,
+    body: CreateModelExport | Unset = UNSET,
 
 ) -> ErrorEnvelope | ModelExportObject | None:
     """ Create Export
@@ -268,7 +266,7 @@ async def asyncio(
 
     Args:
         model (str):
-        body (CreateModelExport | None | Unset):
+        body (CreateModelExport | Unset): The form of an export.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

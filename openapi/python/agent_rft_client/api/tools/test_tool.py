@@ -19,7 +19,7 @@ from typing import cast
 def _get_kwargs(
     tool_id: str,
     *,
-    body: None | RunToolTest | Unset = UNSET,
+    body: RunToolTest | Unset = UNSET,
 
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
@@ -35,10 +35,8 @@ def _get_kwargs(
     }
 
     
-    if isinstance(body, RunToolTest):
+    if not isinstance(body, Unset):
         _kwargs["json"] = body.to_dict()
-    else:
-        _kwargs["json"] = body
 
     headers["Content-Type"] = "application/json"
 
@@ -144,7 +142,7 @@ def sync_detailed(
     tool_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunToolTest | Unset = UNSET,
+    body: RunToolTest | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | ToolTest]:
     """ Run Tool Test
@@ -153,7 +151,7 @@ def sync_detailed(
 
     Args:
         tool_id (str):
-        body (None | RunToolTest | Unset):
+        body (RunToolTest | Unset): Calls that a test sends to a registered tool.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,7 +178,7 @@ def sync(
     tool_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunToolTest | Unset = UNSET,
+    body: RunToolTest | Unset = UNSET,
 
 ) -> ErrorEnvelope | ToolTest | None:
     """ Run Tool Test
@@ -189,7 +187,7 @@ def sync(
 
     Args:
         tool_id (str):
-        body (None | RunToolTest | Unset):
+        body (RunToolTest | Unset): Calls that a test sends to a registered tool.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,7 +209,7 @@ async def asyncio_detailed(
     tool_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunToolTest | Unset = UNSET,
+    body: RunToolTest | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | ToolTest]:
     """ Run Tool Test
@@ -220,7 +218,7 @@ async def asyncio_detailed(
 
     Args:
         tool_id (str):
-        body (None | RunToolTest | Unset):
+        body (RunToolTest | Unset): Calls that a test sends to a registered tool.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -247,7 +245,7 @@ async def asyncio(
     tool_id: str,
     *,
     client: AuthenticatedClient,
-    body: None | RunToolTest | Unset = UNSET,
+    body: RunToolTest | Unset = UNSET,
 
 ) -> ErrorEnvelope | ToolTest | None:
     """ Run Tool Test
@@ -256,7 +254,7 @@ async def asyncio(
 
     Args:
         tool_id (str):
-        body (None | RunToolTest | Unset):
+        body (RunToolTest | Unset): Calls that a test sends to a registered tool.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
