@@ -14,7 +14,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.environments.environments import is_graded_by, read_environment
 from app.domain.environments.http import HTTP
-from app.domain.graders.graders import unused_parts
+from app.domain.graders.graders import is_used, unused_places
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.row_needs import NO_NEEDS, row_needs
@@ -41,6 +41,8 @@ class CalledAddress:
     name: str
     url: str
     headers: dict[str, str]
+    is_used: bool
+    """False for a part of a grader that the formula does not use: it is checked and not asked."""
 
 
 def base_model(
@@ -213,12 +215,14 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
     """Returns tools, then graders with an address, at any depth and even if the rest of the call is
     invalid; no MCP servers, whose tools are listed instead.
     """
+    unused = unused_places(_reinforcement(method))
     found = [
         CalledAddress(
             param=parameter(_ROOT, field.path),
             name=_name(field),
             url=field.value,
             headers={str(name): str(value) for name, value in (headers_of(field) or {}).items()},
+            is_used=is_used(field.path, unused),
         )
         for field in _called(method)
         if field.kind is Kind.ADDRESS and field.path[0] != "mcp_servers"
@@ -227,13 +231,10 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
 
 
 def needed(method: dict[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
-    """Yields parameter and value of each judge or embedding that the job needs: not of a part that
-    the formula does not use.
-    """
-    names = unused_parts(_reinforcement(method).get("grader"))
-    unused = {("grader", "graders", name) for name in names}
+    """Yields parameter and value of each judge or embedding, but for parts that are never run."""
+    unused = unused_places(_reinforcement(method))
     for field in _called(method):
-        if field.kind is kind and field.path[:3] not in unused:
+        if field.kind is kind and is_used(field.path, unused):
             yield parameter(_ROOT, field.path), field.value
 
 

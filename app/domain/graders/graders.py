@@ -9,12 +9,15 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
 
+from app.domain.documents.pointers import Path
 from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.single import SingleGrader, models_of, read_of
 
 AnyGrader = SingleGrader | MultiGrader
 _MODELS: Final = models_of(AnyGrader)
+_GRADER: Final = "grader"
+_PART: Final = len((_GRADER, "graders", "name"))
 
 
 def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
@@ -37,14 +40,21 @@ def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
     return grader
 
 
-def unused_parts(sent: Any) -> tuple[str, ...]:
-    """Returns the names of the parts that a grader holds and does not score by; none for what is no
-    grader.
+def unused_places(method: Any) -> frozenset[Path]:
+    """Returns the places, in `method.reinforcement`, an instance or JSON, of the parts that its
+    grader holds and does not score by: they are never run. None for what cannot be read.
     """
+    grader = method.get(_GRADER) if isinstance(method, dict) else getattr(method, _GRADER, None)
     try:
-        return read_grader(sent).unused_parts
+        names = read_grader(grader).unused_parts
     except ValueError:  # pydantic raises its two kinds
-        return ()
+        return frozenset()
+    return frozenset((_GRADER, "graders", name) for name in names)
+
+
+def is_used(path: Path, unused: frozenset[Path]) -> bool:
+    """Says if a place of a method is outside of the `unused_places`."""
+    return path[:_PART] not in unused
 
 
 def passing_score(kind: str) -> float | None:

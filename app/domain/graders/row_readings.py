@@ -90,7 +90,7 @@ class RowReading:
 
 
 def row_readings(grader: AnyGrader, root: str) -> Iterator[RowReading]:
-    """Yields the readings of a grader and of the children of a `multi`, literal texts included."""
+    """Yields the readings of a grader, and of the parts that a `multi` runs, with literal texts."""
     for path, text, rule, limit in _readings(grader, ()):
         template = parse_template(text)
         if not template.reads_sample:
@@ -107,7 +107,7 @@ def literal_faults(grader: AnyGrader, root: str) -> Iterator[InvalidRequest]:
 def _readings(grader: AnyGrader, path: Path) -> Iterator[tuple[Path, str, ReadingRule, int]]:
     match grader:
         case MultiGrader():
-            for name, child in grader.graders.items():
+            for name, child in grader.parts.items():
                 yield from _readings(child, (*path, "graders", name))
         case ToolCallGrader():
             yield (*path, "reference"), grader.reference, ReadingRule.CALLS, 0

@@ -11,6 +11,7 @@ from typing import Any, Final
 from app.domain.data.dataset import grader_item
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, walk_fields
+from app.domain.graders.graders import is_used, unused_places
 from app.domain.graders.template_faults import placeholders
 from app.domain.graders.templates import Placeholder
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -34,9 +35,10 @@ class ItemField:
 
 def item_fields(method: Any, root: str) -> tuple[ItemField, ...]:
     """Returns the fields that the graders of `method.reinforcement`, an instance or JSON, read."""
-    found: dict[str, ItemField] = {}
+    found, unused = dict[str, ItemField](), unused_places(method)
     for walked in walk_fields(ReinforcementMethod, method):
-        for placeholder in placeholders(walked.value) if walked.kind is Kind.TEMPLATE else ():
+        is_read = walked.kind is Kind.TEMPLATE and is_used(walked.path, unused)
+        for placeholder in placeholders(walked.value) if is_read else ():
             if placeholder.namespace == "item" and len(found) < _MAX_FIELDS:
                 entry = ItemField(parameter(root, walked.path), placeholder)
                 found.setdefault(placeholder.text, entry)

@@ -16,6 +16,7 @@ from typing import Any, Final
 from app.domain.data.dataset import grader_item
 from app.domain.documents.pointers import parameter
 from app.domain.first_fault import first_fault
+from app.domain.graders.graders import is_used, unused_places
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.source_faults import python_graders
 from app.domain.ids import new_id
@@ -74,9 +75,11 @@ class GraderTries:
         """
         if not rows:
             return []
+        unused = unused_places(method)
+        used = (found for found in python_graders(method) if is_used(found[0], unused))
         graders = [
             (parameter(_ROOT, (*path, "source")), grader)
-            for path, grader in islice(python_graders(method), MAX_GRADERS)
+            for path, grader in islice(used, MAX_GRADERS)
         ]
         tried = [(param, grader) for param, grader in graders if param not in reported]
         try:

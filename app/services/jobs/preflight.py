@@ -50,6 +50,7 @@ MAX_ADDRESSES: Final = 128
 _SERVER_FAULT: Final = 500
 _NOT_IMPLEMENTED: Final = 501
 """The answer of many servers to a method that they do not have, such as the probe's HEAD."""
+_UNASKED: Final = "not asked: the formula does not use this part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,8 @@ class PreflightService:
             return missed("endpoint_not_allowed", str(error), param=headers)
         try:
             await self._ports.egress.check_url(called.url)
+            if not called.is_used:
+                return EndpointCheck(called.param, called.name, False, None, None, _UNASKED), []
             reply = await self._ports.egress.probe(
                 called.url, headers=called.headers, timeout_s=_PROBE_TIMEOUT_S
             )

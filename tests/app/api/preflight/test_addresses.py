@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from tests.support.api.application import Api
 from tests.support.api.preflight import job_count, validate_call
 from tests.support.endpoints import EndpointServer, Received, Reply
@@ -87,6 +89,31 @@ async def test_a_judge_that_no_formula_uses_may_be_absent(api: Api, call: dict[s
     absent = ("model_not_found", "method.reinforcement.grader.graders.b.model")
     assert (error["code"], error["param"]) == absent
     assert (refused.json()["error"]["code"], refused.json()["error"]["param"]) == absent
+
+
+READS_ANSWER = {"type": "string_check", "operation": "eq", "input": "{{sample.output_text}}"}
+NEVER_RUN: dict[str, tuple[str, dict[str, Any]]] = {
+    "endpoint": ("endpoint_unreachable", {"type": "endpoint", "url": "http://127.0.0.1:9/"}),
+    "template": ("invalid_variable_error", {**READS_ANSWER, "reference": "{{item.absent}}"}),
+    "calls": ("unreadable_row", {"type": "tool_call", "reference": "{{item.messages}}"}),
+}
+
+
+@pytest.mark.parametrize("kind", NEVER_RUN)
+async def test_a_part_that_no_formula_uses_is_not_judged(
+    api: Api, call: dict[str, Any], kind: str
+) -> None:
+    code, part = NEVER_RUN[kind]
+    used = {**READS_ANSWER, "name": "a", "reference": "a"}
+    parts: dict[str, Any] = {"a": used, "b": {**part, "name": "b"}}
+    grader = {"type": "multi", "graders": parts, "calculate_output": "a"}
+    call["method"]["reinforcement"]["grader"] = grader
+    unused = await validate_call(api, call)
+    assert unused["errors"] == []
+    asked = {check["name"]: check["detail"] for check in unused["endpoints"]}
+    assert kind != "endpoint" or asked["b"] == "not asked: the formula does not use this part"
+    grader["calculate_output"] = "a + b"
+    assert code in [error["code"] for error in (await validate_call(api, call))["errors"]]
 
 
 async def test_a_slow_endpoint_delays_no_other_request(

@@ -101,6 +101,14 @@ async def test_a_python_grader_is_tried_on_rows_of_both_files(
     assert report["valid"] == (not report["errors"])
 
 
+async def test_a_part_that_no_formula_uses_is_not_tried(api: Api) -> None:
+    parts = {"a": SOUND, "b": python("return item['nothing']")}
+    grader = {**MULTI, "graders": parts, "calculate_output": "a"}
+    report = await validate_call(api, await call_with(api, grader))
+    assert report["errors"] == []
+    assert [warning["code"] for warning in report["warnings"]] == ["unused_grader"]
+
+
 async def test_a_source_that_cannot_be_compiled_is_reported_beside_other_faults(api: Api) -> None:
     call = await call_with(api, python("return (1"))
     report = await validate_call(api, {**call, "seed": -1})
