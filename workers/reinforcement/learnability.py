@@ -64,9 +64,16 @@ class Evidence:
     errors: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Counts by grader (empty for the whole of a multi grader) and flag."""
     examples: dict[tuple[str, str], str] = field(default_factory=dict)
+    lost: Counter[str] = field(default_factory=Counter)
+    """Counts of rollouts without a reward, by class of failure."""
+    losses: dict[str, str] = field(default_factory=dict)
+    """The message of the first of each class."""
 
     def add(self, row: RolloutRow) -> None:
         if row.reward is None:
+            cause = row.failure_class or "unknown"
+            self.lost[cause] += 1
+            self.losses.setdefault(cause, (row.failure_message or "")[:_EXCERPT])
             return
         self.graded += 1
         if row.stop_reason == StopReason.TOKEN_LIMIT and not row.completion_tokens:
@@ -121,9 +128,20 @@ class Evidence:
             param=path,
         )
 
+    def _losses(self) -> str:
+        """Returns the sentence about rollouts that were lost: rewards of the others say little."""
+        cause, count = self.lost.most_common(1)[0]
+        total = self.graded + self.lost.total()
+        return (
+            f"{self.lost.total()} of {total} validation rollouts of the base model were lost, "
+            f"{count} of them with {cause} ({self.losses[cause]})."
+        )
+
     def _equal(self, enough: int, highest: float | None) -> Diagnosis:
         (reward,) = self.rewards
         reason = f"All {self.graded} validation rollouts of the base model earned {reward:g}"
+        if self.lost:
+            reason = f"{self._losses()} {reason.replace('All', 'All other', 1)}"
         if highest is not None and reward >= highest:
             return Diagnosis(
                 f"{reason}, the highest score of the grader: no report could show a gain",

@@ -205,9 +205,16 @@ def _promise_fields(document: dict[str, Any]) -> None:
     promised = sent - received - passed_on
     for name, schema in schemas.items():
         properties = schema.get("properties", {})
-        always = [key for key, field in properties.items() if not field.pop(LEFT_OUT, False)]
+        always = [key for key, field in properties.items() if not _take_mark(field)]
         if always and name in promised:
             schema["required"] = always
+
+
+def _take_mark(field: dict[str, Any]) -> bool:
+    """Takes the mark of a field that a reply may lack out of the field, or out of the kinds of its
+    union; returns if there was one.
+    """
+    return any([part.pop(LEFT_OUT, False) for part in (field, *field.get("anyOf", ()))])
 
 
 def _reach(node: Any, schemas: dict[str, Any], reached: set[str]) -> None:

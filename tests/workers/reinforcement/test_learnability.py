@@ -96,6 +96,15 @@ def test_equal_rewards_end_a_job_by_their_number_or_at_the_top(
     assert _diagnosis(_rollouts([reward] * count + [0.5]), grader=grader) is None
 
 
+def test_equal_rewards_beside_lost_rollouts_name_the_loss_first() -> None:
+    diagnosis = _diagnosis(_rollouts([None] * 6 + [0.0] * 10))
+    assert diagnosis is not None
+    assert diagnosis.reason.startswith(
+        "6 of 16 validation rollouts of the base model were lost, 6 of them with tool_error "
+        "(lookup: answered 500). All other 10 validation rollouts of the base model earned 0: "
+    )
+
+
 @pytest.mark.parametrize(
     ("objective", "may_differ"),
     [
