@@ -214,7 +214,8 @@ def _take_mark(field: dict[str, Any]) -> bool:
     """Takes the mark of a field that a reply may lack out of the field, or out of the kinds of its
     union; returns if there was one.
     """
-    return any([part.pop(LEFT_OUT, False) for part in (field, *field.get("anyOf", ()))])
+    marks = [part.pop(LEFT_OUT, False) for part in (field, *field.get("anyOf", ()))]
+    return any(marks)
 
 
 def _reach(node: Any, schemas: dict[str, Any], reached: set[str]) -> None:
