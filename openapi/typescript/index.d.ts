@@ -9308,7 +9308,7 @@ export interface components {
         RunEnvironmentTest: {
             /**
              * Task
-             * @description The row that `reset` is sent.
+             * @description The row that `reset` is sent; `messages` in it must be a conversation, as in a file.
              */
             task?: {
                 [key: string]: unknown;
