@@ -116,15 +116,19 @@ def _component(
 ) -> dict[str, Any]:
     """Returns the comparison of a component, with its number of `rows` and `rollouts_without` it.
 
-    As in its curve, a rollout without the component does not count: nobody knows if it would be 0.
+    As in its curve, a rollout without the component does not count: it may mean 0 or anything else.
     """
-    values = [side.components.get(name, {}) for side in (start, tuned)]
-    sides = Sides(*values, None if base is None else base.components.get(name, {}))
+    sides = Sides(
+        start.components.get(name, {}),
+        tuned.components.get(name, {}),
+        None if base is None else base.components.get(name, {}),
+    )
     graded = _rollouts(start.rewards) + _rollouts(tuned.rewards)
+    having = _rollouts(sides.start) + _rollouts(sides.tuned)
     compared = comparison(sides, seed=seed, among=among) if sides.rows else dict(_UNCOMPARED)
     return {
         "rows": len(sides.rows),
-        "rollouts_without": graded - sum(map(_rollouts, values)),
+        "rollouts_without": graded - having,
         **compared,
     }
 

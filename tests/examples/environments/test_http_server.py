@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from examples.environments.http.server import RecordsWorld, serve
+from tests.support.patience import PATIENCE_S
 
 EPISODES = 40
 
@@ -39,7 +40,8 @@ def client() -> Iterator[Client]:
     server = serve(RecordsWorld(), port=0)
     thread = Thread(target=server.serve_forever)
     thread.start()
-    with httpx.Client(base_url=f"http://127.0.0.1:{server.server_port}") as http:
+    url = f"http://127.0.0.1:{server.server_port}"
+    with httpx.Client(base_url=url, timeout=PATIENCE_S) as http:
         yield Client(http)
     server.shutdown()
     server.server_close()
