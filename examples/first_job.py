@@ -137,6 +137,8 @@ def print_report(base_url: str, key: str, job_id: str) -> None:
     print(f"  wins / ties / losses {report['wins']} / {report['ties']} / {report['losses']}")
     print(f"  tool calls a rollout {calls['start_mean']:.2f} -> {calls['tuned_mean']:.2f}")
     for name, values in report["components"].items():
+        if not values["rows"]:  # no row has it before and after training
+            continue
         print(f"  {name:<20} {values['start_mean']:.2f} -> {values['tuned_mean']:.2f}")
 
 

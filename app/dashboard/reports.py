@@ -78,12 +78,19 @@ def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
     some values.
     """
     parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
-    parts |= report.get("components") or {}
+    for name, compared in (report.get("components") or {}).items():
+        parts[f"{name}{_part_of(compared, report)}"] = compared
     greedy = report.get("greedy") or {}
     parts |= {f"{_COMPARISONS[name]}, greedy": greedy.get(name) for name in _GREEDY}
     for label, compared in parts.items():
         if compared:
             yield label, {**_ABSENT, **compared}
+
+
+def _part_of(compared: dict[str, Any], report: dict[str, Any]) -> str:
+    """Returns how many of the rows a component is compared on, where it is not all of them."""
+    rows = compared.get("rows")
+    return "" if rows is None or rows == report["rows"] else f" ({rows} of {report['rows']} rows)"
 
 
 def _pairs(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:

@@ -1,7 +1,8 @@
-"""Replaces the characters of a text that UTF-8 or Postgres' jsonb cannot hold."""
+"""Finds and replaces the characters of a text that UTF-8 or Postgres' jsonb cannot hold."""
 
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 """U+0000, and halves of surrogate pairs."""
@@ -10,3 +11,20 @@ UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 def storable(text: str) -> str:
     """Returns the text with each unstorable character replaced by U+FFFD."""
     return UNSTORABLE.sub("\ufffd", text)
+
+
+def has_nul(value: Any) -> bool:
+    """Returns whether U+0000 is in a text or key of a JSON value."""
+    return any("\x00" in text for text in _strings(value))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)

@@ -13,6 +13,10 @@ MAX_VALUES: Final = 25_000
 """Limit of values in a request's body, and in a text that is parsed as JSON. Readers of 90,000
 values block the event loop for 140 ms.
 """
+MAX_DEPTH: Final = 100
+"""Depth limit of rows and answers, equal to that of a request. Deeper ones would overflow some
+readers.
+"""
 _SURROGATE: Final = re.compile(r"\\u[dD]")
 # A string that nothing closes matches too, as far as it goes: each character is read once.
 _STRUCTURE: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[,\[{]', re.DOTALL)
@@ -80,6 +84,19 @@ def count_values(value: Any) -> int:
         count += len(inside)
         level = [inner for inner in inside if isinstance(inner, dict | list) and inner]
     return count
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Returns whether objects and lists are within each other on more than `levels` levels."""
+    level = [value]
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)
 
 
 def refuse_constant(name: str) -> NoReturn:

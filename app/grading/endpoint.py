@@ -7,18 +7,15 @@ in the reply's `metrics` become sub-scores. Must not know the source of samples.
 
 import json
 import math
-import re
-from typing import Any, Final
+from typing import Any
 
 from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.http_status import is_error, is_success
+from app.domain.rollouts.components import MAX_COMPONENTS, is_component_name
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
-
-_MAX_COMPONENTS: Final = 32
-_COMPONENT: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 
 class EndpointScorer:
@@ -79,7 +76,7 @@ def _components(metrics: Any) -> dict[str, float]:
     components: dict[str, float] = {}
     for name, value in metrics.items() if isinstance(metrics, dict) else ():
         number = finite(value)
-        if number is not None and _COMPONENT.fullmatch(name) and len(components) < _MAX_COMPONENTS:
+        if number is not None and is_component_name(name) and len(components) < MAX_COMPONENTS:
             components[name] = number
     return components
 

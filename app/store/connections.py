@@ -7,7 +7,7 @@ import asyncio
 import select
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 from psycopg import AsyncConnection as DriverConnection
@@ -19,13 +19,32 @@ from app.domain.errors import Unavailable
 
 _SET = "SELECT set_config(%s, %s, true)"
 _LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError)
+_PASSING: Final = ("08", "40", "53", "55P03", "57", "58")
+"""Beginnings of the SQLSTATEs of a server that may do the same statement later: it is away, stops,
+is full, or gave the statement up for another one, a time limit or a cancellation. Psycopg calls
+other classes operational too, such as 54: a value beyond a limit of Postgres fails every time.
+"""
 
 
 def is_connection_loss(error: BaseException) -> bool:
-    """Returns True when the connection was lost, False for a fault of the statement."""
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return True
+    """Returns True when the connection was lost or the server is at fault, which may pass; False
+    for a fault of the statement.
+    """
+    if isinstance(error, DBAPIError):
+        if error.connection_invalidated:
+            return True
+        if isinstance(error.orig, psycopg.Error):
+            return _is_of_the_server(error.orig)
+    if isinstance(error, psycopg.Error):
+        return _is_of_the_server(error)
     return isinstance(error, (*_LOSSES, ConnectionError))
+
+
+def _is_of_the_server(error: psycopg.Error) -> bool:
+    """Returns True for an error that names no SQLSTATE: the driver lost or never had a server."""
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return error.sqlstate.startswith(_PASSING)
 
 
 @contextmanager

@@ -239,7 +239,7 @@ export interface paths {
          *     - `objective/call_budget_penalty_mean`: Mean that calls over the budget took.
          *     - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
          *     - `objective/overlong_penalty_mean`: Mean that `overlong` took.
-         *     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a child of a `multi` grader.
+         *     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a child of a `multi` grader, over the rollouts that have it.
          *     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
          *     - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
          *     - `tokens/prompt_mean`: Mean tokens of the prompt.
@@ -3295,6 +3295,60 @@ export interface components {
              * @description Sampled tokens that are reasoning.
              */
             reasoning_tokens: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ComponentComparison
+         * @description A number beside the reward under the compared models. As in its curve, rollouts without it do
+         *     not count.
+         */
+        ComponentComparison: {
+            /**
+             * Base Mean
+             * @description Mean of the base model itself; `null` where it was not measured.
+             */
+            base_mean?: number | null;
+            /**
+             * Start Mean
+             * @description Mean of the model that training started from: the base model, or a tuned one.
+             */
+            start_mean?: number | null;
+            /**
+             * Start Ci95
+             * @description 95 % interval of `start_mean` over rows (bootstrap); `null` for fewer than 6 rows.
+             */
+            start_ci95?: number[] | null;
+            /**
+             * Tuned Mean
+             * @description Mean of the published model.
+             */
+            tuned_mean?: number | null;
+            /**
+             * Tuned Ci95
+             * @description 95 % interval of `tuned_mean` over rows (bootstrap); `null` for fewer than 6 rows.
+             */
+            tuned_ci95?: number[] | null;
+            /**
+             * Difference
+             * @description Mean over rows of tuned less start.
+             */
+            difference?: number | null;
+            /**
+             * Difference Ci95
+             * @description 95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
+             */
+            difference_ci95?: number[] | null;
+            /**
+             * Rows
+             * @description Held-out rows that have it before and after training; with 0, the other values are `null`. `null` in reports of earlier versions.
+             */
+            rows?: number | null;
+            /**
+             * Rollouts Without
+             * @description Graded rollouts, before and after training together, that do not have it. `null` in reports of earlier versions.
+             */
+            rollouts_without?: number | null;
         } & {
             [key: string]: unknown;
         };
@@ -9017,7 +9071,7 @@ export interface components {
              * @description Numbers that the grader reports beside the reward, by name (reinforcement).
              */
             components?: {
-                [key: string]: components["schemas"]["Comparison"];
+                [key: string]: components["schemas"]["ComponentComparison"];
             } | null;
             /** @description The same for one rollout of each row at temperature 0 (reinforcement). */
             greedy?: components["schemas"]["RewardComparison"] | null;
@@ -9151,7 +9205,7 @@ export interface components {
              * @description Numbers that the grader reports beside the reward, by name.
              */
             components: {
-                [key: string]: components["schemas"]["Comparison"];
+                [key: string]: components["schemas"]["ComponentComparison"];
             };
         } & {
             [key: string]: unknown;
@@ -9308,7 +9362,7 @@ export interface components {
         RunEnvironmentTest: {
             /**
              * Task
-             * @description The row that `reset` is sent.
+             * @description The row that `reset` is sent; `messages` in it must be a conversation, as in a file.
              */
             task?: {
                 [key: string]: unknown;

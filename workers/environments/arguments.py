@@ -1,7 +1,8 @@
 """Checks a tool call of the model before it is sent: the tool's name and the top-level arguments.
 
-Owns the check against the schema that a row offers: required, unknown and wrongly typed top-level
-keys. Nested values are left to the tool.
+Owns the check against the schema that is offered: required, unknown and wrongly typed top-level
+keys. Nested values are left to the tool. Promises: a schema of foreign origin never makes it raise;
+what is no JSON schema there is not checked.
 """
 
 import json
@@ -56,7 +57,7 @@ def _mismatch(arguments: dict[str, Any], schema: dict[str, Any]) -> str | None:
     properties = properties if isinstance(properties, dict) else {}
     required = schema.get("required")
     for name in required if isinstance(required, list) else ():
-        if name not in arguments:
+        if isinstance(name, str) and name not in arguments:
             return f"{name!r} is missing"
     if schema.get("additionalProperties") is False:
         for name in arguments:

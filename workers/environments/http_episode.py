@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
+from app.domain.rollouts.components import MAX_COMPONENTS
 from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
@@ -135,6 +136,7 @@ class HttpEpisode:
             codec=_STEP,
         )
         self._played.append((turn, answered.answer))
+        self._check_components()
         return answered
 
     async def close(self, *, done: bool) -> None:
@@ -147,6 +149,13 @@ class HttpEpisode:
                 await self._customer.send(self._call("close", body), read_close)
         except (EndpointFault, TimeoutError) as error:
             log.info("episode not closed", rollout_id=self._key.trace_id, error=str(error))
+
+    def _check_components(self) -> None:
+        """Raises `EnvironmentFailure` for an episode whose steps sent too many components."""
+        names = {name for _, answer in self._played for name in answer.components}
+        if len(names) > MAX_COMPONENTS:
+            message = f"sent more than {MAX_COMPONENTS} components in one episode"
+            raise self._customer.failure(FailureClass.ENVIRONMENT_BAD_REPLY, message)
 
     async def _reset(self, call: EnvironmentCall) -> ResetAnswer:
         read = partial(read_reset, before=self._row.messages)

@@ -24,6 +24,18 @@ _ROWS_A_KIND: Final = 8
 """Rows to one kind of value from which on counting kinds is faster than drawing rows."""
 _BLOCK_NUMBERS: Final = 1 << 22
 
+_UNCOMPARED: Final = dict.fromkeys(
+    (
+        "base_mean",
+        "start_mean",
+        "start_ci95",
+        "tuned_mean",
+        "tuned_ci95",
+        "difference",
+        "difference_ci95",
+    )
+)
+"""`comparison` of no rows."""
 Values = Mapping[int, Sequence[float]]
 """Maps a row number to one value per graded rollout of that row."""
 
@@ -62,9 +74,9 @@ def paired_report(
     among: int = 1,
 ) -> dict[str, Any]:
     """Returns the report as JSON: number of `rows`; `reward`, `tool_calls` and each of `components`
-    as `comparison` has it; `wins`, `ties`, `losses` by row; and `regressions`, worst first, as
-    `{row, before, after}`. `base` is absent if training started from the base model; `among` as in
-    `comparison`.
+    as `comparison` and `_component` have it; `wins`, `ties`, `losses` by row; and `regressions`,
+    worst first, as `{row, before, after}`. `base` is absent if training started from the base
+    model; `among` as in `comparison`.
 
     Raises `ValueError` if no row was graded before and after training.
     """
@@ -87,18 +99,42 @@ def paired_report(
         "regressions": [{"row": row, "before": before[row], "after": after[row]} for row in worse],
         "tool_calls": comparison(calls, seed=seed, among=among),
         "components": {
-            name: comparison(sides, seed=seed, among=among)
-            for name in sorted(start.components.keys() & tuned.components.keys())
-            if (sides := _component(name, start, tuned, base)).rows
+            name: _component(name, start, tuned, base, seed=seed, among=among)
+            for name in sorted(start.components.keys() | tuned.components.keys())
         },
     }
 
 
 def _component(
-    name: str, start: PairedValues, tuned: PairedValues, base: PairedValues | None
-) -> Sides:
-    of_base = None if base is None else base.components.get(name, {})
-    return Sides(start.components[name], tuned.components[name], of_base)
+    name: str,
+    start: PairedValues,
+    tuned: PairedValues,
+    base: PairedValues | None,
+    *,
+    seed: int,
+    among: int,
+) -> dict[str, Any]:
+    """Returns the comparison of a component, with its number of `rows` and `rollouts_without` it.
+
+    As in its curve, a rollout without the component does not count: it may mean 0 or anything else.
+    """
+    sides = Sides(
+        start.components.get(name, {}),
+        tuned.components.get(name, {}),
+        None if base is None else base.components.get(name, {}),
+    )
+    graded = _rollouts(start.rewards) + _rollouts(tuned.rewards)
+    having = _rollouts(sides.start) + _rollouts(sides.tuned)
+    compared = comparison(sides, seed=seed, among=among) if sides.rows else dict(_UNCOMPARED)
+    return {
+        "rows": len(sides.rows),
+        "rollouts_without": graded - having,
+        **compared,
+    }
+
+
+def _rollouts(values: Values) -> int:
+    return sum(map(len, values.values()))
 
 
 def bootstrap_interval(

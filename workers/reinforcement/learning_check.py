@@ -13,6 +13,7 @@ from workers.reinforcement.evaluation import collect_held_out
 from workers.reinforcement.learnability import Diagnosis, Evidence
 from workers.reinforcement.plan import Plan
 from workers.runs.context import RunContext
+from workers.runs.lost_rollouts import nothing_trained
 from workers.runs.reporter import Reporter
 
 
@@ -38,7 +39,7 @@ class LearningCheck:
         warning = f"Perhaps nothing can be learned. {diagnosis.reason}. {diagnosis.cure}."
         await self._reporter.announcer.message_once(warning, level="warn")
 
-    def before_step(self, step: int) -> None:
+    async def before_step(self, step: int) -> None:
         """Raises `RunFailed` if no group of enough steps had rollouts of different reward."""
         used = self._reporter.usage
         if self._options.action != "fail" or used is None or used.trained_tokens:
@@ -46,9 +47,10 @@ class LearningCheck:
         groups = self._plan.groups_before(step)
         if groups < self._options.untrained_groups:
             return
+        why = await nothing_trained(self._context, self._reporter.report.nothing_trained)
         raise RunFailed(
             f"None of the first {groups} groups had rollouts of different reward, so nothing was "
-            f"trained in {step - 1} steps: {self._reporter.report.nothing_trained}.",
+            f"trained in {step - 1} steps: {why}.",
             code=NOTHING_TO_LEARN,
         )
 

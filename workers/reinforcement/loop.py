@@ -6,7 +6,7 @@ It keeps no state that a resume would miss: the committed step, the seed and the
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -110,7 +110,7 @@ class Loop:
         first: int,
         scheduler_state: dict[str, Any] | None = None,
         check_stop: CheckStop,
-        check_learning: Callable[[int], None],
+        check_learning: Callable[[int], Awaitable[None]],
     ) -> None:
         """Trains steps `first` to the last. `check_stop` and `check_learning` are called before
         each and raise to stop; `scheduler_state` is the mode's state as committed with the step
@@ -124,7 +124,7 @@ class Loop:
         await self._mode.start(schedule)
         for step in range(first, self._plan.total_steps + 1):
             check_stop()
-            check_learning(step)
+            await check_learning(step)
             started = time.perf_counter()
             outcome = await self._step(step, valid_rows)
             ended = time.perf_counter()

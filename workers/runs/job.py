@@ -19,6 +19,7 @@ from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.ending import RunEnding
+from workers.runs.lost_rollouts import nothing_trained
 from workers.runs.lost_step import StepLost
 from workers.runs.method import Method, PreparedRun, build_reporter
 from workers.runs.reproducibility import record_reproducibility
@@ -117,17 +118,16 @@ class JobRun:
         await record_reproducibility(self._context)
         self._reporter.meter.start()
         result = await prepared.train(self._reporter, check_stop=self._check_stop)
-        self._check_trained()
+        await self._check_trained()
         await self._succeed(with_overlap(result, prepared.overlap))
 
-    def _check_trained(self) -> None:
+    async def _check_trained(self) -> None:
         """Fails a run that trained no token: its model would be the one that it started from."""
         used = self._reporter.usage
         if used is None or not used.trained_tokens:
+            why = await nothing_trained(self._context, self._method.report.nothing_trained)
             raise RunFailed(
-                "Nothing was learned, so no model is published: "
-                f"{self._method.report.nothing_trained}.",
-                code=NOTHING_TO_LEARN,
+                f"Nothing was learned, so no model is published: {why}.", code=NOTHING_TO_LEARN
             )
 
     def _check_stop(self) -> None:

@@ -85,7 +85,7 @@ class RunEnvironmentTest(ClosedBody):
     """The episode that a test plays with a registered environment."""
 
     task: Json | None = None
-    """The row that `reset` is sent."""
+    """The row that `reset` is sent; `messages` in it must be a conversation, as in a file."""
     seed: Annotated[int, Field(ge=0, lt=2**31, strict=True)] = 0
     """The seed that `reset` is sent."""
     content: _Text | None = None

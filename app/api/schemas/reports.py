@@ -40,6 +40,21 @@ class Comparison(_Part):
     """
 
 
+class ComponentComparison(Comparison):
+    """A number beside the reward under the compared models. As in its curve, rollouts without it do
+    not count.
+    """
+
+    rows: int | None = None
+    """Held-out rows that have it before and after training; with 0, the other values are `null`.
+    `null` in reports of earlier versions.
+    """
+    rollouts_without: int | None = None
+    """Graded rollouts, before and after training together, that do not have it. `null` in reports
+    of earlier versions.
+    """
+
+
 class Regression(_Part):
     """A held-out row that became worse."""
 
@@ -68,7 +83,7 @@ class RewardComparison(_Part):
     """The grader's rewards."""
     tool_calls: Comparison
     """Tool calls per rollout."""
-    components: dict[str, Comparison]
+    components: dict[str, ComponentComparison]
     """Numbers that the grader reports beside the reward, by name."""
 
 
@@ -155,7 +170,7 @@ class Report(_Part):
     """The grader's rewards (reinforcement)."""
     tool_calls: Comparison | None = None
     """Tool calls per rollout (reinforcement)."""
-    components: dict[str, Comparison] | None = None
+    components: dict[str, ComponentComparison] | None = None
     """Numbers that the grader reports beside the reward, by name (reinforcement)."""
     greedy: RewardComparison | None = None
     """The same for one rollout of each row at temperature 0 (reinforcement)."""
@@ -183,6 +198,7 @@ class Report(_Part):
 
 REPORT_PARTS: Final[tuple[type[Described], ...]] = (
     Comparison,
+    ComponentComparison,
     Regression,
     RewardComparison,
     OverAll,

@@ -6,17 +6,16 @@ of them. Pure. Must not know which method a row is for, nor files.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
-from app.domain.strict_json import strict_loads
+from app.domain.storable_text import has_nul
+from app.domain.strict_json import MAX_DEPTH, is_deeper, strict_loads
 from app.domain.tools.tools import TOOL_NAME
 
 MAX_ROW_BYTES: Final = 1_048_576
 """A row travels whole in every grader request, which the contract caps at 1 MB."""
-MAX_DEPTH: Final = 100
-"""Depth limit, equal to that of a request. Deeper rows would overflow some readers."""
 ROLES: Final = ("developer", "system", "user", "assistant", "tool")
 _NAME: Final = re.compile(TOOL_NAME)
 _OTHER_FORMATS: Final = {
@@ -66,7 +65,7 @@ def load_line(line: bytes, number: int) -> dict[str, Any]:
         raise DatasetError(number, "", f"not valid JSON ({error})") from None
     if not isinstance(item, dict):
         raise DatasetError(number, "", "not a JSON object")
-    if line.count(b"[") + line.count(b"{") > MAX_DEPTH and _is_deeper(item, MAX_DEPTH):
+    if line.count(b"[") + line.count(b"{") > MAX_DEPTH and is_deeper(item, MAX_DEPTH):
         raise DatasetError(number, "", "nested too deeply")
     unstorable = _unstorable(item)
     if unstorable is not None:
@@ -74,40 +73,16 @@ def load_line(line: bytes, number: int) -> dict[str, Any]:
     return item
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
-    level = [value]
-    for _ in range(levels):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-    return bool(level)
-
-
 def _unstorable(item: dict[str, Any]) -> str | None:
     """Finds text that UTF-8 or Postgres' jsonb cannot store, before it spoils a rollout's trace."""
     text = json.dumps(item, ensure_ascii=False)
-    if "\\u0000" in text and "\x00" in "".join(_strings(item)):
+    if "\\u0000" in text and has_nul(item):
         return "holds the character U+0000"
     try:
         text.encode()
     except UnicodeEncodeError:
         return "holds half of a surrogate pair"
     return None
-
-
-def _strings(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)
 
 
 def messages_faults(
@@ -221,9 +196,19 @@ def _tool_faults(tool: Any, pointer: str) -> Iterator[Fault]:
     name = function.get("name")
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
         yield f"{pointer}/function/name", f"must match {TOOL_NAME}"
-    parameters = function.get("parameters")
-    if parameters is not None and not isinstance(parameters, dict):
-        yield f"{pointer}/function/parameters", "must be a JSON schema object"
+    yield from _schema_faults(function.get("parameters"), f"{pointer}/function/parameters")
+
+
+def _schema_faults(schema: Any, pointer: str) -> Iterator[Fault]:
+    """Yields faults of what a model's call is checked against; readers of the rest are lenient."""
+    if schema is None:
+        return
+    if not isinstance(schema, dict):
+        yield pointer, "must be a JSON schema object"
+        return
+    required = schema.get("required")
+    if isinstance(required, list) and not all(isinstance(name, str) for name in required):
+        yield f"{pointer}/required", "must be a list of names"
 
 
 def parallel_calls_faults(value: Any, pointer: str) -> Iterator[Fault]:

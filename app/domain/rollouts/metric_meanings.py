@@ -47,7 +47,7 @@ _OF_ROLLOUTS: Final = {
     names.objective_metric("repeated_call_penalty"): "Mean that repeated calls took.",
     names.objective_metric("overlong_penalty"): "Mean that `overlong` took.",
     names.component_metric("<name>"): "Mean of a number that the grader reports beside the reward, "
-    "or of a child of a `multi` grader.",
+    "or of a child of a `multi` grader, over the rollouts that have it.",
     names.COMPLETION_TOKENS_MEAN: "Mean tokens that the policy wrote in a rollout.",
     names.REASONING_TOKENS_MEAN: "Mean tokens of reasoning among them.",
     names.PROMPT_TOKENS_MEAN: "Mean tokens of the prompt.",

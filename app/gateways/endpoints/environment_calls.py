@@ -15,15 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.domain.data.chat_rows import messages_faults, tools_faults
 from app.domain.documents.pointers import parameter
 from app.domain.http_status import is_client_error, is_success
+from app.domain.rollouts.components import COMPONENT_NAME, MAX_COMPONENTS, is_component_name
 from app.domain.rollouts.environment_steps import LARGEST_REWARD
-from app.domain.storable_text import UNSTORABLE, storable
-from app.domain.strict_json import TooManyValues, strict_loads
+from app.domain.storable_text import has_nul, storable
+from app.domain.strict_json import MAX_DEPTH, TooManyValues, is_deeper, strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, EndpointRequest, FaultKind
 
 GONE: Final = frozenset({404, 410})
 """Statuses of an environment that does not have the episode any more."""
-_MAX_COMPONENTS: Final = 64
 _Number = Annotated[float, Field(ge=-LARGEST_REWARD, le=LARGEST_REWARD, strict=True)]
 
 
@@ -90,7 +90,7 @@ class _Step(_Answer):
     results: list[_Result] | None = None
     message: str | None = Field(default=None, strict=True)
     reward: _Number | None = None
-    components: dict[str, _Number] | None = Field(default=None, max_length=_MAX_COMPONENTS)
+    components: dict[str, _Number] | None = Field(default=None, max_length=MAX_COMPONENTS)
 
 
 _Model = TypeVar("_Model", bound=_Answer)
@@ -147,7 +147,11 @@ def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> Re
     """Reads the answer to `reset`; `before` are the messages that its own follow. Raises
     `EndpointFault` and `Refused`.
     """
-    answer = _validated(_Reset, _object(reply))
+    sent = _object(reply)
+    # A step's texts are a reply to the model, so characters are replaced there, as in a tool's.
+    if has_nul(sent):
+        raise _bad("the answer has the character U+0000")
+    answer = _validated(_Reset, sent)
     messages, tools = answer.messages or [], answer.tools
     for pointer, fault in messages_faults([*before, *messages], ""):
         position = int(pointer.split("/")[1]) - len(before)
@@ -161,7 +165,9 @@ def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> Re
 
 def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
     """Reads the answer to a turn with the calls `call_ids`. Raises as `read_reset`."""
-    answer = _validated(_Step, _object(reply))
+    sent = _object(reply)
+    _check_names(sent.get("components"))
+    answer = _validated(_Step, sent)
     results = {
         one.call_id: CallResult(storable(one.content), one.error) for one in answer.results or ()
     }
@@ -171,7 +177,7 @@ def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
         results=results,
         message=None if answer.message is None else storable(answer.message),
         reward=answer.reward,
-        components={storable(name): value for name, value in (answer.components or {}).items()},
+        components=answer.components or {},
         unread=_unread(answer),
     )
 
@@ -179,6 +185,12 @@ def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
 def read_close(reply: EgressReply) -> int:
     """Returns the status: no body of an answer to `close` is read."""
     return reply.status
+
+
+def _check_names(components: Any) -> None:
+    """Raises `EndpointFault` for a name that is none; it is not shown, as it may be of any size."""
+    if isinstance(components, dict) and not all(map(is_component_name, components)):
+        raise _bad(f"`components` has a name that does not match {COMPONENT_NAME}")
 
 
 def _check_results(answer: _Step, results: Mapping[str, object], call_ids: Sequence[str]) -> None:
@@ -214,8 +226,8 @@ def _object(reply: EgressReply) -> dict[str, Any]:
         raise _bad("the answer is not JSON") from None
     if not isinstance(value, dict):
         raise _bad("the answer is not a JSON object")
-    if UNSTORABLE.search(json.dumps(value, ensure_ascii=False)):
-        raise _bad("the answer has a character that no text may have")
+    if is_deeper(value, MAX_DEPTH):
+        raise _bad(f"the answer is nested deeper than {MAX_DEPTH} levels")
     return value
 
 
@@ -228,7 +240,7 @@ def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
 
 
 def _unread(answer: _Answer) -> tuple[str, ...]:
-    return tuple(sorted(answer.model_extra or ()))
+    return tuple(storable(key) for key in sorted(answer.model_extra or ()))
 
 
 def _dotted(pointer: str) -> str:

@@ -72,7 +72,7 @@ class EnvironmentTest:
 
     async def run(self) -> list[Check]:
         """Returns every check, those that could not be made as `skipped`."""
-        before = self._plan.task.get("messages") or list(_PROMPT)
+        before = self._plan.task.get("messages", list(_PROMPT))
         body = reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
         try:
             begun = await self._ask("reset", self._call(body), partial(read_reset, before=before))

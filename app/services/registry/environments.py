@@ -7,8 +7,11 @@ from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.data.chat_rows import messages_faults
+from app.domain.documents.pointers import parameter
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
 from app.domain.environments.http import HttpEnvironmentSpec
+from app.domain.errors import InvalidRequest
 from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
 from app.domain.secrets.urls import shown_url
 from app.domain.unknown_keys import UnreadKey
@@ -85,8 +88,9 @@ class EnvironmentService(RegistryService):
 
     async def test(self, environment_id: str, plan: EnvironmentPlan) -> EnvironmentReport:
         """Plays an episode of one turn with the customer's environment. Raises `RateLimited` while
-        other tests of the project run.
+        other tests of the project run, and `InvalidRequest` for messages that no row may have.
         """
+        _check_messages(plan.task)
         registered = await self.get(environment_id)
         environment = _ADAPTER.validate_python(await self.usable(registered))
         test = EnvironmentTest(
@@ -110,6 +114,15 @@ class EnvironmentService(RegistryService):
             exchanges=tuple(test.exchanges),
             checks=tuple(checks),
         )
+
+
+def _check_messages(task: dict[str, Any]) -> None:
+    if "messages" not in task:
+        return
+    for pointer, fault in messages_faults(task["messages"], "task/messages"):
+        path = tuple(int(part) if part.isdigit() else part for part in pointer.split("/"))
+        place = parameter("", path)
+        raise InvalidRequest(f"'{place}' {fault}.", param=place, code="invalid_value")
 
 
 def _definition(values: dict[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 Run it as `python -m examples.environments.http.server --port 8910`. It answers `reset`, `step` and
 `close` at one address, keeps each episode in memory, and gives the reward with the last step:
-1 for the right answer, less a little for each call that was not needed. A call that is sent again
-(same `Idempotency-Key`) gets its first answer again. A real one verifies the signature, too
-(`GET /v1/signing_secret`), and drops episodes that nobody closes after a day.
+1 for the right answer, less a little for each call that was not needed. Each step sends every
+component, so that they are known of an episode that a limit ends, too. An id is never given to a
+second episode, nor after a restart: a step for an episode that is gone is a 404. A call that is
+sent again (same `Idempotency-Key`) gets its first answer again. A real one verifies the signature,
+too (`GET /v1/signing_secret`), and drops episodes that nobody closes after a day.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
 from typing_extensions import override
 
@@ -52,7 +55,7 @@ class RecordsWorld:
     def _answer(self, call: Json) -> Answer:
         match call["type"]:
             case "reset":
-                episode_id = f"episode-{len(self.episodes) + 1}"
+                episode_id = f"episode-{uuid4().hex}"
                 self.episodes[episode_id] = Episode(call["task"])
                 return 200, {"episode_id": episode_id, "tools": list(SCHEMAS)}
             case "step" if call["episode_id"] in self.episodes:
@@ -73,7 +76,8 @@ class RecordsWorld:
             failed = output.startswith(ERROR)
             results.append({"call_id": one["id"], "content": output, "error": failed})
         if results:
-            return {"done": False, "results": results}
+            nothing_yet = {"correct": 0.0, "wasted_calls": 0.0}
+            return {"done": False, "results": results, "components": nothing_yet}
         worth = grade(message["content"], episode.task, episode.calls)
         self.log.append({"rollout_id": call["rollout_id"], "reward": worth.score})
         components = {"correct": float(worth.correct), "wasted_calls": float(worth.wasted_calls)}

@@ -1,6 +1,7 @@
 """The registry of environments, and the test that plays an episode of one turn."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,28 @@ async def test_a_wrong_registration_is_refused(api: Api, sent: Json, param: str)
     reply = await api.call("POST", REGISTRY, json=sent)
     assert reply.status_code == 400, reply.text
     assert reply.json()["error"]["param"] == param
+
+
+@pytest.mark.parametrize(
+    ("messages", "param"),
+    [
+        (5, "task.messages"),
+        (None, "task.messages"),
+        ([], "task.messages"),
+        ({"a": 1}, "task.messages"),
+        (["hi"], "task.messages[0]"),
+        ([{"role": "user", "content": "hi"}, {"role": "user"}], "task.messages[1].content"),
+    ],
+)
+async def test_a_test_refuses_messages_that_no_row_may_have(
+    api: Api, messages: Any, param: str
+) -> None:
+    made = await registered(api)
+    sent = {"task": {"messages": messages}}
+    reply = await api.call("POST", f"{REGISTRY}/{made['id']}/test", json=sent)
+    assert reply.status_code == 400, reply.text
+    error = reply.json()["error"]
+    assert (error["param"], error["code"]) == (param, "invalid_value")
 
 
 async def test_names_lists_and_tenants_are_those_of_the_registry(api: Api) -> None:

@@ -1,13 +1,18 @@
 import asyncio
+from random import Random
 
 import psycopg
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from app.domain.accounts.keys import ApiKeyRow
 from app.domain.accounts.tenants import KeyKind, Tenant
 from app.domain.errors import NotFound, Unavailable
 from app.domain.ids import ProjectId
 from app.domain.jobs.jobs import JobStatus
+from app.domain.rollouts.metrics import MetricPoint
+from app.store.unit_of_work import BaseUnitOfWork
 from tests.support import stack
 from tests.support.store.connections import left
 from tests.support.store.rows import Rows
@@ -175,3 +180,45 @@ async def test_a_connection_that_dies_in_the_middle_is_a_503(
     with pytest.raises(Unavailable):
         await cut_off()
     assert (await rows.app.jobs(rows.first).get(job.id)).result_files == []
+
+
+class _Session(BaseUnitOfWork):
+    async def execute(self, statement: str) -> None:
+        await self._session.execute(text(statement))
+
+
+@pytest.mark.parametrize(
+    ("code", "passes"),
+    [
+        ("08006", True),
+        ("40001", True),
+        ("40P01", True),
+        ("53100", True),
+        ("53300", True),
+        ("55P03", True),
+        ("57014", True),
+        ("57P01", True),
+        ("54000", False),
+        ("54001", False),
+        ("55000", False),
+        ("22003", False),
+    ],
+)
+async def test_an_error_of_the_server_is_a_503_and_one_of_the_statement_is_not(
+    rows: Rows, code: str, passes: bool
+) -> None:
+    async def fail() -> None:
+        async with _Session(rows.app.sessions, {"app.project": rows.first.project_id}) as unit:
+            await unit.execute(f"DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '{code}'; END $$")
+
+    with pytest.raises(Unavailable if passes else DBAPIError):
+        await fail()
+
+
+async def test_a_name_beyond_the_index_is_no_lost_database(rows: Rows) -> None:
+    """Words that Postgres cannot compress, in a column with an index."""
+    job = await rows.job()
+    name = Random(7).randbytes(9_000).hex()
+    with pytest.raises(DBAPIError, match="index row"):
+        async with rows.worker.tenant(rows.first) as unit:
+            await unit.metrics.upsert(job.id, [MetricPoint(name, "train", 1, 1.0)])

@@ -189,7 +189,7 @@ def end(database: Database, job: str) -> None:
         "regressions": [],
         "reward": {**compared, "difference_ci95": [0.5, 0.9]},
         "tool_calls": {**compared, "difference": -0.5, "difference_ci95": None},
-        "components": {"format": compared},
+        "components": {"format": {**compared, "rows": 2, "rollouts_without": 3}},
     }
     execute(
         database,

@@ -45,8 +45,15 @@ def test_report_by_hand() -> None:
     ]
     assert report["tool_calls"]["start_mean"] == pytest.approx(5 / 4)
     assert report["tool_calls"]["tuned_mean"] == pytest.approx(1.0)
-    assert list(report["components"]) == ["wasted"]
     assert report["components"]["wasted"]["difference"] == pytest.approx(-1.5)
+    counts = {
+        name: (compared["rows"], compared["rollouts_without"])
+        for name, compared in report["components"].items()
+    }
+    # 6 graded rollouts before and 6 after.
+    assert counts == {"apart": (0, 10), "new": (0, 11), "old": (0, 11), "wasted": (2, 8)}
+    assert report["components"]["apart"].keys() == report["components"]["wasted"].keys()
+    assert report["components"]["apart"]["difference"] is None
 
 
 def test_another_start_has_the_base_beside_it() -> None:

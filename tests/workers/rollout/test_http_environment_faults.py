@@ -23,6 +23,22 @@ from tests.support.rollouts import KEY, egress_to
 from workers.journal.journal import InMemoryJournal
 from workers.reinforcement.summary import summarise
 
+
+def nested(levels: int) -> Any:
+    value: Any = 0
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def results(call: Json, content: str) -> list[Json]:
+    return [{"call_id": one["id"], "content": content} for one in call["message"]["tool_calls"]]
+
+
+def with_parameters(parameters: Json) -> Json:
+    return {"type": "function", "function": {"name": "guess", "parameters": parameters}}
+
+
 Bad = tuple[str, Callable[[Json], Any], str]
 BAD: list[Bad] = [
     ("reset", lambda _: Reply(json={"messages": []}), "`episode_id`: Field required"),
@@ -57,6 +73,23 @@ BAD: list[Bad] = [
     ("step", lambda _: Reply(json={"done": True, "reward": "1"}), "`reward`"),
     ("step", lambda _: Reply(json={"done": True, "reward": True}), "`reward`"),
     ("step", lambda _: Reply(json={"done": True, "components": {"a": None}}), "`components.a`"),
+    ("step", lambda _: Reply(json={"done": True, "components": {"a" * 65: 1}}), "does not match"),
+    ("step", lambda _: Reply(json={"done": True, "components": {"a b": None}}), "does not match"),
+    ("step", lambda _: Reply(json={"done": True, "components": {f"c{n}": 1 for n in range(33)}}),
+     "`components`"),
+    ("step", lambda call: Reply(json={
+        "done": False,
+        "components": {f"c{call['turn']}.{n}": 1 for n in range(20)},
+        "results": results(call, "x"),
+    }), "more than 32 components in one episode"),
+    ("step", lambda _: Reply(json={"done": True, "more": nested(100)}), "deeper than 100 levels"),
+    ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [
+        {"role": "user", "content": "x", "reasoning": nested(600)}]}), "deeper than 100 levels"),
+    ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [
+        {"role": "user", "content": "a\x00b"}]}), "U+0000"),
+    ("reset", lambda _: Reply(json={"episode_id": "e", "tools": [
+        with_parameters({"type": "object", "required": [["n"]]})]}),
+     "`tools[0].function.parameters.required` must be a list of names"),
     ("step", lambda _: Reply(body=b'{"done": true, "message": "\xff"}'), "not UTF-8"),
     ("step", lambda _: Reply(body=b'{"done": true, "message": "\\ud800"}'), "not JSON"),
     ("step", lambda _: Reply(body=b"[" * 20_000), "not JSON"),
@@ -72,11 +105,24 @@ async def test_a_bad_answer_loses_the_rollout(
 ) -> None:
     world = GuessingWorld(instead=lambda call, _: reply(call) if call["type"] == kind else None)
     async with table(writer, world) as at:
-        failure = await at.lost(guess(10))
+        failure = await at.lost(guess(10), guess(11))
     assert failure.failure_class is FailureClass.ENVIRONMENT_BAD_REPLY, failure
     assert part in failure.message
     ended = {"step": 1, "reset": int("context" in part)}
     assert len(world.closed) == ended[kind], "an episode with an id is closed"
+
+
+async def test_an_unstorable_character_of_a_step_is_replaced(writer: Writer) -> None:
+    """As in a tool's output: the rollout is not lost for what the model asked to see."""
+
+    def binary(call: Json, _: Received) -> Reply | None:
+        if call["type"] != "step" or not call["message"].get("tool_calls"):
+            return None
+        return Reply(json={"done": False, "results": results(call, "a\0b"), "\0": 1})
+
+    async with table(writer, GuessingWorld(instead=binary)) as at:
+        trajectory = await at.play(guess(10), "42")
+    assert [call.output for call in trajectory.tool_calls] == ["a\ufffdb"]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """Jobs in which nothing can be learned: real runs that say so before their first step."""
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from app.domain.jobs.jobs import Job, JobStatus
+from app.gateways.egress.egress import EgressReply, EgressRequest
 from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from workers.methods import job_run
@@ -39,6 +42,22 @@ LONG_ROWS = tuple(
     {"messages": [{"role": "user", "content": f"part P{n} " * 300}]} for n in range(ROWS)
 )
 GRADER = "method.reinforcement.grader"
+
+
+@dataclass
+class EveryOtherFails(Script):
+    """A grader without an answer for every second training rollout, also when it is asked again."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    @override
+    def __call__(self, request: EgressRequest) -> EgressReply:
+        body = json.loads(request.body)
+        if not body["item"]["held_out"]:
+            number = self.numbers.setdefault(body["trace_id"], len(self.numbers))
+            if number % 2:
+                return EgressReply(200, {}, b"<html>", 0.0)
+        return super().__call__(request)
 
 
 @pytest.fixture
@@ -191,6 +210,24 @@ async def test_few_equal_rewards_are_a_warning_and_nothing_trained_is_a_failure(
     assert ended.usage is not None
     assert ended.usage.trained_tokens == 0
     await _check_unpublished(runs, ended)
+
+
+@pytest.mark.parametrize("options", [{"action": "warn"}, {"untrained_groups": 5}])
+async def test_rollouts_that_were_lost_are_named_before_the_cure(
+    runs: RealRuns, options: dict[str, Any]
+) -> None:
+    """A fault of the customer's server, beside which the rows may be as good as any."""
+    job = await runs.job(stop=QUIET, nothing_to_learn=options)
+    ended = await runs.run(job, EveryOtherFails(valid=(0.0,), train=lambda _: 0.0))
+    lost = await runs.rollouts(job, "train", 1)
+    assert {row.failure_class for row in lost} == {None, "grader_bad_reply"}
+    assert ended.error is not None
+    assert ended.error.code == "nothing_to_learn"
+    assert (
+        "50% of the training rollouts were lost to failures (mostly grader_bad_reply: g: the reply "
+        "has no finite number `score`), which have to be mended first. Among the others no group "
+        "had rollouts of different reward."
+    ) in str(ended.error.message)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ from .code_execution_grader import CodeExecutionGrader
 from .comparison import Comparison
 from .complete_upload import CompleteUpload
 from .completion_tokens_details import CompletionTokensDetails
+from .component_comparison import ComponentComparison
 from .contains_grader import ContainsGrader
 from .contains_grader_match import ContainsGraderMatch
 from .create_admin_key import CreateAdminKey
@@ -548,6 +549,7 @@ __all__ = (
     "Comparison",
     "CompleteUpload",
     "CompletionTokensDetails",
+    "ComponentComparison",
     "ContainsGrader",
     "ContainsGraderMatch",
     "CreateAdminKey",

@@ -11,7 +11,7 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
-  from ..models.comparison import Comparison
+  from ..models.component_comparison import ComponentComparison
 
 
 
@@ -25,14 +25,14 @@ T = TypeVar("T", bound="ReportComponentsType0")
 class ReportComponentsType0:
     
 
-    additional_properties: dict[str, Comparison] = _attrs_field(init=False, factory=dict)
+    additional_properties: dict[str, ComponentComparison] = _attrs_field(init=False, factory=dict)
 
 
 
 
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.comparison import Comparison # noqa: PLC0415
+        from ..models.component_comparison import ComponentComparison # noqa: PLC0415
         
         field_dict: dict[str, Any] = {}
         for prop_name, prop in self.additional_properties.items():
@@ -45,7 +45,7 @@ class ReportComponentsType0:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.comparison import Comparison # noqa: PLC0415
+        from ..models.component_comparison import ComponentComparison # noqa: PLC0415
         d = dict(src_dict)
         report_components_type_0 = cls(
         )
@@ -53,7 +53,7 @@ class ReportComponentsType0:
 
         additional_properties = {}
         for prop_name, prop_dict in d.items():
-            additional_property = Comparison.from_dict(prop_dict)
+            additional_property = ComponentComparison.from_dict(prop_dict)
 
 
 
@@ -66,10 +66,10 @@ class ReportComponentsType0:
     def additional_keys(self) -> list[str]:
         return list(self.additional_properties.keys())
 
-    def __getitem__(self, key: str) -> Comparison:
+    def __getitem__(self, key: str) -> ComponentComparison:
         return self.additional_properties[key]
 
-    def __setitem__(self, key: str, value: Comparison) -> None:
+    def __setitem__(self, key: str, value: ComponentComparison) -> None:
         self.additional_properties[key] = value
 
     def __delitem__(self, key: str) -> None:

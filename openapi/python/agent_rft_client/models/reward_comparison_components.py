@@ -11,7 +11,7 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
-  from ..models.comparison import Comparison
+  from ..models.component_comparison import ComponentComparison
 
 
 
@@ -27,14 +27,14 @@ class RewardComparisonComponents:
 
      """
 
-    additional_properties: dict[str, Comparison] = _attrs_field(init=False, factory=dict)
+    additional_properties: dict[str, ComponentComparison] = _attrs_field(init=False, factory=dict)
 
 
 
 
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.comparison import Comparison # noqa: PLC0415
+        from ..models.component_comparison import ComponentComparison # noqa: PLC0415
         
         field_dict: dict[str, Any] = {}
         for prop_name, prop in self.additional_properties.items():
@@ -47,7 +47,7 @@ class RewardComparisonComponents:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.comparison import Comparison # noqa: PLC0415
+        from ..models.component_comparison import ComponentComparison # noqa: PLC0415
         d = dict(src_dict)
         reward_comparison_components = cls(
         )
@@ -55,7 +55,7 @@ class RewardComparisonComponents:
 
         additional_properties = {}
         for prop_name, prop_dict in d.items():
-            additional_property = Comparison.from_dict(prop_dict)
+            additional_property = ComponentComparison.from_dict(prop_dict)
 
 
 
@@ -68,10 +68,10 @@ class RewardComparisonComponents:
     def additional_keys(self) -> list[str]:
         return list(self.additional_properties.keys())
 
-    def __getitem__(self, key: str) -> Comparison:
+    def __getitem__(self, key: str) -> ComponentComparison:
         return self.additional_properties[key]
 
-    def __setitem__(self, key: str, value: Comparison) -> None:
+    def __setitem__(self, key: str, value: ComponentComparison) -> None:
         self.additional_properties[key] = value
 
     def __delitem__(self, key: str) -> None:

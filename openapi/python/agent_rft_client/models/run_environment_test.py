@@ -28,7 +28,8 @@ class RunEnvironmentTest:
     """ The episode that a test plays with a registered environment.
 
         Attributes:
-            task (None | RunEnvironmentTestTaskType0 | Unset): The row that `reset` is sent.
+            task (None | RunEnvironmentTestTaskType0 | Unset): The row that `reset` is sent; `messages` in it must be a
+                conversation, as in a file.
             seed (int | Unset): The seed that `reset` is sent. Default: 0.
             content (None | str | Unset): Text of the turn that `step` is sent. Without it and without `tool_calls`, the
                 turn calls the first offered tool, or says that it is a test.

@@ -97,6 +97,19 @@ def test_rows_are_read_with_everything_in_them() -> None:
         ),
         ({"messages": [USER], "tools": [TOOL, TOOL]}, "/tools/1/function/name", "twice"),
         (
+            {
+                "messages": [USER],
+                "tools": [
+                    {
+                        "type": "function",
+                        "function": {"name": "search", "parameters": {"required": [["q"]]}},
+                    }
+                ],
+            },
+            "/tools/0/function/parameters/required",
+            "must be a list of names",
+        ),
+        (
             {"messages": [USER], "tools": [{"type": "function", "function": {"name": "other"}}]},
             "/tools/0/function/name",
             "no server_url",

@@ -174,7 +174,7 @@ def sync_detailed(
     - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
     - `objective/overlong_penalty_mean`: Mean that `overlong` took.
     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
-    child of a `multi` grader.
+    child of a `multi` grader, over the rollouts that have it.
     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
     - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
     - `tokens/prompt_mean`: Mean tokens of the prompt.
@@ -336,7 +336,7 @@ def sync(
     - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
     - `objective/overlong_penalty_mean`: Mean that `overlong` took.
     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
-    child of a `multi` grader.
+    child of a `multi` grader, over the rollouts that have it.
     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
     - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
     - `tokens/prompt_mean`: Mean tokens of the prompt.
@@ -493,7 +493,7 @@ async def asyncio_detailed(
     - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
     - `objective/overlong_penalty_mean`: Mean that `overlong` took.
     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
-    child of a `multi` grader.
+    child of a `multi` grader, over the rollouts that have it.
     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
     - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
     - `tokens/prompt_mean`: Mean tokens of the prompt.
@@ -655,7 +655,7 @@ async def asyncio(
     - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
     - `objective/overlong_penalty_mean`: Mean that `overlong` took.
     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
-    child of a `multi` grader.
+    child of a `multi` grader, over the rollouts that have it.
     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
     - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
     - `tokens/prompt_mean`: Mean tokens of the prompt.

@@ -1,0 +1,16 @@
+"""The bounds of the numbers beside a reward, from a grader's endpoint or an environment.
+
+Each component becomes the name of a curve, which an index of the database has to hold. Pure.
+"""
+
+import re
+from typing import Final
+
+MAX_COMPONENTS: Final = 32
+"""Components of one rollout from one source."""
+COMPONENT_NAME: Final = r"[a-zA-Z0-9_.-]{1,64}"
+_NAME: Final = re.compile(COMPONENT_NAME)
+
+
+def is_component_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
