@@ -45,6 +45,11 @@ async def list_tools(server: McpServer, *, trace_id: str) -> ServerTools:
         await session.close()
 
 
+async def still_lists(session: McpSession, name: str) -> bool:
+    """Says if the server of an open session has a tool now. Raises `EndpointFault`."""
+    return any(listed.tool.name == name for listed in await _pages(session))
+
+
 async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
     found: dict[str, ListedTool] = {}
     cursor: str | None = None

@@ -6,6 +6,7 @@ form, a JSON message. Must not know tools or rollouts.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -22,6 +23,7 @@ from app.gateways.mcp.depth import MAX_DEPTH, depth_fits
 NEGOTIATION: Final = frozenset({"initialize", "server/discover"})
 INTERNAL_ERROR: Final = -32603
 _EVENT_STREAM: Final = "text/event-stream"
+_SESSION_ID: Final = re.compile(r"[!-~]{1,1024}")
 _OF_THE_TOKEN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _OF_THE_PATH: Final = frozenset(
     {
@@ -51,6 +53,11 @@ def read_reply(reply: EgressReply, *, request_id: Any, method: str) -> ServerRep
     if not is_success(reply.status) and not is_error(reply.status):
         raise EndpointFault(
             FaultKind.BAD_REPLY, f"answered {reply.status}; redirects are not followed"
+        )
+    if session_id is not None and _SESSION_ID.fullmatch(session_id) is None:
+        raise EndpointFault(
+            FaultKind.BAD_REPLY,
+            "answered with a session id that is not 1 to 1024 visible characters",
         )
     if request_id is None:
         return ServerReply(reply.status, None, session_id)

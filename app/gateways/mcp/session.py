@@ -35,7 +35,7 @@ from app.gateways.endpoints.pool import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
 from app.gateways.mcp.argument_headers import headers_fault
 from app.gateways.mcp.depth import depth_fits
-from app.gateways.mcp.results import read_result
+from app.gateways.mcp.results import INVALID, read_result
 from app.gateways.mcp.transport import CALL_ID, ROLLOUT_ID, EndpointTransport, McpServer
 
 log = structlog.get_logger()
@@ -167,7 +167,7 @@ class McpSession:
         """Returns the text about a mistake of the model. Raises any other refusal."""
         fault = self.transport.faults.get(call.call_id)
         if fault is None and error.code == INVALID_PARAMS:
-            return self._outcome(call, storable(f"Error: {error.message}"), "invalid_params")
+            return self._outcome(call, storable(f"Error: {error.message}"), INVALID)
         fault = fault or self.fault_of(error)
         if fault.kind is FaultKind.TOO_LARGE:
             text = TOO_LARGE_REPLY if fault.attempts else TOO_LARGE_REQUEST

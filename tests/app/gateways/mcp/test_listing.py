@@ -22,11 +22,8 @@ COMPLETE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 
 
 def _result(request: Received, result: Any, **reply: Any) -> Reply:
-    return Reply(
-        json={"jsonrpc": "2.0", "id": request.json["id"], "result": result},
-        headers={"Content-Type": "application/json"},
-        **reply,
-    )
+    content = {"jsonrpc": "2.0", "id": request.json["id"], "result": result}
+    return Reply(**{"json": content, "headers": {"Content-Type": "application/json"}, **reply})
 
 
 def _paged(request: Received) -> Reply:
@@ -89,19 +86,22 @@ def _mere(status: int) -> Script:
     return lambda _: Reply(status, json={"error": "no"})
 
 
-def _of_version(version: Any) -> Script:
+def _of_version(version: Any, **headers: str) -> Script:
     def answer(request: Received) -> Reply:
         if request.json["method"] != "initialize":
             return Reply(400)
         info = {"name": "x", "version": "1"}
         return _result(
-            request, {"protocolVersion": version, "capabilities": {}, "serverInfo": info}
+            request,
+            {"protocolVersion": version, "capabilities": {}, "serverInfo": info},
+            headers={"Content-Type": "application/json", **headers},
         )
 
     return answer
 
 
 KNOWN = "2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"
+SESSION = "a session id that is not 1 to 1024 visible characters"
 TOKEN, PATH = (
     "'authorization' and 'headers'",
     "the path of 'server_url', where no MCP server answers",
@@ -115,6 +115,7 @@ REFUSED: list[tuple[Script, str]] = [
     (_mere(418), "answered 418"),
     (_mere(500), "answered 500"),
     (_of_version("2020-01-01"), f"answered with a protocol version that is none of {KNOWN}"),
+    (_of_version("2025-11-25", **{"Mcp-Session-Id": "sé"}), f"answered with {SESSION}"),
     (_of_version(5), "answered with a result that is not of the protocol"),
 ]  # fmt: skip
 
