@@ -26,9 +26,10 @@ def tool_problems(
     be rendered.
     """
     rendered = list(_objects(renderer.prompt_text(messages, tools)))
-    for position, tool in enumerate(tools):
+    shown = renderer.control_text.tools(tools) or []
+    for position, (tool, safe) in enumerate(zip(tools, shown, strict=True)):
         function = tool["function"]
-        if tool not in rendered and function not in rendered:
+        if safe not in rendered and safe["function"] not in rendered:
             yield position, "the chat template does not show the model this tool's whole schema"
         problem = _call_problem(renderer, messages, tools, function)
         if problem is not None:

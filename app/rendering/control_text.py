@@ -1,9 +1,11 @@
-"""Breaks up control text in messages, so that no text can forge a turn, a reply or a thought.
+"""Breaks up control text in messages and tools, so that no text can forge a turn, a reply or a
+thought.
 
 Owns the choice of such text: every special token, and every other added token that the chat
 template or a parser uses as a mark (`<tool_response>`, `<think>`). Text of an assistant keeps the
-latter: its reasoning and calls are written with them. So does a system message, whose author also
-writes the tools. A broken control text has a zero-width space inside and stays text.
+latter: its reasoning and calls are written with them. So does a system message, whose author owns
+the conversation. Tools keep nothing: a server of others may have written them. A broken control
+text has a zero-width space inside and stays text.
 """
 
 from collections.abc import Mapping
@@ -61,6 +63,12 @@ class ControlText:
             copy["tool_calls"] = _broken_values(copy["tool_calls"], self._in_turns)
         return copy
 
+    def tools(self, tools: list[Message] | None) -> list[Message] | None:
+        """Returns a copy of tools whose text cannot be read as control text. Raises
+        `InvalidRequest` for tools that are nested too deeply.
+        """
+        return tools and _broken_values(tools, self._everywhere, param="tools")
+
 
 def _is_mark(text: str) -> bool:
     """Returns false for added tokens that are ordinary text, such as words or runs of spaces."""
@@ -74,14 +82,21 @@ def _broken(text: str, controls: tuple[str, ...]) -> str:
     return text
 
 
-def _broken_values(value: Any, controls: tuple[str, ...]) -> Any:
+def _broken_values(value: Any, controls: tuple[str, ...], *, param: str = "messages") -> Any:
+    try:
+        return _broken_within(value, controls)
+    except RecursionError:
+        raise InvalidRequest(f"The {param} are nested too deeply.", param=param) from None
+
+
+def _broken_within(value: Any, controls: tuple[str, ...]) -> Any:
     if isinstance(value, str):
         return _broken(value, controls)
     if isinstance(value, list):
-        return [_broken_values(item, controls) for item in value]
+        return [_broken_within(item, controls) for item in value]
     if isinstance(value, dict):
         return {
-            _broken(key, controls) if isinstance(key, str) else key: _broken_values(item, controls)
+            _broken(key, controls) if isinstance(key, str) else key: _broken_within(item, controls)
             for key, item in value.items()
         }
     return value

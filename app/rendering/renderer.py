@@ -3,9 +3,9 @@
 Owns how tokenizer, chat template, bridges and parsers work together, and the stop tokens. Promises
 that sampled ids are never encoded again: after a turn only the delta up to the next turn is
 rendered, so `prompt + sampled + bridge` is the conversation that the engine sees and the trainer
-trains on. Control text inside messages (a tool reply that contains `<|im_end|>`) is broken up and
-stays text. Must not know torch, engines or its callers. Uses `tokenizers` and Jinja, which load in
-0.1 s.
+trains on. Control text inside messages and tools (a tool reply that contains `<|im_end|>`) is
+broken up and stays text. Must not know torch, engines or its callers. Uses `tokenizers` and Jinja,
+which load in 0.1 s.
 """
 
 import copy
@@ -100,7 +100,8 @@ class Renderer:
 
     def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
         """Returns the text that `prompt_ids` encodes. Raises `InvalidRequest` likewise."""
-        return self._template.render(self._safe(messages), tools, generate=True)
+        offered = self.control_text.tools(tools)
+        return self._template.render(self._safe(messages), offered, generate=True)
 
     def turn_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
         """Returns the ids of the last message, an assistant's turn, as a model would sample them
@@ -110,8 +111,9 @@ class Renderer:
         directly after its opening.
         """
         history = self._safe(messages)
-        opening = self._template.render(history[:-1], tools, generate=True)
-        conversation = self._template.render(history, tools, generate=False)
+        offered = self.control_text.tools(tools)
+        opening = self._template.render(history[:-1], offered, generate=True)
+        conversation = self._template.render(history, offered, generate=False)
         is_prefix = conversation.startswith(opening)
         ids = self.encode(conversation[len(opening) :]) if is_prefix else []
         end = next((i for i, number in enumerate(ids) if number in self.stop_token_ids), None)
@@ -130,9 +132,9 @@ class Renderer:
         """Renders a turn that calls one tool, and returns the calls that the parser reads from
         it. Raises `InvalidRequest` if the template refuses the turn.
         """
-        history = self._safe(messages)
+        history, offered = self._safe(messages), self.control_text.tools(tools) or []
         return written_calls(
-            self._template, self.parser, history, tools, name=name, arguments=arguments
+            self._template, self.parser, history, offered, name=name, arguments=arguments
         )
 
     def bridge_ids(
@@ -151,7 +153,8 @@ class Renderer:
         """
         last = messages[-1] if messages and messages[-1].get("role") == "assistant" else {}
         turn = self.control_text.broken(last) if last else {}
-        bridge = self._bridges.bridge(turn, self._safe(replies), tools)
+        offered = self.control_text.tools(tools)
+        bridge = self._bridges.bridge(turn, self._safe(replies), offered)
         return bridge.after(sampled, self.stop_token_ids)
 
     def parse(

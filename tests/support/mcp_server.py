@@ -61,6 +61,8 @@ class McpServerUnderTest:
     streams: bool = False
     """True: it answers with event streams."""
     stopping: threading.Event = field(default_factory=threading.Event)
+    gone: set[str] = field(default_factory=set)
+    """Names of tools that it takes away before its next answer."""
     statuses: list[int] = field(default_factory=list)
     """Statuses of the next answers to tool calls, before the real ones."""
 
@@ -139,7 +141,8 @@ class McpServerUnderTest:
         return server
 
     def application(self) -> Any:
-        inner = self.made().streamable_http_app(json_response=not self.streams)
+        made = self.made()
+        inner = made.streamable_http_app(json_response=not self.streams)
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
@@ -155,6 +158,8 @@ class McpServerUnderTest:
             message = json.loads(body) if body else {}
             heard = Heard(scope["method"], headers, message)
             self.heard.append(heard)
+            while self.gone:
+                made.remove_tool(self.gone.pop())
             if self.handshake_only and heard.called == "server/discover":
                 await _answer(send, 400)
             elif heard.called == "tools/call" and self.statuses:

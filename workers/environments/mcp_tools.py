@@ -16,8 +16,10 @@ from app.domain.rollouts.trajectory import Failure
 from app.domain.tools.mcp_servers import McpServerSpec
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.failure_class import failure_class
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool
+from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
+from app.gateways.mcp.listing import still_lists
+from app.gateways.mcp.results import denies_the_tool
 from app.gateways.mcp.servers import called_server
 from app.gateways.mcp.session import McpCall, McpSession
 from workers.journal.journal import Journal
@@ -61,12 +63,23 @@ class McpTools:
 
         async def ask() -> ToolOutcome:
             try:
-                return await self._session(position.key, self._owners[name]).call(call)
+                return await self._asked(self._session(position.key, self._owners[name]), call)
             except EndpointFault as fault:
                 failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=name)
                 raise ToolFailure(failure) from fault
 
         return await replay_or_ask(journal, call.call_id, call.encode(), ask, codec=_CODEC)
+
+    async def _asked(self, session: McpSession, call: McpCall) -> ToolOutcome:
+        """Calls a tool. A server that lacks it now is at fault, not the model, which was offered
+        it: only the listing tells this from other errors.
+        """
+        outcome = await session.call(call)
+        if denies_the_tool(call.name, outcome) and not await still_lists(session, call.name):
+            raise EndpointFault(
+                FaultKind.ERROR, "no longer has this tool, which it listed when the job began"
+            )
+        return outcome
 
     async def release(self, key: SampleKey) -> None:
         """Ends the sessions of a rollout."""

@@ -178,10 +178,9 @@ def tools_faults(
         if name in seen:
             yield f"{at}/function/name", f"tool '{name}' is listed twice"
         elif callable_names is not None and name not in callable_names:
-            yield (
-                f"{at}/function/name",
-                f"tool '{name}' has no server_url: the job's method.reinforcement.tools lacks it",
-            )
+            cure = "add it to the job's method.reinforcement.tools, or remove it from the row"
+            why = f"tool '{name}' has no server_url: {cure} if one of the job's mcp_servers has it"
+            yield f"{at}/function/name", why
         seen.add(name)
 
 

@@ -1,12 +1,14 @@
 """Chooses the tools of MCP servers that a job offers, and names what is wrong with the choice.
 
 Owns the filter `allowed_tools`, the names that a model can call, and the refusal of names that two
-tools share. Pure. Must not know how a server is asked.
+tools share. Promises: the faults stay few and short, whatever a server lists. Pure. Must not
+know how a server is asked.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from app.domain.tools.mcp_servers import McpListing, McpServerSpec, McpTool
@@ -17,6 +19,11 @@ MAX_SCHEMA_CHARACTERS: Final = 500_000
 """Limit of all schemas of a job together: they are a part of every prompt and of the job's row."""
 _NAME: Final = re.compile(TOOL_NAME)
 _SHOWN: Final = 20
+"""Names that a message repeats."""
+_SHOWN_CHARACTERS: Final = 64
+_MOST_FAULTS: Final = 10
+"""Faults of a kind that are told one by one: a server can have a thousand."""
+CUT: Final = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +52,29 @@ def allowed(
     """
     label, names, only = server.server_label, server.names, server.read_only
     known = {each.tool.name for each in listed}
+    unknown = [name for name in dict.fromkeys(names or ()) if name not in known]
     faults = [
         ListingFault(
             "unknown_tool",
             f"{at}.allowed_tools",
-            f"The MCP server '{label}' has no tool '{name}'. Its tools: {_enumerated(known)}.",
+            f"The MCP server '{label}' has no tool {name}. Its tools: {_enumerated(known)}.",
         )
-        for name in dict.fromkeys(names or ())
-        if name not in known
+        for name in _told(unknown)
     ]
     chosen = tuple(
         each.tool
         for each in listed
         if (names is None or each.tool.name in names) and only in (None, each.read_only)
     )
+    unfit = [tool.name for tool in chosen if _NAME.fullmatch(tool.name) is None]
     faults += [
         ListingFault(
             "invalid_tool_name",
             f"{at}.allowed_tools",
-            f"The tool '{tool.name}' of the MCP server '{label}' cannot be offered: a model calls "
+            f"The tool {name} of the MCP server '{label}' cannot be offered: a model calls "
             "names of 1 to 64 letters, digits, '_' and '-'. Leave it out with 'allowed_tools'.",
         )
-        for tool in chosen
-        if _NAME.fullmatch(tool.name) is None
+        for name in _told(unfit)
     ]
     if not chosen and not faults:
         message = f"The MCP server '{label}' has no tool that 'allowed_tools' lets through."
@@ -83,11 +90,29 @@ def clashes(
     """Yields the faults that the tools of a job have together. `servers`: each label with its
     chosen tools, in the order of the job; `job_tools`: names of the job's HTTP tools.
     """
+    chosen = list(servers)
+    own = list(job_tools)
+    yield from islice(_duplicates(chosen, own), _MOST_FAULTS)
+    tools = [tool for _, each in chosen for tool in each]
+    different = len({*own, *(tool.name for tool in tools)})
+    characters = sum(tool.characters for tool in tools)
+    if different > most:
+        message = f"The job has {different} tools; at most {most} can be offered."
+        yield ListingFault("too_many_tools", SERVERS, message)
+    if characters > MAX_SCHEMA_CHARACTERS:
+        message = (
+            f"The schemas of the job's MCP tools have {characters} characters; at most "
+            f"{MAX_SCHEMA_CHARACTERS} can be offered."
+        )
+        yield ListingFault("schemas_too_large", SERVERS, message)
+
+
+def _duplicates(
+    servers: Iterable[tuple[str, Sequence[McpTool]]], job_tools: Iterable[str]
+) -> Iterator[ListingFault]:
     owners = dict.fromkeys(job_tools, "method.reinforcement.tools")
-    characters = 0
     for index, (label, tools) in enumerate(servers):
         for tool in tools:
-            characters += len(tool.input_schema_json) + len(tool.description or "")
             if (owner := owners.get(tool.name)) is not None:
                 yield ListingFault(
                     "duplicate_tool",
@@ -97,15 +122,18 @@ def clashes(
                     "'allowed_tools'.",
                 )
             owners.setdefault(tool.name, f"the MCP server '{label}'")
-    if len(owners) > most:
-        message = f"The job has {len(owners)} tools; at most {most} can be offered."
-        yield ListingFault("too_many_tools", SERVERS, message)
-    if characters > MAX_SCHEMA_CHARACTERS:
-        message = (
-            f"The schemas of the job's MCP tools have {characters} characters; at most "
-            f"{MAX_SCHEMA_CHARACTERS} can be offered."
-        )
-        yield ListingFault("schemas_too_large", SERVERS, message)
+
+
+def shown_name(name: str) -> str:
+    """Returns a server's name as a message repeats it: cut if it is long."""
+    return name if len(name) <= _SHOWN_CHARACTERS else name[:_SHOWN_CHARACTERS] + CUT
+
+
+def _told(names: Sequence[str]) -> list[str]:
+    """Returns the names for a message each, in quotes; the last stands for those that are many."""
+    quoted = [f"'{shown_name(name)}'" for name in names[:_MOST_FAULTS]]
+    more = len(names) - len(quoted)
+    return [*quoted[:-1], f"{quoted[-1]} (and {more} more)"] if more else quoted
 
 
 def functions_of(listings: Iterable[McpListing | None]) -> list[dict[str, Any]]:
@@ -116,4 +144,7 @@ def functions_of(listings: Iterable[McpListing | None]) -> list[dict[str, Any]]:
 def _enumerated(names: Iterable[str]) -> str:
     ordered = sorted(names)
     more = len(ordered) - _SHOWN
-    return ", ".join(ordered[:_SHOWN]) + (f" and {more} more" if more > 0 else "") or "none"
+    return (
+        ", ".join(map(shown_name, ordered[:_SHOWN])) + (f" and {more} more" if more > 0 else "")
+        or "none"
+    )

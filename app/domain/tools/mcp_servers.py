@@ -28,6 +28,8 @@ from app.domain.tools.rates import KEY as RATE_LIMIT
 SERVER_LABEL: Final = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
 MAX_MCP_SERVERS: Final = 16
 MAX_ALLOWED_TOOLS: Final = 128
+MAX_TOOL_NAME: Final = 128
+"""Characters that the protocol gives to a tool's name; a model can call fewer."""
 NEVER: Final = "never"
 
 
@@ -51,7 +53,7 @@ def _visible(sent: str) -> str:
     return sent
 
 
-McpToolName = Annotated[str, Field(min_length=1, max_length=128)]
+McpToolName = Annotated[str, Field(min_length=1, max_length=MAX_TOOL_NAME)]
 
 
 class AllowedTools(Described):
@@ -95,6 +97,11 @@ class McpTool(Described):
     input_schema_json: str
     """JSON schema of the arguments, as text: its keys keep the server's order, which the model
     reads."""
+
+    @property
+    def characters(self) -> int:
+        """The length of all its texts."""
+        return len(self.name) + len(self.description or "") + len(self.input_schema_json)
 
     @property
     def input_schema(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Lists the tools of an MCP server, page after page.
 
 Owns the limits of a listing and its form: names, descriptions and schemas as a job keeps them.
-Must not know which of the tools a job offers.
+Promises: names are short, whatever a server lists. Must not know which of the tools a job offers.
 """
 
 import json
@@ -12,14 +12,16 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ListToolsRequest, ListToolsResult, PaginatedRequestParams, Tool
 
 from app.domain.storable_text import storable
-from app.domain.tools.mcp_listings import ListedTool
-from app.domain.tools.mcp_servers import McpTool
+from app.domain.tools.mcp_listings import CUT, ListedTool, shown_name
+from app.domain.tools.mcp_servers import MAX_TOOL_NAME, McpTool
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 from app.gateways.mcp.session import McpSession
 from app.gateways.mcp.transport import McpServer
 
 MAX_PAGES: Final = 50
 MAX_LISTED: Final = 1_000
+MAX_CHARACTERS: Final = 2_000_000
+"""Limit of what is kept of all pages: four times what a job may offer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +45,30 @@ async def list_tools(server: McpServer, *, trace_id: str) -> ServerTools:
         await session.close()
 
 
+async def still_lists(session: McpSession, name: str) -> bool:
+    """Says if the server of an open session has a tool now. Raises `EndpointFault`."""
+    return any(listed.tool.name == name for listed in await _pages(session))
+
+
 async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
     found: dict[str, ListedTool] = {}
     cursor: str | None = None
     seen: set[str] = set()
+    characters = 0
     for _ in range(MAX_PAGES):
         page = await _page(session, cursor)
         for tool in page.tools:
-            if found.setdefault(tool.name, listed := _listed(tool)) is not listed:
-                raise _fault(f"lists the tool '{tool.name[:64]}' twice")
-        if len(found) > MAX_LISTED:
-            raise _fault(f"lists more than {MAX_LISTED} tools")
+            listed = _listed(tool)
+            # The whole name: two that are cut may begin alike.
+            if found.setdefault(tool.name, listed) is not listed:
+                raise _fault(f"lists the tool '{shown_name(tool.name)}' twice")
+            characters += len(tool.name) + listed.tool.characters
+            if len(found) > MAX_LISTED:
+                raise _fault(f"lists more than {MAX_LISTED} tools")
         cursor = page.next_cursor
+        characters += len(cursor or "")
+        if characters > MAX_CHARACTERS:
+            raise _fault(f"lists its tools in more than {MAX_CHARACTERS} characters")
         if cursor is None:
             return tuple(found.values())
         if cursor in seen:
@@ -77,7 +91,10 @@ def _listed(tool: Tool) -> ListedTool:
     description = None if tool.description is None else storable(tool.description)
     hints = tool.annotations
     read_only = hints is not None and hints.read_only_hint is True
+    # Nobody can choose a name that is cut: it is longer than 'allowed_tools' takes.
     name = storable(tool.name)
+    if len(name) > MAX_TOOL_NAME:
+        name = name[:MAX_TOOL_NAME] + CUT
     return ListedTool(
         McpTool(name=name, description=description, input_schema_json=schema), read_only
     )

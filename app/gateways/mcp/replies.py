@@ -6,18 +6,33 @@ form, a JSON message. Must not know tools or rollouts.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
+
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from app.domain.http_status import is_error, is_success
 from app.domain.strict_json import strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.mcp.depth import MAX_DEPTH, depth_fits
 
 NEGOTIATION: Final = frozenset({"initialize", "server/discover"})
 INTERNAL_ERROR: Final = -32603
 _EVENT_STREAM: Final = "text/event-stream"
+_SESSION_ID: Final = re.compile(r"[!-~]{1,1024}")
+_OF_THE_TOKEN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+_OF_THE_PATH: Final = frozenset(
+    {
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.METHOD_NOT_ALLOWED,
+        HTTPStatus.NOT_ACCEPTABLE,
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +54,11 @@ def read_reply(reply: EgressReply, *, request_id: Any, method: str) -> ServerRep
         raise EndpointFault(
             FaultKind.BAD_REPLY, f"answered {reply.status}; redirects are not followed"
         )
+    if session_id is not None and _SESSION_ID.fullmatch(session_id) is None:
+        raise EndpointFault(
+            FaultKind.BAD_REPLY,
+            "answered with a session id that is not 1 to 1024 visible characters",
+        )
     if request_id is None:
         return ServerReply(reply.status, None, session_id)
     message = next(
@@ -48,9 +68,39 @@ def read_reply(reply: EgressReply, *, request_id: Any, method: str) -> ServerRep
         raise EndpointFault(
             FaultKind.BAD_REPLY, f"answered {reply.status} without a JSON-RPC response"
         )
+    if not depth_fits(message):
+        raise EndpointFault(
+            FaultKind.BAD_REPLY, f"answered with JSON of more than {MAX_DEPTH} levels"
+        )
+    if method == "initialize" and _unknown_version(message):
+        known = ", ".join(HANDSHAKE_PROTOCOL_VERSIONS)
+        raise EndpointFault(
+            FaultKind.BAD_REPLY, f"answered with a protocol version that is none of {known}"
+        )
     if method not in NEGOTIATION and _code(message) == INTERNAL_ERROR:
         raise EndpointFault(FaultKind.ERROR, f"answered with the MCP error {INTERNAL_ERROR}")
     return ServerReply(reply.status, message, session_id)
+
+
+def refusal(status: int, *, in_session: bool) -> EndpointFault:
+    """Returns the fault of an error status without a message of the protocol."""
+    if in_session and status == HTTPStatus.NOT_FOUND:
+        reason = ": its session is over"
+    elif status in _OF_THE_TOKEN:
+        reason = ": check 'authorization' and 'headers'"
+    elif status in _OF_THE_PATH:
+        reason = ": check the path of 'server_url', where no MCP server answers"
+    else:
+        reason = ""
+    fault = EndpointFault(FaultKind.ERROR, f"answered {status}{reason}", status=status)
+    fault.attempts = 1
+    return fault
+
+
+def _unknown_version(message: dict[str, Any] | None) -> bool:
+    result = None if message is None else message.get("result")
+    version = result.get("protocolVersion") if isinstance(result, dict) else None
+    return isinstance(version, str) and version not in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def _messages(reply: EgressReply) -> Iterator[dict[str, Any]]:

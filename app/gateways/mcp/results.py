@@ -18,8 +18,12 @@ from mcp_types import (
 )
 
 from app.domain.storable_text import storable
+from app.domain.tools.outcome import ToolOutcome
 
-_REPORTED: Final = "tool_reported"
+REPORTED: Final = "tool_reported"
+INVALID: Final = "invalid_params"
+_DENIAL: Final = 300
+"""Characters that say that a tool is unknown."""
 _NO_WORDS: Final = "Error: the tool failed without a message."
 
 
@@ -34,7 +38,17 @@ def read_result(result: CallToolResult) -> tuple[str, str | None]:
     output = storable("\n".join(texts))
     if not result.is_error:
         return output, None
-    return output or _NO_WORDS, _REPORTED
+    return output or _NO_WORDS, REPORTED
+
+
+def denies_the_tool(name: str, outcome: ToolOutcome) -> bool:
+    """Says if an error may mean that the server no longer has the tool. There is no code for that:
+    servers write `Unknown tool: name`, `Tool name not found` and the like.
+    """
+    if outcome.error not in {REPORTED, INVALID}:
+        return False
+    text = outcome.output[:_DENIAL]
+    return name in text and "tool" in text.replace(name, "").lower()
 
 
 def _text_of(block: ContentBlock) -> str:

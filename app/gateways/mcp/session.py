@@ -15,6 +15,7 @@ from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 import httpx2
+import structlog
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -32,15 +33,17 @@ from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
-from app.gateways.mcp.results import read_result
+from app.gateways.mcp.argument_headers import headers_fault
+from app.gateways.mcp.depth import depth_fits
+from app.gateways.mcp.results import INVALID, read_result
 from app.gateways.mcp.transport import CALL_ID, ROLLOUT_ID, EndpointTransport, McpServer
 
+log = structlog.get_logger()
 _T = TypeVar("_T")
 
 _NOWHERE: Final = "http://mcp.invalid/"
 """The address that the library believes it calls; the transport has the real one."""
 _CLIENT: Final = Implementation(name="agent-rft", version="1")
-_DEEPEST: Final = 100
 _END_LIMIT_S: Final = 10.0
 logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
@@ -67,6 +70,7 @@ class McpSession:
     ) -> None:
         """`protocol_version` as an earlier session agreed on; `None`: the session asks first."""
         self.transport = EndpointTransport(server, trace_id=trace_id)
+        self._schemas = server.schemas
         self._trace_id = trace_id
         self._mode = _mode(protocol_version)
         self._ended = asyncio.Event()
@@ -82,8 +86,8 @@ class McpSession:
             return await asyncio.shield(self._client)
         except MCPError as error:
             raise self.fault_of(error) from None
-        except ValidationError:
-            raise _unreadable() from None
+        except Exception as error:  # noqa: BLE001 - whatever the library makes of a server's answer
+            raise _unreadable(error) from None
 
     async def ask(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Runs one exchange with the server. Raises `MCPError`, or `EndpointFault` when the session
@@ -94,13 +98,15 @@ class McpSession:
         asking = asyncio.ensure_future(work)
         try:
             await asyncio.wait({asking, self._owner}, return_when=asyncio.FIRST_COMPLETED)
-            if not asking.done():
-                raise EndpointFault(FaultKind.UNREACHABLE, "the session broke")
-            return asking.result()
-        except (ValidationError, RuntimeError):
-            raise _unreadable() from None
+            if asking.done():
+                return asking.result()
+        except MCPError:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above
+            raise _unreadable(error) from None
         finally:
             asking.cancel()
+        raise EndpointFault(FaultKind.UNREACHABLE, "the session broke")
 
     async def call(self, call: McpCall) -> ToolOutcome:
         """Runs one call with its retries. Raises `EndpointFault` for a fault of the server."""
@@ -108,6 +114,9 @@ class McpSession:
         if arguments is None:
             text = "Error: the arguments are not a JSON object that can be sent."
             return ToolOutcome(text, "bad_arguments", 0.0, 0)
+        too_long = headers_fault(self._schemas.get(call.name), arguments)
+        if too_long is not None:
+            return ToolOutcome(too_long, "too_large", 0.0, 0)
         client = await self.client()
         params = CallToolRequestParams(
             name=call.name,
@@ -158,7 +167,7 @@ class McpSession:
         """Returns the text about a mistake of the model. Raises any other refusal."""
         fault = self.transport.faults.get(call.call_id)
         if fault is None and error.code == INVALID_PARAMS:
-            return self._outcome(call, storable(f"Error: {error.message}"), "invalid_params")
+            return self._outcome(call, storable(f"Error: {error.message}"), INVALID)
         fault = fault or self.fault_of(error)
         if fault.kind is FaultKind.TOO_LARGE:
             text = TOO_LARGE_REPLY if fault.attempts else TOO_LARGE_REQUEST
@@ -174,7 +183,8 @@ class McpSession:
     def fault_of(self, error: MCPError) -> EndpointFault:
         """Returns the fault behind an error of the library."""
         message = f"answered with the MCP error {error.code}"
-        return self.transport.fault or EndpointFault(FaultKind.ERROR, message)
+        heard = self.transport.fault or self.transport.refusal
+        return heard or EndpointFault(FaultKind.ERROR, message)
 
 
 def _mode(protocol_version: str | None) -> str:
@@ -190,14 +200,7 @@ def _sendable(arguments: str) -> dict[str, Any] | None:
         value = json.loads(storable(text))
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and _depth_fits(value) else None
-
-
-def _depth_fits(value: Any, depth: int = 0) -> bool:
-    if depth > _DEEPEST:
-        return False
-    below = value.values() if isinstance(value, dict) else value
-    return not isinstance(value, dict | list) or all(_depth_fits(one, depth + 1) for one in below)
+    return value if isinstance(value, dict) and depth_fits(value) else None
 
 
 def _first(error: BaseException) -> BaseException:
@@ -206,5 +209,8 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _unreadable() -> EndpointFault:
+def _unreadable(error: Exception | None = None) -> EndpointFault:
+    if error is not None and not isinstance(error, ValidationError):
+        # Its words may be the server's.
+        log.warning("the protocol library failed", error=type(error).__name__)
     return EndpointFault(FaultKind.BAD_REPLY, "answered with a result that is not of the protocol")

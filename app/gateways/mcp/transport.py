@@ -14,7 +14,6 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import httpx2
-from mcp.shared.inbound import mcp_param_headers, x_mcp_header_map
 from typing_extensions import override
 
 from app.domain.errors import EndpointRefused
@@ -26,10 +25,16 @@ from app.gateways.endpoints.pool import (
     EndpointAnswer,
     EndpointFault,
     EndpointRequest,
-    FaultKind,
 )
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.mcp.replies import NEGOTIATION, ServerReply, encoded, read_reply
+from app.gateways.mcp.argument_headers import argument_headers
+from app.gateways.mcp.replies import (
+    NEGOTIATION,
+    ServerReply,
+    encoded,
+    read_reply,
+    refusal,
+)
 
 CALL_ID: Final = "agent-rft/call-id"
 ROLLOUT_ID: Final = "agent-rft/rollout-id"
@@ -75,6 +80,8 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         """The server keeps a session."""
         self.fault: EndpointFault | None = None
         """The last fault of a request that was no tool call."""
+        self.refusal: EndpointFault | None = None
+        """The last answer to such a request, if it was a mere status: the library forgets it."""
         self.answers: dict[str, EndpointAnswer[ServerReply]] = {}
         """By id of the tool call."""
         self.faults: dict[str, EndpointFault] = {}
@@ -101,9 +108,8 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
             return _error(request_id, self.fault)
         headers = self._headers(request)
         if called is not None:
-            schema = self._server.schemas.get(params.get("name", "")) or {}
-            arguments = params.get("arguments") or {}
-            headers |= mcp_param_headers(x_mcp_header_map(schema), arguments)
+            schema = self._server.schemas.get(params.get("name", ""))
+            headers |= argument_headers(schema, params.get("arguments") or {})
         ask = EndpointRequest(
             headers=headers, body=body, call_id=called or new_id("call_"), trace_id=self._trace_id
         )
@@ -122,15 +128,16 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
             self.has_session = True
             headers["mcp-session-id"] = reply.session_id
         if reply.message is not None:
+            if called is None:
+                self.refusal = None
             content = encoded({**reply.message, "jsonrpc": "2.0", "id": request_id})
             return httpx2.Response(reply.status, headers=headers, content=content)
-        if called is not None:
+        if request_id is not None:
             # A refusal without words of the protocol: the library would lose the status.
-            ended = self.has_session and reply.status == HTTPStatus.NOT_FOUND
-            message = f"answered {reply.status}" + (": its session is over" if ended else "")
-            fault = EndpointFault(FaultKind.ERROR, message, status=reply.status)
-            fault.attempts = 1
-            return self._failed(request_id, fault, called)
+            fault = refusal(reply.status, in_session=self.has_session)
+            if called is not None:
+                return self._failed(request_id, fault, called)
+            self.refusal = fault  # an older server may take the next question
         return httpx2.Response(reply.status, headers=headers)
 
     def _failed(self, request_id: Any, fault: EndpointFault, called: str | None) -> httpx2.Response:

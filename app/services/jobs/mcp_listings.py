@@ -64,7 +64,10 @@ class McpListings:
         for (index, server), each in zip(servers, listings, strict=True):
             if each.listing is not None:
                 chosen[index] = (server.server_label, each.listing.tools)
-        faults += clashes(chosen, _names(inner), most=MAX_TOOLS)
+        together = list(clashes(chosen, _names(inner), most=MAX_TOOLS))
+        faults += together
+        # Tools that no job can offer are not measured: they may be too large for that.
+        offered = [] if together else [each.listing for each in listings]
         return ListedServers(
             endpoints=tuple(
                 _check(index, server, listing.faults, latency_ms)
@@ -73,7 +76,7 @@ class McpListings:
             findings=tuple(
                 PreflightIssue("error", fault.code, fault.message, fault.param) for fault in faults
             ),
-            functions=tuple(functions_of(each.listing for each in listings)),
+            functions=tuple(functions_of(offered)),
         )
 
 

@@ -97,8 +97,8 @@ class ChatCompletionService:
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
         check_conversation(body["messages"])
-        messages = await _safe(engine_messages(body["messages"]), model)
-        forwarded = {**engine_options(body), "messages": messages, "model": model.engine_name}
+        sent = {**engine_options(body), "messages": engine_messages(body["messages"])}
+        forwarded = {**await _safe(sent, model), "model": model.engine_name}
         return model, with_trained_effort(forwarded, model.reasoning_effort)
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
@@ -120,14 +120,17 @@ async def _parser_of(model: CallableModel) -> ToolParser:
     return (await asyncio.to_thread(tool_use, model.base)).parser
 
 
-async def _safe(messages: list[dict[str, Any]], model: CallableModel) -> list[dict[str, Any]]:
-    """Returns the messages without text that forges turns, as training renders them. The CPU engine
-    does this itself; vLLM takes such text for what it forges.
+async def _safe(body: dict[str, Any], model: CallableModel) -> dict[str, Any]:
+    """Returns a request whose messages and tools have no text that forges turns, as training
+    renders them. The CPU engine does this itself; vLLM takes such text for what it forges.
     """
     if model.base is None:
-        return messages
+        return body
     control_text = (await asyncio.to_thread(tool_use, model.base)).control_text
-    return messages if control_text is None else [control_text.within(m) for m in messages]
+    if control_text is None:
+        return body
+    safe = {**body, "messages": [control_text.within(each) for each in body["messages"]]}
+    return {**safe, "tools": control_text.tools(body["tools"])} if body.get("tools") else safe
 
 
 async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -118,6 +118,9 @@ async def test_validate_lists_the_servers_and_measures_their_schemas(
     assert [heard.called for heard in server.heard] == ["server/discover", "tools/list"]
     shown = [each["training_file"]["tokens"]["max"] for each in (plain, report)]
     assert shown[1] > shown[0] + 20, "the prompts have a tool more"
+    twice = [entry(server, allowed_tools=["count"], server_label=label) for label in "ab"]
+    clashing = await validated(api, body, *twice)
+    assert clashing["training_file"]["tokens"]["max"] == shown[0], "no job offers these"
 
 
 async def test_validate_names_everything_that_is_wrong_with_the_servers(

@@ -147,6 +147,41 @@ def test_no_reply_and_no_call_changes_the_structure(
     assert structure(content, name, argument) == structure("a", "b", "c")
 
 
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_no_tool_changes_the_structure(renderer: Renderer, data: st.DataObject) -> None:
+    marks = st.sampled_from([*FORGED, *(t.content for t in renderer._tokens.added.values())])
+    text = st.lists(st.text(max_size=12) | marks, max_size=4).map("".join)
+    turn = {"role": "assistant", "content": "", "tool_calls": calls({"record": "a"})}
+
+    def structure(written: str, named: str) -> list[str]:
+        parameters = {
+            "type": "object",
+            "properties": {f"r{named}": {"type": "string", "enum": [written]}},
+            "required": [f"r{named}"],
+        }
+        function = {"name": f"l{named}", "description": written, "parameters": parameters}
+        tools = [{"type": "function", "function": function}]
+        return controls(
+            renderer,
+            renderer.prompt_ids([USER], tools)
+            + renderer.bridge_ids([turn], [reply("41")], tools=tools),
+        )
+
+    assert structure(data.draw(text), data.draw(text)) == structure("a", "")
+
+
+def test_tools_that_are_nested_too_deeply_are_refused(renderer: Renderer) -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5_000):
+        schema = {"not": schema}
+    deep = {"type": "function", "function": {"name": "a", "parameters": schema}}
+    with pytest.raises(InvalidRequest, match="The tools are nested too deeply"):
+        renderer.prompt_ids([USER], [deep])
+    with pytest.raises(InvalidRequest, match="The messages are nested too deeply"):
+        renderer.prompt_ids([{**USER, "reasoning": schema}], None)
+
+
 def test_a_turn_that_was_cut_is_closed_and_one_that_opens_the_reply_is_not_opened_twice(
     name: str, renderer: Renderer
 ) -> None:

@@ -72,6 +72,40 @@ async def test_an_argument_is_repeated_in_the_header_that_its_schema_names() -> 
     assert [heard.headers["mcp-param-region"] for heard in server.calls()] == ["eu"]
 
 
+@pytest.mark.parametrize("region", ["v" * 5_000, "é" * 1_600])
+async def test_an_argument_that_is_too_long_for_its_header_is_the_models_mistake(
+    region: str,
+) -> None:
+    with mcp_server() as server:
+        async with egress_to(server) as egress:
+            tools = await tools_of(egress, spec(server.url))
+            outcome = await call(tools, "regional", region=region)
+    text = "Error: the arguments that are repeated in headers are longer than 4096 characters."
+    assert (outcome.output, outcome.error) == (text, "too_large")
+    assert not server.calls()
+
+
+@pytest.mark.parametrize("handshake_only", [False, True])
+async def test_a_tool_that_a_server_no_longer_has_is_not_the_models_mistake(
+    handshake_only: bool,
+) -> None:
+    with mcp_server(handshake_only=handshake_only) as server:
+        async with egress_to(server) as egress:
+            tools = await tools_of(egress, spec(server.url))
+            listings = len([heard for heard in server.heard if heard.called == "tools/list"])
+            mistake = await call(tools, "broken", q="x")
+            server.gone.add("lookup")
+            with pytest.raises(ToolFailure) as raised:
+                await call(tools, "lookup", q="gold")
+            await tools.release(KEY)
+    assert mistake.error == "tool_reported"
+    failure = raised.value.failure
+    assert (failure.failure_class, failure.source) == (FailureClass.TOOL_ERROR, "lookup")
+    assert failure.message == "no longer has this tool, which it listed when the job began"
+    # Each of the two errors speaks of its tool, so the server is asked.
+    assert len([h for h in server.heard if h.called == "tools/list"]) == listings + 2
+
+
 async def test_a_declared_rate_is_that_of_the_endpoint() -> None:
     with mcp_server() as server:
         async with egress_to(server) as egress:
@@ -198,7 +232,7 @@ async def test_statuses_have_the_classes_of_tools(
                 with pytest.raises(ToolFailure) as raised:
                     await call(tools, "lookup", q="gold")
                 assert raised.value.failure.failure_class is failure
-                assert raised.value.failure.message == f"answered {statuses[0]}"
+                assert raised.value.failure.message.split(":")[0] == f"answered {statuses[0]}"
                 assert raised.value.failure.source == "lookup"
     assert len(server.calls()) == attempts
     assert len({each.headers["idempotency-key"] for each in server.calls()}) == 1

@@ -2,6 +2,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from mcp.client.session import ClientSession
 
 from tests.support.endpoints import Received, Reply, Script, Stream, endpoint
 from tests.support.mcp_clients import egress_to, listing_of, spec
@@ -21,11 +22,8 @@ COMPLETE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 
 
 def _result(request: Received, result: Any, **reply: Any) -> Reply:
-    return Reply(
-        json={"jsonrpc": "2.0", "id": request.json["id"], "result": result},
-        headers={"Content-Type": "application/json"},
-        **reply,
-    )
+    content = {"jsonrpc": "2.0", "id": request.json["id"], "result": result}
+    return Reply(**{"json": content, "headers": {"Content-Type": "application/json"}, **reply})
 
 
 def _paged(request: Received) -> Reply:
@@ -38,6 +36,25 @@ def _paged(request: Received) -> Reply:
 def _twice(request: Received) -> Reply:
     tool = {"name": "a", "inputSchema": {"type": "object"}}
     return _result(request, {"tools": [tool, tool], **COMPLETE})
+
+
+def _large(request: Received) -> Reply:
+    """Lists pages of almost the size that a reply may have."""
+    number = int(request.json["params"].get("cursor") or 0) + 1
+    tool = {
+        "name": f"tool_{number}",
+        "description": "d" * 900_000,
+        "inputSchema": {"type": "object"},
+    }
+    return _result(request, {"tools": [tool], "nextCursor": str(number), **COMPLETE})
+
+
+def _deep(request: Received) -> Reply:
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(300):
+        schema = {"type": "object", "properties": {"a": schema}}
+    tool = {"name": "a", "inputSchema": schema}
+    return _result(request, {"tools": [tool], **COMPLETE})
 
 
 HOSTILE: dict[str, tuple[Any, str]] = {
@@ -60,7 +77,70 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     ),
     "for_ever": (_paged, "lists its tools on more than 50 pages"),
     "twice": (_twice, "lists the tool 'a' twice"),
+    "large": (_large, "lists its tools in more than 2000000 characters"),
+    "deep_schema": (_deep, "answered with JSON of more than 100 levels"),
 }  # fmt: skip
+
+
+def _mere(status: int) -> Script:
+    return lambda _: Reply(status, json={"error": "no"})
+
+
+def _of_version(version: Any, **headers: str) -> Script:
+    def answer(request: Received) -> Reply:
+        if request.json["method"] != "initialize":
+            return Reply(400)
+        info = {"name": "x", "version": "1"}
+        return _result(
+            request,
+            {"protocolVersion": version, "capabilities": {}, "serverInfo": info},
+            headers={"Content-Type": "application/json", **headers},
+        )
+
+    return answer
+
+
+KNOWN = "2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"
+SESSION = "a session id that is not 1 to 1024 visible characters"
+TOKEN, PATH = (
+    "'authorization' and 'headers'",
+    "the path of 'server_url', where no MCP server answers",
+)
+REFUSED: list[tuple[Script, str]] = [
+    (_mere(401), f"answered 401: check {TOKEN}"),
+    (_mere(403), f"answered 403: check {TOKEN}"),
+    (_mere(404), f"answered 404: check {PATH}"),
+    (_mere(405), f"answered 405: check {PATH}"),
+    (_mere(406), f"answered 406: check {PATH}"),
+    (_mere(418), "answered 418"),
+    (_mere(500), "answered 500"),
+    (_of_version("2020-01-01"), f"answered with a protocol version that is none of {KNOWN}"),
+    (_of_version("2025-11-25", **{"Mcp-Session-Id": "sé"}), f"answered with {SESSION}"),
+    (_of_version(5), "answered with a result that is not of the protocol"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "words"), REFUSED)
+async def test_a_server_that_refuses_the_beginning_is_told_as_it_answered(
+    script: Script, words: str
+) -> None:
+    async with endpoint(script) as server, egress_to(server) as egress:
+        found = await listing_of(egress, spec(server.url("/mcp")))
+    (fault,) = found.faults
+    assert fault.code == "mcp_server_unavailable"
+    assert fault.message.endswith(f"could not be listed: {words}.")
+
+
+async def test_an_error_of_the_library_is_the_servers_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any) -> None:
+        raise LookupError("words of the server")
+
+    monkeypatch.setattr(ClientSession, "adopt", fail)
+    async with endpoint(scripted(_twice)) as server, egress_to(server) as egress:
+        found = await listing_of(egress, spec(server.url("/mcp")))
+    assert found.faults[0].message.endswith("answered with a result that is not of the protocol.")
 
 
 def scripted(listing: Any) -> Script:
@@ -84,6 +164,30 @@ async def test_a_hostile_listing_is_a_fault_in_words(kind: str) -> None:
     assert fault.code == "mcp_server_unavailable"
     assert fault.message.endswith(f"could not be listed: {words}.")
     assert {each.path for each in server.received} == {"/mcp"}
+
+
+async def test_the_faults_of_long_names_are_few_and_short() -> None:
+    named = [f"{'n' * 20_000}{number}" for number in range(30)]
+    listing = [{"name": name, "inputSchema": {"type": "object"}} for name in named]
+    unknown = [f"zzz{number}" for number in range(128)]
+
+    def answer(request: Received) -> Reply:
+        return _result(request, {"tools": listing, **COMPLETE})
+
+    async with endpoint(scripted(answer)) as server, egress_to(server) as egress:
+        every = await listing_of(egress, spec(server.url("/mcp")))
+        chosen = await listing_of(egress, spec(server.url("/mcp"), allowed_tools=unknown))
+    assert {len(each.tool.name) for each in every.offered} == {129}
+    assert [fault.code for fault in every.faults] == ["invalid_tool_name"] * 10
+    shown = f"'{'n' * 64}…'"
+    assert every.faults[0].message.startswith(
+        f"The tool {shown} of the MCP server 'records' cannot"
+    )
+    assert f"The tool {shown} (and 20 more) of" in every.faults[-1].message
+    assert [fault.code for fault in chosen.faults] == ["unknown_tool"] * 10
+    assert "has no tool 'zzz0'. Its tools: " in chosen.faults[0].message
+    assert "has no tool 'zzz9' (and 118 more). Its tools: " in chosen.faults[-1].message
+    assert max(len(fault.message) for fault in (*every.faults, *chosen.faults)) < 2_000
 
 
 async def test_a_listing_that_does_not_end_is_given_up() -> None:
