@@ -22,7 +22,7 @@ _SHOWN: Final = 20
 """Names that a message repeats."""
 _SHOWN_CHARACTERS: Final = 64
 _MOST_FAULTS: Final = 10
-"""Faults of a kind that are told one by one: a server can have a thousand."""
+"""Faults of a kind that are reported one by one: a server can have a thousand."""
 CUT: Final = "…"
 
 
@@ -59,7 +59,7 @@ def allowed(
             f"{at}.allowed_tools",
             f"The MCP server '{label}' has no tool {name}. Its tools: {_enumerated(known)}.",
         )
-        for name in _told(unknown)
+        for name in _quoted(unknown)
     ]
     chosen = tuple(
         each.tool
@@ -74,7 +74,7 @@ def allowed(
             f"The tool {name} of the MCP server '{label}' cannot be offered: a model calls "
             "names of 1 to 64 letters, digits, '_' and '-'. Leave it out with 'allowed_tools'.",
         )
-        for name in _told(unfit)
+        for name in _quoted(unfit)
     ]
     if not chosen and not faults:
         message = f"The MCP server '{label}' has no tool that 'allowed_tools' lets through."
@@ -129,7 +129,7 @@ def shown_name(name: str) -> str:
     return name if len(name) <= _SHOWN_CHARACTERS else name[:_SHOWN_CHARACTERS] + CUT
 
 
-def _told(names: Sequence[str]) -> list[str]:
+def _quoted(names: Sequence[str]) -> list[str]:
     """Returns the names for a message each, in quotes; the last stands for those that are many."""
     quoted = [f"'{shown_name(name)}'" for name in names[:_MOST_FAULTS]]
     more = len(names) - len(quoted)

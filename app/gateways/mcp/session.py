@@ -102,7 +102,7 @@ class McpSession:
                 return asking.result()
         except MCPError:
             raise
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - the library raises many kinds for what servers send
             raise _unreadable(error) from None
         finally:
             asking.cancel()

@@ -121,7 +121,7 @@ REFUSED: list[tuple[Script, str]] = [
 
 
 @pytest.mark.parametrize(("script", "words"), REFUSED)
-async def test_a_server_that_refuses_the_beginning_is_told_as_it_answered(
+async def test_a_server_that_refuses_the_beginning_is_reported_as_it_answered(
     script: Script, words: str
 ) -> None:
     async with endpoint(script) as server, egress_to(server) as egress:
