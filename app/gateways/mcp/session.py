@@ -142,6 +142,7 @@ class McpSession:
         finally:
             self._owner.cancel()
         await asyncio.gather(self._owner, return_exceptions=True)
+        await self.transport.ended()
 
     async def _live(self, opened: asyncio.Future[Client]) -> None:
         try:

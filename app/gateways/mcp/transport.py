@@ -6,6 +6,7 @@ becomes an error response, never an exception, because one would end the library
 fault itself is kept for the caller. The library's own address is never dialled.
 """
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -76,6 +77,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
     def __init__(self, server: McpServer, *, trace_id: str) -> None:
         self._server = server
         self._trace_id = trace_id
+        self._ending: asyncio.Task[int] | None = None
         self.has_session = False
         """The server keeps a session."""
         self.fault: EndpointFault | None = None
@@ -156,8 +158,19 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         return {**self._server.headers, **own}
 
     async def _end(self, request: httpx2.Request) -> httpx2.Response:
-        """Tells a server that its session is over. Its answer changes nothing for the rollout."""
-        headers = self._headers(request)
+        """Tells a server that its session is over, in a task of its own: where a rollout was
+        cancelled in a call, the library cancels its request, and the server would keep the session.
+        """
+        self._ending = asyncio.create_task(self._delete(self._headers(request)))
+        return httpx2.Response(await asyncio.shield(self._ending))
+
+    async def ended(self) -> None:
+        """Waits until a server with a session has heard of its end, or does not answer in time."""
+        if self._ending is not None:
+            await asyncio.wait({self._ending})
+
+    async def _delete(self, headers: dict[str, str]) -> int:
+        """Returns the status of the answer, which changes nothing for the rollout."""
         try:
             check_headers(headers)
             reply = await self._server.egress.delete(
@@ -166,8 +179,8 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
                 timeout_s=_END_TIMEOUT_S,
             )
         except (EgressFailure, EndpointRefused):
-            return httpx2.Response(_NOT_OFFERED)
-        return httpx2.Response(reply.status)
+            return _NOT_OFFERED
+        return reply.status
 
 
 def _error(request_id: Any, fault: EndpointFault) -> httpx2.Response:
