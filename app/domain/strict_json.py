@@ -88,7 +88,7 @@ def count_values(value: Any) -> int:
 
 def is_deeper(value: Any, levels: int) -> bool:
     """Returns whether objects and lists are within each other on more than `levels` levels."""
-    level = [value]
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         level = [
             inner

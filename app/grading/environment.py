@@ -3,8 +3,7 @@
 import math
 from typing import Any
 
-from app.gateways.endpoints.pool import FaultKind
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.grading.scorer import NO_REWARD, GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
 
 class EnvironmentScorer:
@@ -34,7 +33,7 @@ class EnvironmentScorer:
             else "the sample has no reward of an environment"
         )
         errors = GraderErrors(sample_parse_error=True, details=message)
-        return ScoreFault(FaultKind.BAD_REPLY.value, message, source=self._source, errors=errors)
+        return ScoreFault(NO_REWARD, message, source=self._source, errors=errors)
 
 
 def _number(value: Any) -> float | None:

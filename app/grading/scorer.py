@@ -16,6 +16,8 @@ ITEM_UNREADABLE: Final = "item_unreadable"
 """Kind of the fault that the row has a value which the grader cannot read."""
 BAD_SCORE: Final = "bad_score"
 """Kind of the fault that a grader's score is none that can be used."""
+NO_REWARD: Final = "no_reward"
+"""Kind of the fault that an environment ended an episode without any reward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,8 @@ class ScoreFault(Exception):
     """A missing score that is not the sample's fault: infrastructure, never a reward of 0.
 
     `kind` is one of error, timeout, unreachable, bad_reply, refused, item_missing, item_unreadable,
-    bad_score; `errors` are the flags in the response of a trial run. The message is safe for the
-    customer: no bodies, headers, addresses.
+    bad_score, no_reward; `errors` are the flags in the response of a trial run. The message is safe
+    for the customer: no bodies, headers, addresses.
     """
 
     def __init__(

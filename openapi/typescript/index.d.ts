@@ -6725,7 +6725,7 @@ export interface components {
             type: "mcp";
             /**
              * Server Label
-             * @description Name of the server in messages and in the `source` of failures; each server has its own.
+             * @description Name of the server in messages; each server has its own.
              */
             server_label: string;
             /**

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.data.dataset import DatasetRow
 from app.domain.rollouts.trajectory import Failure, ScoredRollout, Trajectory
 from app.gateways.endpoints.signing import CallSigner
 from tests.support.endpoints import EndpointServer, Script, endpoint
@@ -38,6 +39,7 @@ class Table:
     egress: Any
     timeout_s: float = 5.0
     journal: Any = field(default_factory=InMemoryJournal)
+    row: DatasetRow = field(default_factory=lambda: game_row(42))
 
     async def play(self, *turns: str, limits: EpisodeLimits = LIMITS) -> Trajectory:
         """Plays a rollout whose turns are these."""
@@ -49,7 +51,7 @@ class Table:
             HEADERS,
         )
         return await run_episode(
-            game_row(42),
+            self.row,
             KEY,
             policy=ScriptedPolicy(scripted, self.writer.renderer.stop_token_ids),
             renderer=self.writer.renderer,

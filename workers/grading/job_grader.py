@@ -26,6 +26,7 @@ from app.grading.scorer import (
     BAD_SCORE,
     ITEM_MISSING,
     ITEM_UNREADABLE,
+    NO_REWARD,
     GradeRequest,
     JudgeUsage,
     ScoreFault,
@@ -44,6 +45,7 @@ _OWN_CLASSES: Final = {
     ITEM_MISSING: FailureClass.GRADER_ITEM_MISSING,
     ITEM_UNREADABLE: FailureClass.GRADER_ITEM_UNREADABLE,
     BAD_SCORE: FailureClass.GRADER_BAD_SCORE,
+    NO_REWARD: FailureClass.ENVIRONMENT_BAD_REPLY,
 }
 """Classes of the faults that no call to an endpoint has."""
 

@@ -3,6 +3,7 @@ trained nothing: what is lost has no reward, so that it takes differences out of
 """
 
 from collections import Counter
+from typing import Final
 
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.rollouts import RolloutFilter
@@ -10,10 +11,18 @@ from app.domain.rollouts.trajectory import FailureClass
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
+_LEAST_SHARE: Final = 0.1
+"""Share of lost rollouts from which they may be why nothing was trained."""
+_COUNTS: Final = (
+    names.DISCARDED_COUNT,
+    names.ROLLOUTS_VALID,
+    *(names.discarded_metric(each) for each in FailureClass),
+)
+
 
 async def nothing_trained(context: RunContext, reason: str) -> str:
     """Returns `reason` of a method for training nothing, after the share of lost rollouts and their
-    main class if there are any.
+    main class if that share is not small.
     """
     return await retry_while_unavailable(lambda: _with_losses(context, reason))
 
@@ -21,17 +30,19 @@ async def nothing_trained(context: RunContext, reason: str) -> str:
 async def _with_losses(context: RunContext, reason: str) -> str:
     job_id = context.job.id
     async with context.unit() as unit:
-        points = await unit.metrics.curve(job_id, names=None, split="train", after_step=None)
+        points = await unit.metrics.curve(
+            job_id, names=list(_COUNTS), split="train", after_step=None
+        )
         totals = Counter[str]()
         for point in points:
             totals[point.name] += round(point.value)
         lost = totals[names.DISCARDED_COUNT]
-        if not lost:
+        share = lost / max(1, lost + totals[names.ROLLOUTS_VALID])
+        if share < _LEAST_SHARE:
             return reason
         main = max(FailureClass, key=lambda each: totals[names.discarded_metric(each)])
         where = RolloutFilter(split="train", failure_class=main)
         rows, _ = await unit.rollouts.page(job_id, where, after=None, limit=1)
-    share = lost / (lost + totals[names.ROLLOUTS_VALID])
     shown = f"{main}: {rows[0].failure_message}" if rows else main
     return (
         f"{share:.0%} of the training rollouts were lost to failures (mostly {shown}), which have "

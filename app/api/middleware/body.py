@@ -17,6 +17,7 @@ from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
 from app.domain.storable_text import UNSTORABLE
 from app.domain.strict_json import (
+    MAX_DEPTH,
     MAX_VALUES,
     finite_number,
     has_too_many_values,
@@ -36,7 +37,6 @@ IDLE_S: Final = 60.0
 JSON_DEADLINE_S: Final = 120.0
 FORM_DEADLINE_S: Final = 20.0
 """Deadline of a whole form of a page. Nobody has signed in yet when a sign-in form arrives."""
-MAX_DEPTH: Final = 100
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15

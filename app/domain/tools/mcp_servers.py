@@ -135,7 +135,7 @@ class McpServerSpec(OpenKeys, Described):
 
     type: Literal["mcp"] = "mcp"
     server_label: str = Field(pattern=SERVER_LABEL)
-    """Name of the server in messages and in the `source` of failures; each server has its own."""
+    """Name of the server in messages; each server has its own."""
     server_url: CustomerUrl
     """Address that the server answers at."""
     headers: SecretHeaders | None = None

@@ -79,7 +79,7 @@ class _Reset(_Answer):
     tools: list[dict[str, Any]] | None = None
 
 
-class _Result(BaseModel):
+class _Result(_Answer):
     call_id: str = Field(strict=True)
     content: str = Field(strict=True)
     error: bool = Field(default=False, strict=True)
@@ -178,7 +178,7 @@ def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
         message=None if answer.message is None else storable(answer.message),
         reward=answer.reward,
         components=answer.components or {},
-        unread=_unread(answer),
+        unread=_unread(answer, results=answer.results or ()),
     )
 
 
@@ -239,8 +239,11 @@ def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
         raise _bad(f"`{parameter('', fault['loc'])}`: {fault['msg']}") from None
 
 
-def _unread(answer: _Answer) -> tuple[str, ...]:
-    return tuple(storable(key) for key in sorted(answer.model_extra or ()))
+def _unread(answer: _Answer, *, results: Sequence[_Answer] = ()) -> tuple[str, ...]:
+    """Returns the keys that nothing reads."""
+    found = {storable(key) for key in answer.model_extra or ()}
+    found |= {f"results[].{storable(key)}" for one in results for key in one.model_extra or ()}
+    return tuple(sorted(found))
 
 
 def _dotted(pointer: str) -> str:

@@ -15,10 +15,9 @@ from typing import Any, Final
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from app.domain.http_status import is_error, is_success
-from app.domain.strict_json import strict_loads
+from app.domain.strict_json import MAX_DEPTH, is_deeper, strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
-from app.gateways.mcp.depth import MAX_DEPTH, depth_fits
 
 NEGOTIATION: Final = frozenset({"initialize", "server/discover"})
 INTERNAL_ERROR: Final = -32603
@@ -68,7 +67,7 @@ def read_reply(reply: EgressReply, *, request_id: Any, method: str) -> ServerRep
         raise EndpointFault(
             FaultKind.BAD_REPLY, f"answered {reply.status} without a JSON-RPC response"
         )
-    if not depth_fits(message):
+    if is_deeper(message, MAX_DEPTH):
         raise EndpointFault(
             FaultKind.BAD_REPLY, f"answered with JSON of more than {MAX_DEPTH} levels"
         )

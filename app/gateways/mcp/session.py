@@ -30,11 +30,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from app.domain.storable_text import storable
+from app.domain.strict_json import MAX_DEPTH, is_deeper
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
 from app.gateways.mcp.argument_headers import headers_fault
-from app.gateways.mcp.depth import depth_fits
 from app.gateways.mcp.results import INVALID, read_result
 from app.gateways.mcp.transport import CALL_ID, ROLLOUT_ID, EndpointTransport, McpServer
 
@@ -201,7 +201,7 @@ def _sendable(arguments: str) -> dict[str, Any] | None:
         value = json.loads(storable(text))
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and depth_fits(value) else None
+    return value if isinstance(value, dict) and not is_deeper(value, MAX_DEPTH) else None
 
 
 def _first(error: BaseException) -> BaseException:

@@ -1,4 +1,4 @@
-"""Lists the MCP servers of a call that is checked, by the very path that a job's first run takes.
+"""Lists the MCP servers of a call that is checked, by the code of a job's first run, in less time.
 
 Owns the findings about servers that cannot be listed, tools that cannot be offered and names that
 clash. The protocol library is imported on a thread by the first check: it takes a second.
@@ -48,17 +48,20 @@ class McpListings:
         if not servers:
             return ListedServers()
         await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
-        from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
+        from app.gateways.mcp.job_listing import (  # noqa: PLC0415 - its library takes a second
+            JobListing,
+            listed,
+        )
 
         endpoints = EndpointPool(self._egress, timeout_s=LISTING_LIMIT_S, max_retries=0)
-        started = time.monotonic()
-        listings = await asyncio.gather(
-            *(
-                listed(server, index, endpoints, self._signer, within_s=LISTING_LIMIT_S)
-                for index, server in servers
-            )
-        )
-        latency_ms = round(1000 * (time.monotonic() - started), 1)
+
+        async def timed(index: int, server: McpServerSpec) -> tuple[JobListing, float]:
+            started = time.monotonic()
+            found = await listed(server, index, endpoints, self._signer, within_s=LISTING_LIMIT_S)
+            return found, round(1000 * (time.monotonic() - started), 1)
+
+        answers = await asyncio.gather(*(timed(index, server) for index, server in servers))
+        listings = [listing for listing, _ in answers]
         faults = [fault for listing in listings for fault in listing.faults]
         chosen: list[tuple[str, tuple[McpTool, ...]]] = [("", ())] * (servers[-1][0] + 1)
         for (index, server), each in zip(servers, listings, strict=True):
@@ -71,7 +74,7 @@ class McpListings:
         return ListedServers(
             endpoints=tuple(
                 _check(index, server, listing.faults, latency_ms)
-                for (index, server), listing in zip(servers, listings, strict=True)
+                for (index, server), (listing, latency_ms) in zip(servers, answers, strict=True)
             ),
             findings=tuple(
                 PreflightIssue("error", fault.code, fault.message, fault.param) for fault in faults

@@ -1,6 +1,7 @@
 """Episodes in a customer's environment over real sockets: played, replayed, begun anew, closed."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,8 @@ from app.domain.graders.rollout_samples import sample_object
 from app.domain.json_object import Json
 from app.domain.rollouts.stored_traces import trajectory_of
 from app.domain.rollouts.trajectory import FailureClass, Grade, ScoredRollout, StopReason
+from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.environment_calls import read_step
 from app.gateways.endpoints.signing import signing_secret
 from tests.support.endpoints import Received, Reply
 from tests.support.environments import game_row
@@ -207,15 +210,27 @@ async def test_a_cancelled_rollout_closes_its_episode(writer: Writer) -> None:
     assert [call["episode_id"] for call in world.closed] == ["e1"]
 
 
-async def test_without_tools_in_the_answer_the_rows_are_offered(writer: Writer) -> None:
+@pytest.mark.parametrize(("sent", "offered"), [({}, True), ({"tools": []}, False)])
+async def test_the_rows_own_tools_are_offered_where_the_answer_has_none(
+    writer: Writer, sent: Json, *, offered: bool
+) -> None:
     def bare(call: Json, _: Received) -> Reply | None:
-        return Reply(json={"episode_id": "e1"}) if call["type"] == "reset" else None
+        return Reply(json={"episode_id": "e1", **sent}) if call["type"] == "reset" else None
 
     world = GuessingWorld(instead=bare, episodes={"e1": 42})
-    async with table(writer, world) as at:
+    row = replace(game_row(42), tools=[GUESS])
+    async with table(writer, world, row=row) as at:
         trajectory = await at.play("42")
-    assert trajectory.messages[:-1] == game_row(42).messages
-    assert writer.renderer.decode(trajectory.tokens).count(GUESS["function"]["name"]) == 0
+    assert trajectory.messages[:-1] == row.messages
+    prompt = writer.renderer.decode(trajectory.tokens[: trajectory.prompt_tokens])
+    assert (GUESS["function"]["name"] in prompt) is offered
+
+
+async def test_keys_that_nothing_reads_are_named_with_their_place() -> None:
+    result = {"call_id": "call_a", "content": "no such record", "is_error": True}
+    body = json.dumps({"done": False, "results": [result], "rewrd": 1.0}).encode()
+    answer = read_step(EgressReply(200, {}, body, 0.0), call_ids=["call_a"])
+    assert answer.unread == ("results[].is_error", "rewrd")
 
 
 async def test_a_stored_trace_shows_the_steps_and_is_graded_the_same(writer: Writer) -> None:

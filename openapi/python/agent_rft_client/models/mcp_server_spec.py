@@ -30,7 +30,7 @@ class McpServerSpec:
     """ An MCP server whose tools the service lists and calls for the model, over streamable HTTP.
 
         Attributes:
-            server_label (str): Name of the server in messages and in the `source` of failures; each server has its own.
+            server_label (str): Name of the server in messages; each server has its own.
             server_url (str): Address that the server answers at.
             type_ (Literal['mcp'] | Unset): Selects the kind of the object. Default: 'mcp'.
             headers (McpServerSpecHeadersType0 | None | Unset): Headers sent with every request; stored encrypted, shown as
