@@ -1,5 +1,5 @@
 """Tells how many training rollouts a run has lost to failures, for the message of a run that
-trained nothing: what is lost has no reward, so that it takes differences out of the groups.
+trained nothing: a lost rollout has no reward, so it takes differences out of its group.
 """
 
 from collections import Counter

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.environments.http import HTTP
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.graders.row_readings import literal_faults
@@ -39,7 +39,7 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
     json_output, in_environment = gives_json(sent), _has_http_environment(method)
     for name in ("tools", "mcp_servers") if in_environment else ():
         if _value(method, name):
-            yield _refused(
+            yield refused_value(
                 f"{root}.{name}",
                 "the tools of the job come from its environment, which offers them when an episode "
                 f"begins: send '{name}' or an 'environment' of type 'http', not both",
@@ -62,17 +62,13 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
 def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequest]:
     """Yields the graders of an environment's rewards, where no environment gives any."""
     if grader.needs_environment:
-        yield _refused(
+        yield refused_value(
             f"{path}.type",
             "it takes the rewards of an HTTP environment: send an 'environment' of type 'http', "
             "or another grader",
         )
     for name, part in grader.parts.items():
         yield from _without_environment(part, f"{path}.graders.{name}")
-
-
-def _refused(param: str, why: str) -> InvalidRequest:
-    return InvalidRequest(f"Invalid value for '{param}': {why}.", param=param, code="invalid_value")
 
 
 def _has_http_environment(method: Any) -> bool:

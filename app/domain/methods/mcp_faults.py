@@ -5,7 +5,7 @@ sent. Works on a method and on its JSON, valid or not.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.tools.rates import KEY as RATE_LIMIT
 from app.domain.tools.rates import rate_fault
 
@@ -23,7 +23,7 @@ def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
         if isinstance(label, str):
             if label in labels:
                 message = f"another MCP server of the job is labelled '{label}' as well"
-                yield _fault(f"{at}.server_label", message)
+                yield refused_value(f"{at}.server_label", message)
             labels.add(label)
         yield from server_faults(server, at)
 
@@ -32,7 +32,7 @@ def server_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
     """Yields the faults of one server, at the parameter `at`."""
     if _read(server, "listing") is not None:
         message = "the service sets it when the job starts; remove it"
-        yield _fault(f"{at}.listing", message)
+        yield refused_value(f"{at}.listing", message)
     rate = rate_fault(_extra(server, RATE_LIMIT), f"{at}.{RATE_LIMIT}")
     if rate is not None:
         yield rate
@@ -44,9 +44,9 @@ def _header_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
     for name in headers if isinstance(headers, Mapping) else ():
         lower = str(name).lower()
         if lower in _OWN_HEADERS or lower.startswith(_OWN_PREFIX):
-            yield _fault(f"{at}.headers", f"the header '{lower}' is set by the service")
+            yield refused_value(f"{at}.headers", f"the header '{lower}' is set by the service")
         elif lower == "authorization" and _read(server, "authorization") is not None:
-            yield _fault(
+            yield refused_value(
                 f"{at}.authorization", "'headers' has an Authorization already; send one of them"
             )
 
@@ -59,9 +59,3 @@ def _extra(server: Any, name: str) -> Any:
     if isinstance(server, Mapping):
         return server.get(name)
     return (getattr(server, "model_extra", None) or {}).get(name)
-
-
-def _fault(param: str, message: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"Invalid value for '{param}': {message}.", param=param, code="invalid_value"
-    )

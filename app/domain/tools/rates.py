@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 
 KEY: Final = "rate_limit"
 _HIGHEST: Final = 1_000_000
@@ -29,8 +29,4 @@ def rate_fault(sent: Any, param: str) -> InvalidRequest | None:
     """Returns the error for a value that limits nothing; `None` for a rate and for null."""
     if sent is None or is_rate(sent):
         return None
-    return InvalidRequest(
-        f"Invalid value for '{param}': it must be a number above 0, the calls per second.",
-        param=param,
-        code="invalid_value",
-    )
+    return refused_value(param, "it must be a number above 0, the calls per second")

@@ -23,8 +23,8 @@ NEGOTIATION: Final = frozenset({"initialize", "server/discover"})
 INTERNAL_ERROR: Final = -32603
 _EVENT_STREAM: Final = "text/event-stream"
 _SESSION_ID: Final = re.compile(r"[!-~]{1,1024}")
-_OF_THE_TOKEN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
-_OF_THE_PATH: Final = frozenset(
+_CREDENTIALS_REFUSED: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+_WRONG_PATH: Final = frozenset(
     {
         HTTPStatus.NOT_FOUND,
         HTTPStatus.METHOD_NOT_ALLOWED,
@@ -85,9 +85,9 @@ def refusal(status: int, *, in_session: bool) -> EndpointFault:
     """Returns the fault of an error status without a message of the protocol."""
     if in_session and status == HTTPStatus.NOT_FOUND:
         reason = ": its session is over"
-    elif status in _OF_THE_TOKEN:
+    elif status in _CREDENTIALS_REFUSED:
         reason = ": check 'authorization' and 'headers'"
-    elif status in _OF_THE_PATH:
+    elif status in _WRONG_PATH:
         reason = ": check the path of 'server_url', where no MCP server answers"
     else:
         reason = ""

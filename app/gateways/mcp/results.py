@@ -22,7 +22,7 @@ from app.domain.tools.outcome import ToolOutcome
 
 REPORTED: Final = "tool_reported"
 INVALID: Final = "invalid_params"
-_DENIAL: Final = 300
+_READ_CHARACTERS: Final = 300
 """Characters that say that a tool is unknown."""
 _NO_WORDS: Final = "Error: the tool failed without a message."
 
@@ -47,7 +47,7 @@ def denies_the_tool(name: str, outcome: ToolOutcome) -> bool:
     """
     if outcome.error not in {REPORTED, INVALID}:
         return False
-    text = outcome.output[:_DENIAL]
+    text = outcome.output[:_READ_CHARACTERS]
     return name in text and "tool" in text.replace(name, "").lower()
 
 

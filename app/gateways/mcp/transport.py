@@ -43,7 +43,7 @@ _FAILED: Final = -32000
 """JSON-RPC code of a request that got no usable reply; the caller reads the fault instead."""
 _NOT_OFFERED: Final = HTTPStatus.METHOD_NOT_ALLOWED
 _END_TIMEOUT_S: Final = 5.0
-_OF_THE_CONNECTION: Final = frozenset(
+_CONNECTION_HEADERS: Final = frozenset(
     {
         "accept-encoding",
         "connection",
@@ -153,7 +153,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         own = {
             name: value
             for name, value in request.headers.items()
-            if name.lower() not in _OF_THE_CONNECTION
+            if name.lower() not in _CONNECTION_HEADERS
         }
         return {**self._server.headers, **own}
 

@@ -17,6 +17,7 @@ from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.ids import new_id
 from app.domain.methods.mcp_faults import server_faults
+from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import Check
 from app.domain.tools.mcp_contract import McpCallPlan, McpReport
@@ -32,12 +33,11 @@ from app.gateways.endpoints.signing import CallSigner
 from app.services.models.judge_models import JudgeModels
 from app.services.project_slots import ProjectSlots
 from app.services.registry.definition_check import check_definition
+from app.services.registry.tool_checks import CALL_TIMEOUT_S
 from app.settings.egress import EgressSettings
 
 PARAM: Final = "server"
-_REQUEST_LIMIT_S: Final = 10.0
 _LISTING_LIMIT_S: Final = 20.0
-_MOST_TOOLS: Final = 128
 _SHOWN: Final = 2_000
 
 
@@ -104,7 +104,7 @@ class McpContractService:
         found.listing = listing.listing
         text = f"The server lists {len(listing.offered)} tools."
         chosen = () if listing.listing is None else listing.listing.tools
-        faults = [*listing.faults, *clashes([(server.server_label, chosen)], (), most=_MOST_TOOLS)]
+        faults = [*listing.faults, *clashes([(server.server_label, chosen)], (), most=MAX_TOOLS)]
         found.checks = [
             Check(
                 "listing", "passed", text, {"tools": [each.tool.name for each in listing.offered]}
@@ -146,7 +146,7 @@ class McpContractService:
         return _called(first, second)
 
     def _endpoints(self) -> EndpointPool:
-        timeout_s = min(_REQUEST_LIMIT_S, self._limits.call_timeout_s)
+        timeout_s = min(CALL_TIMEOUT_S, self._limits.call_timeout_s)
         return EndpointPool(self._egress, timeout_s=timeout_s, max_retries=0)
 
 

@@ -1,4 +1,4 @@
-"""What a customer's environment does wrong loses the rollout, by class, and is never a reward."""
+"""Faults of a customer's environment: each loses the rollout, with its class, and is no reward."""
 
 from collections.abc import Callable
 from dataclasses import replace
