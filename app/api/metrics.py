@@ -1,16 +1,19 @@
 """Routes of a job's curves."""
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
 
 from app.api.schemas.common import Page, paged
-from app.api.schemas.metrics import Curve
-from app.api.support.dependencies import Services
+from app.api.schemas.metrics import Curve, CurvePoint
+from app.api.support.dependencies import Downloading, Services, StillValid
 from app.api.support.errors import responses
+from app.api.support.tables import FormatQuery, Table, table_replies, table_reply
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
 from app.domain.rollouts.metric_meanings import MEANINGS, check_names
+from app.domain.rollouts.metrics import MetricPoint
 
 _LIST = "\n".join(f"- `{name}`: {text}" for name, text in MEANINGS.items())
 _DESCRIPTION = (
@@ -27,6 +30,13 @@ Names = Annotated[
 _MAX_NAMES = 1000
 MaxPoints = Annotated[int, Query(ge=1, le=10_000)]
 AfterStep = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
+_TABLE: Final[Table[MetricPoint]] = Table(
+    CurvePoint.of, {"name": "text", "split": "text", "step": "integer", "value": "number"}
+)
+_EXPORT_REPLIES: dict[int | str, dict[str, Any]] = {
+    **responses(404),
+    **table_replies("A file of points, by name of the curve, split and step."),
+}
 
 
 @router.get(
@@ -52,6 +62,29 @@ async def list_metrics(
         max_points=max_points,
     )
     return paged([Curve.of(points) for points in curves], has_more=False)
+
+
+@router.get(
+    "/export",
+    operation_id="exportFineTuningJobMetrics",
+    responses=_EXPORT_REPLIES,
+    response_class=StreamingResponse,
+)
+async def export_metrics(
+    job_id: str,
+    services: Downloading,
+    check: StillValid,
+    names: Names = None,
+    split: Split | None = None,
+    form: FormatQuery = "jsonl",
+) -> StreamingResponse:
+    """Downloads every point of a job's curves as one file. It is written while it is sent; a
+    download that breaks off has no valid end.
+    """
+    points = services.metrics().export(
+        job_id, names=_split(names or []) or None, split=split, check=check
+    )
+    return await table_reply(points, _TABLE, form, filename=f"{job_id}-metrics")
 
 
 def _split(sent: list[str]) -> list[str]:

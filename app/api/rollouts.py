@@ -1,16 +1,48 @@
 """Routes of a job's rollouts, training ones included, and of its paired report."""
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
 
 from app.api.schemas.common import Page, paged
 from app.api.schemas.reports import Report
-from app.api.schemas.rollouts import Rollout, RolloutQuery
-from app.api.support.dependencies import Services
+from app.api.schemas.rollouts import Rollout, RolloutExportQuery, RolloutQuery
+from app.api.support.dependencies import Downloading, Services, StillValid
 from app.api.support.errors import responses
+from app.api.support.tables import Table, table_replies, table_reply
+from app.domain.rollouts.rollouts import RolloutRow
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}", tags=["Fine-tuning"])
+_TABLE: Final[Table[RolloutRow]] = Table(
+    Rollout.of,
+    {
+        **dict.fromkeys(("id", "object", "fine_tuning_job_id", "split"), "text"),
+        **dict.fromkeys(("step", "prompt_index", "sample_index"), "integer"),
+        "trace_id": "text",
+        "reward": "number",
+        **dict.fromkeys(("failure_class", "failure_message", "stop_reason"), "text"),
+        **dict.fromkeys(
+            (
+                "policy_version",
+                "prompt_tokens",
+                "completion_tokens",
+                "reasoning_tokens",
+                "tool_calls",
+            ),
+            "integer",
+        ),
+        **dict.fromkeys(("components", "trace"), "json"),
+        **dict.fromkeys(("started_at", "finished_at"), "number"),
+    },
+)
+_EXPORT_REPLIES: dict[int | str, dict[str, Any]] = {
+    **responses(404),
+    **table_replies(
+        "A file of rollouts, by split, step, row and sample. In Parquet, `components` and `trace` "
+        "are texts of JSON."
+    ),
+}
 
 
 @router.get("/rollouts", operation_id="listFineTuningJobRollouts", responses=responses(404))
@@ -29,6 +61,28 @@ async def list_rollouts(
         descending=query.order == "desc",
     )
     return paged([Rollout.of(row) for row in rows], has_more=has_more)
+
+
+# Before the route of a rollout.
+@router.get(
+    "/rollouts/export",
+    operation_id="exportFineTuningJobRollouts",
+    responses=_EXPORT_REPLIES,
+    response_class=StreamingResponse,
+)
+async def export_rollouts(
+    job_id: str,
+    services: Downloading,
+    check: StillValid,
+    query: Annotated[RolloutExportQuery, Query()],
+) -> StreamingResponse:
+    """Downloads the rollouts that meet every condition sent, with their traces, as one file.
+
+    The file is written while it is sent: rollouts that a running job adds meanwhile may be in it
+    or not. A download that breaks off has no valid end.
+    """
+    batches = services.rollouts().export(job_id, query.to_filter(), check=check)
+    return await table_reply(batches, _TABLE, query.format, filename=f"{job_id}-rollouts")
 
 
 @router.get(

@@ -1,6 +1,6 @@
 """Shapes shared by every route: the error envelope, list pages, closed bodies."""
 
-from typing import Generic, Literal, Protocol, Self, TypeVar
+from typing import Final, Generic, Literal, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -12,6 +12,8 @@ from app.domain.unknown_keys import unknown_key
 
 Row = TypeVar("Row")
 Order = Literal["asc", "desc"]
+TableFormat = Literal["jsonl", "parquet"]
+FORMAT_TEXT: Final = "`jsonl`: a JSON object in each line; `parquet`: compressed by zstd"
 
 
 class ErrorBody(Described):

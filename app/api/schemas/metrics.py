@@ -16,6 +16,23 @@ class Point(Described):
     """The value at that step."""
 
 
+class CurvePoint(Described):
+    """A row of the export of a job's curves."""
+
+    name: str
+    """Name of the curve, such as `reward/mean`."""
+    split: Split
+    """The rollouts or rows that it measures."""
+    step: int
+    """The committed step; 0 is before training."""
+    value: float
+    """The value at that step."""
+
+    @classmethod
+    def of(cls, point: MetricPoint) -> "CurvePoint":
+        return cls(name=point.name, split=point.split, step=point.step, value=point.value)
+
+
 class Curve(Described):
     """The points of one curve of a job."""
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.schemas.common import Order
+from app.api.schemas.common import FORMAT_TEXT, Order, TableFormat
 from app.domain.described import Described
 from app.domain.ids import Split
 from app.domain.json_object import Json
@@ -15,8 +15,8 @@ _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 _Reward = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class RolloutQuery(BaseModel):
-    """The parameters of the list of a job's rollouts; an unknown one is refused."""
+class _Conditions(BaseModel):
+    """The conditions on a job's rollouts; an unknown one is refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,15 +36,6 @@ class RolloutQuery(BaseModel):
     failed: bool | None = Field(
         default=None, description="`true`: rollouts that were lost to any failure; `false`: others"
     )
-    order_by: RolloutOrder = Field(
-        default="step",
-        description="`reward` lists graded rollouts only, of equal reward by step",
-    )
-    order: Order = "asc"
-    after: str | None = Field(
-        default=None, max_length=128, description="Id of the last object of the previous page"
-    )
-    limit: int = Field(default=20, ge=1, le=100)
 
     def to_filter(self) -> RolloutFilter:
         return RolloutFilter(
@@ -57,6 +48,26 @@ class RolloutQuery(BaseModel):
             failure_class=self.failure_class,
             failed=self.failed,
         )
+
+
+class RolloutQuery(_Conditions):
+    """The parameters of the list of a job's rollouts; an unknown one is refused."""
+
+    order_by: RolloutOrder = Field(
+        default="step",
+        description="`reward` lists graded rollouts only, of equal reward by step",
+    )
+    order: Order = "asc"
+    after: str | None = Field(
+        default=None, max_length=128, description="Id of the last object of the previous page"
+    )
+    limit: int = Field(default=20, ge=1, le=100)
+
+
+class RolloutExportQuery(_Conditions):
+    """The parameters of the export of a job's rollouts; an unknown one is refused."""
+
+    format: TableFormat = Field(default="jsonl", description=FORMAT_TEXT)
 
 
 class Rollout(Described):

@@ -39,6 +39,21 @@ class RolloutRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RolloutPlace:
+    """The place of a rollout in the order `step`."""
+
+    split: str
+    step: int
+    prompt_index: int
+    sample_index: int
+    attempt: int
+
+    @classmethod
+    def of(cls, row: RolloutRow) -> "RolloutPlace":
+        return cls(row.split, row.step, row.prompt_index, row.sample_index, row.attempt)
+
+
+@dataclass(frozen=True, slots=True)
 class RowMean:
     """The rollouts of one row at one step, in figures."""
 

@@ -1,13 +1,17 @@
 """Curves of a job, thinned to what a chart can show."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from itertools import groupby
+from typing import Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import Split
 from app.domain.jobs.curve_parts import check_parts
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 from app.store.database import Database
+
+_BATCH: Final = 5_000
+"""Points of one read of an export."""
 
 
 class MetricService:
@@ -42,6 +46,35 @@ class MetricService:
                 check_parts(sorted(empty), job.method, await unit.metrics.names(job_id))
         grouped = groupby(points, key=lambda point: (point.name, point.split))
         return [list(curve) for _, curve in grouped]
+
+    async def export(
+        self,
+        job_id: str,
+        *,
+        names: list[str] | None,
+        split: Split | None,
+        check: Callable[[], Awaitable[object]],
+    ) -> AsyncGenerator[list[MetricPoint], None]:
+        """Yields all points by name, split and step. `check` is asked before each further read and
+        raises `AuthenticationFailed` once the caller may see no more. Raises the errors of
+        `curves`.
+        """
+        last: MetricPoint | None = None
+        while True:
+            async with self._database.tenant(self._tenant) as unit:
+                job = await unit.jobs.get(job_id)
+                if last is None and names is not None:
+                    have = await unit.metrics.names(job_id)
+                    check_parts(sorted(set(names) - have), job.method, have)
+                points = await unit.metrics.batch(
+                    job_id, names=names, split=split, behind=last, limit=_BATCH
+                )
+            if points:
+                last = points[-1]
+                yield points
+            if len(points) < _BATCH:
+                return
+            await check()
 
     async def packed(self, job_id: str, names: Sequence[str] | None = None) -> list[PackedCurve]:
         """Returns curves with all their points: every curve, unless some are named."""

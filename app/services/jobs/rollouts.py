@@ -1,14 +1,24 @@
 """Rollouts of a job with their traces, training ones included, and the paired report."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
-from app.domain.rollouts.rollouts import PassCount, RolloutFilter, RolloutOrder, RolloutRow, RowMean
+from app.domain.rollouts.rollouts import (
+    PassCount,
+    RolloutFilter,
+    RolloutOrder,
+    RolloutPlace,
+    RolloutRow,
+    RowMean,
+)
 from app.store.database import Database
+
+_BATCH: Final = 100
+"""Rollouts of one read of an export, at most."""
 
 
 class RolloutService:
@@ -38,6 +48,26 @@ class RolloutService:
                 order_by=order_by,
                 descending=descending,
             )
+
+    async def export(
+        self, job_id: str, where: RolloutFilter, *, check: Callable[[], Awaitable[object]]
+    ) -> AsyncGenerator[list[RolloutRow], None]:
+        """Yields all rollouts that meet the conditions, by split, step, row, sample and attempt.
+        No transaction is open between two reads. `check` is asked before each further read and
+        raises `AuthenticationFailed` once the caller may see no more. Raises `InvalidRequest` for
+        conditions that no rollout can meet together.
+        """
+        where.check("step")
+        last: RolloutPlace | None = None
+        while True:
+            async with self._database.tenant(self._tenant) as unit:
+                await unit.jobs.get(job_id)
+                rows = await unit.rollouts.batch(job_id, where, behind=last, limit=_BATCH)
+            if not rows:
+                return
+            last = RolloutPlace.of(rows[-1])
+            yield rows
+            await check()
 
     async def get(self, job_id: str, rollout_id: str) -> RolloutRow:
         async with self._database.tenant(self._tenant) as unit:

@@ -15,6 +15,7 @@ from sqlalchemy import (
     func,
     or_,
     select,
+    tuple_,
 )
 from sqlalchemy import cast as cast_to
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
@@ -65,6 +66,23 @@ class MetricStore:
         """Returns points by name, split and step."""
         query = select(Table).where(*_chosen(job_id, names, split, after_step=after_step))
         rows = await self._session.scalars(query.order_by(Table.name, Table.split, Table.step))
+        return [_to_point(row) for row in rows]
+
+    async def batch(
+        self,
+        job_id: str,
+        *,
+        names: list[str] | None,
+        split: Split | None,
+        behind: MetricPoint | None,
+        limit: int,
+    ) -> list[MetricPoint]:
+        """Returns points by name, split and step, from the first one behind a point."""
+        place = (Table.name, Table.split, Table.step)
+        query = select(Table).where(*_chosen(job_id, names, split, after_step=None))
+        if behind is not None:
+            query = query.where(tuple_(*place) > tuple_(behind.name, behind.split, behind.step))
+        rows = await self._session.scalars(query.order_by(*place).limit(limit))
         return [_to_point(row) for row in rows]
 
     async def thinned(

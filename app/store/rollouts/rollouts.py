@@ -1,17 +1,24 @@
 """Rollouts as rows. Inserting a sample that exists already is an error."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, astuple, fields
 from typing import Any, Final
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import Text, cast, func, insert, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.errors import NotFound
 from app.domain.ids import Split
-from app.domain.rollouts.rollouts import PassCount, RolloutFilter, RolloutOrder, RolloutRow, RowMean
-from app.store.paging import Keyset
+from app.domain.rollouts.rollouts import (
+    PassCount,
+    RolloutFilter,
+    RolloutOrder,
+    RolloutPlace,
+    RolloutRow,
+    RowMean,
+)
+from app.store.paging import Keyset, fitting
 from app.store.schema.rollouts import RolloutTable as Table
 from app.store.storable import storable
 
@@ -53,6 +60,21 @@ class RolloutStore:
             self._session, query, after=after, cursor=cursor, limit=limit
         )
         return [to_rollout(row) for row in page], more
+
+    async def batch(
+        self, job_id: str, where: RolloutFilter, *, behind: RolloutPlace | None, limit: int
+    ) -> list[RolloutRow]:
+        """Returns rollouts in the order `step`, from the first one behind a place. The batch is cut
+        below `limit` where its traces exceed `MAX_PAGE_BYTES`. Rows that are deleted meanwhile
+        shift nothing, because the place is no row.
+        """
+        query = select(Table).where(Table.job_id == job_id, *_conditions(where)).order_by(*_PLACE)
+        if behind is not None:
+            query = query.where(tuple_(*_PLACE) > tuple_(*astuple(behind)))
+        size = func.octet_length(cast(Table.trace, Text))
+        sizes = (await self._session.scalars(query.with_only_columns(size).limit(limit))).all()
+        rows = await self._session.scalars(query.limit(fitting(sizes, limit)))
+        return [to_rollout(row) for row in rows]
 
     async def get(self, job_id: str, rollout_id: str) -> RolloutRow:
         row = await self._session.scalar(

@@ -167,6 +167,10 @@ from .exact_match_grader import ExactMatchGrader
 from .exact_match_grader_unicode import ExactMatchGraderUnicode
 from .expires_after import ExpiresAfter
 from .export_error import ExportError
+from .export_fine_tuning_job_metrics_format import ExportFineTuningJobMetricsFormat
+from .export_fine_tuning_job_metrics_split_type_0 import ExportFineTuningJobMetricsSplitType0
+from .export_fine_tuning_job_rollouts_format import ExportFineTuningJobRolloutsFormat
+from .export_fine_tuning_job_rollouts_split_type_0 import ExportFineTuningJobRolloutsSplitType0
 from .export_status import ExportStatus
 from .failure_class import FailureClass
 from .fault import Fault
@@ -646,6 +650,10 @@ __all__ = (
     "ExactMatchGraderUnicode",
     "ExpiresAfter",
     "ExportError",
+    "ExportFineTuningJobMetricsFormat",
+    "ExportFineTuningJobMetricsSplitType0",
+    "ExportFineTuningJobRolloutsFormat",
+    "ExportFineTuningJobRolloutsSplitType0",
     "ExportStatus",
     "FailureClass",
     "Fault",

@@ -21,6 +21,7 @@ READS = {
     "owner_in",
     "purposes",
     "page",
+    "batch",
     "after",
     "curve",
     "all",
