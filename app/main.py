@@ -24,6 +24,7 @@ from app.api import (
     graders,
     health,
     jobs,
+    measurements,
     metrics,
     models,
     permissions,
@@ -44,8 +45,10 @@ from app.api.middleware.body import BodyGuard
 from app.api.middleware.empty_query_values import EmptyQueryValues
 from app.api.middleware.head import Head
 from app.api.middleware.idempotency import Idempotency
+from app.api.middleware.measurement import Measurement, RouteOf
 from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
+from app.api.support.measurements import Measurements
 from app.api.support.specification import SpecifiedApp, sent_events
 from app.dashboard.error_pages import ErrorPages
 from app.dashboard.routes import FORMS
@@ -82,6 +85,7 @@ _ROUTES = (
     service_accounts,
     admin_keys,
     health,
+    measurements,
     reference,
 )
 
@@ -102,6 +106,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         hide_queries()
         context = ProcessContext.of(settings or load_settings())
         app.state.context = context
+        if context.settings.monitoring_key is not None:
+            app.state.measurements = Measurements()
         _freeze_startup_objects()
         try:
             yield
@@ -120,11 +126,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(module.router)
     app.include_router(pages)
     app.webhooks.include_router(sent_events())
+    app.state.measurements = None
     errors.install(app)
+    app.add_middleware(RouteOf)
     app.add_middleware(Idempotency)
     app.add_middleware(BodyGuard, forms=FORMS)
     app.add_middleware(EmptyQueryValues)
     app.add_middleware(Head)
     app.add_middleware(RequestContext)
     app.add_middleware(ErrorPages)
+    app.add_middleware(Measurement)
     return app

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from app.domain.accounts.quotas import Quotas
 from app.settings.database import DatabaseUrl
@@ -17,6 +17,7 @@ from app.settings.sandbox import SandboxSettings, socket_of
 from app.settings.secret_key import SecretKey, derive_key
 
 _KEY_HMAC = "api-key-hmac/v1"
+_LEAST_KEY_LENGTH = 16
 
 
 class Settings(ModelSettings):
@@ -62,11 +63,22 @@ class Settings(ModelSettings):
     retention: RetentionSettings = RetentionSettings()
     requests_per_minute: int = Field(30_000, ge=0)
     """Limit of one project's requests over all API processes; 0 means no limit."""
+    monitoring_key: SecretStr | None = None
+    """Key with which Prometheus reads `GET /metrics`; without one nothing is measured, and the path
+    is not served.
+    """
     stream_heartbeat_s: float = Field(15.0, gt=0)
     """Seconds without news after which a live stream sends a comment, so that no proxy takes it for
     dead, and looks whether its key is still valid.
     """
     validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
+
+    @field_validator("monitoring_key")
+    @classmethod
+    def _is_no_empty_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and len(key.get_secret_value()) < _LEAST_KEY_LENGTH:
+            raise ValueError(f"the key must have {_LEAST_KEY_LENGTH} characters or more")
+        return key
 
     @model_validator(mode="after")
     def _progress_takes_longer_than_a_call(self) -> "Settings":

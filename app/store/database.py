@@ -17,10 +17,12 @@ from app.domain.accounts.quotas import Quotas
 from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
+from app.domain.jobs.jobs import JobStatus
+from app.domain.jobs.status_counts import StatusCount
 from app.store.accounts.dashboard_sessions import SESSION, SessionLookup
 from app.store.accounts.keys import KEY_ID, KeyLookup
 from app.store.autocommit import AutocommitStatements
-from app.store.connections import refuse_closed
+from app.store.connections import losses_as_unavailable, refuse_closed
 from app.store.jobs.jobs import JobStore
 from app.store.request_transaction import RequestSlots
 from app.store.statements import PROJECT
@@ -33,6 +35,7 @@ _LOST_PEER_S = 20
 """Time after which either side gives up a connection whose other side is gone without a word: a
 machine that lost its power or its network. The system's own value is two hours."""
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+_STATUS_COUNTS = text("SELECT status, jobs, oldest_s FROM installation_counts()")
 _UNBOUND_ROLE = """
     SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
 """
@@ -144,6 +147,13 @@ class Database:
                 await connection.execute(text("SELECT 1"))
         except (OperationalError, InterfaceError, DBAPIError, TimeoutError) as error:
             raise Unavailable("The database does not answer.") from error
+
+    async def status_counts(self) -> list[StatusCount]:
+        """Counts the jobs of all tenants by status. Raises `Unavailable`."""
+        with losses_as_unavailable():
+            async with self._engine.connect() as connection:
+                rows = await connection.execute(_STATUS_COUNTS)
+                return [StatusCount(JobStatus(status), jobs, age) for status, jobs, age in rows]
 
     async def dispose(self) -> None:
         await self._engine.dispose()

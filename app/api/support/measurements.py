@@ -1,0 +1,103 @@
+"""Measurements of an API process, in Prometheus' format.
+
+Owns their names. Promises that nothing which a client sends becomes a label: a path is shown as its
+route's template, and an unknown method as `other`.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.process_collector import ProcessCollector
+
+from app.api.support.request_state import ROUTED
+from app.domain.health import Health
+from app.domain.jobs.jobs import JobStatus
+from app.domain.jobs.status_counts import StatusCount
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})
+_NO_ROUTE: Final = "none"
+"""Route of requests that are refused before or by the router."""
+_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60)
+_WAITING: Final = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED)
+
+
+class Measurements:
+    """One for each process."""
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._requests = Counter(
+            "agent_rft_http_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "agent_rft_http_request_duration_seconds",
+            "Time to the end of the reply; live streams last as long as their clients listen.",
+            ("route",),
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._in_flight = Gauge(
+            "agent_rft_http_requests_in_flight", "Requests being answered.", registry=registry
+        )
+        self._jobs = Gauge(
+            "agent_rft_jobs", "Jobs of all tenants by status.", ("status",), registry=registry
+        )
+        self._oldest = Gauge(
+            "agent_rft_oldest_waiting_job_seconds",
+            "Time since the oldest job that waits for a worker was queued; 0 if none waits.",
+            registry=registry,
+        )
+        self._parts = Gauge(
+            "agent_rft_part_up",
+            "1 for a part of the service that answers, as in /readyz; else 0.",
+            ("part",),
+            registry=registry,
+        )
+
+    @contextmanager
+    def request(self, scope: Any) -> Iterator["Answer"]:
+        """Measures a request, whose answer the block describes."""
+        answer, began = Answer(), time.perf_counter()
+        self._in_flight.inc()
+        try:
+            yield answer
+        finally:
+            self._in_flight.dec()
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            route = _template(scope)
+            self._requests.labels(method, route, str(answer.status)).inc()
+            self._seconds.labels(route).observe(time.perf_counter() - began)
+
+    def show(self, health: Health, counts: list[StatusCount] | None) -> bytes:
+        """Returns all measurements. `counts` is `None` while the database does not answer: the
+        figures of jobs are then left out, because old ones would look like new ones.
+        """
+        self._jobs.clear()
+        for name, part in health.parts.items():
+            self._parts.labels(name).set(part.ok)
+        by_status = {count.status: count for count in counts or ()}
+        for status in JobStatus if counts is not None else ():
+            self._jobs.labels(status.value).set(
+                by_status[status].jobs if status in by_status else 0
+            )
+        waiting = [by_status[status].oldest_s for status in _WAITING if status in by_status]
+        self._oldest.set(float("nan") if counts is None else max(waiting, default=0.0))
+        return generate_latest(self._registry)
+
+
+class Answer:
+    """The status of an answer; 499 until it begins, as when the client hangs up before."""
+
+    def __init__(self) -> None:
+        self.status = 499
+
+
+def _template(scope: Any) -> str:
+    return getattr(scope.get("state", {}).get(ROUTED), "path", _NO_ROUTE)
