@@ -213,7 +213,7 @@ async def test_a_file_without_problems_and_one_of_others_are_refused(api: Api) -
         ({"model": "nobody"}, "model", "model_not_found"),
     ],
 )
-async def test_a_judge_that_is_not_there_is_one_finding_where_it_was_sent(
+async def test_a_judge_that_is_not_there_is_one_issue_where_it_was_sent(
     api: Api, judge: dict[str, Any], place: str, code: str
 ) -> None:
     body = call({"type": "llm_judge", **judge, **COUNTS})
