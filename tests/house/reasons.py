@@ -3,7 +3,7 @@
 An ignore names its code and, behind it, the reason: `# noqa: PLC0415 - keeps start-up fast` or
 `# type: ignore[misc]  # celery has no types`. The reason "as above" holds only on a line directly
 below one with an ignore of the same kind. Run `python -m tests.house.reasons`
-to list every finding.
+to list every violation.
 """
 
 import re
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.tree import Finding, comment_tokens, python_files, report
+from tests.house.tree import Violation, comment_tokens, python_files, report
 
 _IGNORE = re.compile(
     r"#\s*(?P<kind>noqa|type:\s*ignore)"
@@ -20,7 +20,7 @@ _IGNORE = re.compile(
 _ABOVE = re.compile(r"^as (?:above|before)\b")
 
 
-def find(path: Path, source: str) -> Iterator[Finding]:
+def find(path: Path, source: str) -> Iterator[Violation]:
     """Yields each ignore of `source` without a code or without a reason."""
     previous: dict[str, int] = {}
     for token in comment_tokens(source):
@@ -30,19 +30,19 @@ def find(path: Path, source: str) -> Iterator[Finding]:
         line, kind = token.start[0], match["kind"]
         reason = match["rest"].lstrip(" -#").strip()
         if match["codes"] is None:
-            yield Finding(path, line, f"{kind} without a code")
+            yield Violation(path, line, f"{kind} without a code")
         elif not reason:
-            yield Finding(path, line, f"{kind} without a reason")
+            yield Violation(path, line, f"{kind} without a reason")
         elif _ABOVE.match(reason) and previous.get(kind) != line - 1:
-            yield Finding(path, line, f"{kind} with {reason!r}, but no {kind} on the line above")
+            yield Violation(path, line, f"{kind} with {reason!r}, but no {kind} on the line above")
         previous[kind] = line
 
 
-def findings() -> Iterator[Finding]:
-    """Yields every finding in the repository."""
+def violations() -> Iterator[Violation]:
+    """Yields every violation in the repository."""
     for path, source in python_files():
         yield from find(path, source)
 
 
 if __name__ == "__main__":
-    sys.exit(report(findings()))
+    sys.exit(report(violations()))

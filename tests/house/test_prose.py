@@ -8,7 +8,7 @@ PATH = Path("x.py")
 
 
 def test_the_prose_of_the_repository_is_plain() -> None:
-    assert [str(each) for each in prose.findings()] == []
+    assert [str(each) for each in prose.violations()] == []
 
 
 @pytest.mark.parametrize(
