@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.documents.walk import Kind, walk_fields
+from app.domain.documents.walk import Kind, value_of, walk_fields
 from app.domain.environments.environments import is_graded_by
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader
@@ -179,7 +179,7 @@ def _readers(method: Any, part: str) -> Iterator[Path]:
 
 
 def _text(holder: Any, key: str) -> str | None:
-    value = holder.get(key) if isinstance(holder, Mapping) else getattr(holder, key, None)
+    value = value_of(holder, key)
     return value if isinstance(value, str) else None
 
 
@@ -204,5 +204,5 @@ def _sent(method: Any, path: tuple[str, ...]) -> bool:
             value = getattr(value, name) if name in value.model_fields_set else None
         else:
             value = value.get(name) if isinstance(value, Mapping) else None
-    action = value.get("action") if isinstance(value, Mapping) else getattr(value, "action", None)
-    return value is not None and value is not False and value != 0 and action != "off"
+    off = value_of(value, "action") == "off"
+    return value is not None and value is not False and value != 0 and not off
