@@ -7,12 +7,13 @@ from pydantic import ConfigDict, Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.api.schemas.tools import RateLimit, ToolName, Url
+from app.api.schemas.tools import ToolName, Url
 from app.domain.described import Described
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
 from app.domain.json_object import Json
 from app.domain.registry.registered_objects import Registered
 from app.domain.tools.contract import CheckStatus
+from app.domain.tools.rates import RateLimit
 from app.domain.unknown_keys import UnreadKey
 
 _Text = Annotated[str, StringConstraints(max_length=100_000)]

@@ -16,11 +16,11 @@ from app.domain.tools.contract import (
     CheckStatus,
     ContractReport,
 )
+from app.domain.tools.rates import RateLimit
 from app.domain.tools.tools import TOOL_NAME
 
 ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME)]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
-RateLimit = Annotated[float, Field(gt=0, le=1_000_000, strict=True)]
 
 
 class _ToolKeys(WireModel):
