@@ -16,10 +16,10 @@ from app.domain.environments.environments import is_graded_by
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.template_faults import placeholders
-from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
 
 _RUN: Final = "tool_calls"
-"""Part of `sample` with the calls of all turns, which a job without tools does not run."""
+"""Part of `sample` with the calls of all turns; a job may run none of them."""
 _WRITTEN: Final = "output_tools"
 """Part of `sample` with the calls of the last turn, as the model wrote them."""
 _SOURCES: Final[Mapping[str | None, str]] = MappingProxyType(
@@ -70,7 +70,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
         yield NoEffect(
             "no_tools",
             param,
-            f"'{param}' changes nothing: without '{root}.tools' a rollout is one turn",
+            f"'{param}' changes nothing: without {RUNS_CALLS} a rollout is one turn",
         )
 
 
@@ -137,9 +137,9 @@ def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
         yield NoEffect(
             "no_tools",
             param,
-            f"'{param}' reads 'sample.{_RUN}', but the job has no tools: it runs no call. The list "
-            "has the calls that the model wrote for its row's own tools, without outputs, and is "
-            "empty for a row without tools",
+            f"'{param}' reads 'sample.{_RUN}', but the job runs no call: that takes {RUNS_CALLS}. "
+            "The list has the calls that the model wrote for its row's own tools, without outputs, "
+            "and is empty for a row without tools",
         )
 
 

@@ -211,6 +211,11 @@ def test_tools_that_are_not_run_are_reported(tmp_path: Path) -> None:
     report = look(tmp_path, plain, offering, tools=None)
     warned = [(f.severity, f.code, f.param) for f in report.issues if f.code != "tool_schema"]
     assert warned == [("warning", "tools_not_run", "method.reinforcement.tools")]
+    [told] = [f.message for f in report.issues if f.code == "tools_not_run"]
+    assert told.endswith(
+        "To run them, send 'tools', 'mcp_servers' or an 'environment' of type 'http' in "
+        "method.reinforcement."
+    )
     assert report.validation is not None
     assert report.validation.tools == {"lookup": 10}
     assert look(tmp_path, plain, plain[::-1], tools=None).issues[:-1] == ()
