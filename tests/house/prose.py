@@ -1,9 +1,10 @@
 """Finds the prose that a machine can tell from plain English.
 
 Owns: docstrings, comments and error texts of the product, the benchmarks, the examples and
-`tests/support`, all other sentences in strings of the product, the names of tests, the headings
-and sentences of the Markdown pages, and the text that a page of the dashboard shows. A docstring
-opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and its reason.
+`tests/support`, all other sentences in strings of the product, docstrings and names of tests, the
+headings and sentences of the Markdown pages, and the text that a page of the dashboard shows. A
+docstring opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and
+its reason.
 Run `python -m tests.house.prose` to list every violation.
 """
 
@@ -74,21 +75,30 @@ _DIRECTIVES = ("noqa", "type:", "pragma", "fmt:", "!", "mypy:")
 def find_in_python(path: Path, source: str) -> Iterator[Violation]:
     """Yields each violation in the docstrings, comments, error texts and names of a module."""
     tree = ast.parse(source)
-    for line, text in docstrings(source):
-        yield from _prose(path, line, text)
+    yield from find_in_docstrings(path, source)
     for line, text in comments(source):
         yield from _prose(path, line, text)
     for line, text in _sentences(tree) if path.parts[0] in _PRODUCT else _raised(tree):
         yield from _phrases(path, line, text)
-    for line, name, verb in _imperatives(path, tree):
-        yield Violation(path, line, f"the docstring of {name} opens with {verb!r}: write {verb}s")
     for line, name in _names(tree):
         if (bare := name.lstrip("_")) in NAMES:
             yield Violation(path, line, f"{name} was renamed: {NAMES[bare]}")
 
 
-def find_in_test_names(path: Path, source: str) -> Iterator[Violation]:
-    """Yields each test whose name has a word that was given up."""
+def find_in_docstrings(path: Path, source: str) -> Iterator[Violation]:
+    """Yields each violation in the docstrings of a module."""
+    for line, text in docstrings(source):
+        yield from _prose(path, line, text)
+    for line, name, verb in _imperatives(path, ast.parse(source)):
+        yield Violation(path, line, f"the docstring of {name} opens with {verb!r}: write {verb}s")
+
+
+def find_in_tests(path: Path, source: str) -> Iterator[Violation]:
+    """Yields each violation in docstrings of tests, and each test whose name has a word that was
+    given up.
+    """
+    if path.parts[:2] not in (("tests", "support"), ("tests", "house")):
+        yield from find_in_docstrings(path, source)
     for line, name in _names(ast.parse(source)):
         if name.startswith("test_") and (found := TEST_NAME.search(name)):
             yield Violation(path, line, f"{name}: {found[1]!r}: write {IN_TEST_NAMES[found[1]]}")
@@ -268,7 +278,7 @@ def violations() -> Iterator[Violation]:
         if path.name != "words.py":
             yield from find_in_python(path, source)
     for path, source in python_files("tests"):
-        yield from find_in_test_names(path, source)
+        yield from find_in_tests(path, source)
     for path, text in markdown_files():
         yield from find_in_markdown(path, text)
     for path, text in template_files():
