@@ -54,6 +54,6 @@ async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
                 refusal = await services.job_creation().refusal(new.with_files(call.body))
         found = [] if refusal is None else [issue_of(refusal)]
         # The first error is the one that a create call answers with.
-        findings = [*faults, *found] if new is None else [*found, *faults]
-        report = await services.preflight().check(call.body, new, [*findings, *call.warnings])
+        issues = [*faults, *found] if new is None else [*found, *faults]
+        report = await services.preflight().check(call.body, new, [*issues, *call.warnings])
         return replace(report, grader_choice=call.grader_choice)

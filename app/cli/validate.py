@@ -72,24 +72,24 @@ def _refuse(message: str) -> int:
 def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightReport:
     # A file of the command line replaces a parameter that the call does not have yet.
     body = {**{param: str(path) for param, path in files.items() if path}, **body}
-    new, findings = read_call(body)
+    new, issues = read_call(body)
     with TemporaryDirectory() as directory:
-        body, files = _with_environment(body, files, Path(directory), findings)
-        return _inspected(body, new, files, findings)
+        body, files = _with_environment(body, files, Path(directory), issues)
+        return _inspected(body, new, files, issues)
 
 
 def _inspected(
     body: dict[str, Any],
     new: JobRequest | None,
     files: dict[str, Path | None],
-    findings: list[PreflightIssue],
+    issues: list[PreflightIssue],
 ) -> PreflightReport:
-    body, choice = _with_grader(body, files, findings)
-    base = base_model(body, ModelSettings().base_models, findings)
-    findings += call_faults(body, reported={finding.param for finding in findings})
+    body, choice = _with_grader(body, files, issues)
+    base = base_model(body, ModelSettings().base_models, issues)
+    issues += call_faults(body, reported={issue.param for issue in issues})
     dataset: DatasetReport | None = None
     missing = [path for path in files.values() if path is not None and not path.is_file()]
-    findings += [
+    issues += [
         PreflightIssue("error", "file_not_found", f"{path} is not a file.") for path in missing
     ]
     if any(files.values()) and not missing:
@@ -101,13 +101,13 @@ def _inspected(
                 validation=files["validation_file"],
             )
         )
-        findings += dataset.findings
+        issues += dataset.issues
     return PreflightReport(
         model=None if base is None else base.name,
         method=method_type(body),
         dataset=dataset,
         estimate=estimate_of(new, base, dataset, pace=None),
-        findings=tuple(findings),
+        issues=tuple(issues),
         grader_choice=choice,
     )
 
@@ -116,10 +116,10 @@ def _with_environment(
     body: dict[str, Any],
     files: dict[str, Path | None],
     directory: Path,
-    findings: list[PreflightIssue],
+    issues: list[PreflightIssue],
 ) -> tuple[dict[str, Any], dict[str, Path | None]]:
     """Returns the call with its environment's grader, and the files of its tasks, written to the
-    directory. Tasks that cannot be made are a finding.
+    directory. Tasks that cannot be made are an issue.
     """
     environment = environment_of(body)
     if environment is None:
@@ -132,11 +132,11 @@ def _with_environment(
     try:
         tasks = tasks_of(source, None if named is None else Path(named))
     except InvalidRequest as fault:
-        findings.append(issue_of(fault))
+        issues.append(issue_of(fault))
         return body, files
     except OSError:
         message = f"{named} is not a file."
-        findings.append(PreflightIssue("error", "file_not_found", message, FILE_PARAM))
+        issues.append(PreflightIssue("error", "file_not_found", message, FILE_PARAM))
         return body, files
     written = dict[str, Path | None]()
     for param, rows in (("training_file", tasks.training), ("validation_file", tasks.validation)):
@@ -147,9 +147,9 @@ def _with_environment(
 
 
 def _with_grader(
-    body: dict[str, Any], files: dict[str, Path | None], findings: list[PreflightIssue]
+    body: dict[str, Any], files: dict[str, Path | None], issues: list[PreflightIssue]
 ) -> tuple[dict[str, Any], GraderChoice | None]:
-    """Returns the call with a grader in place of `auto`; a choice that fails is a finding."""
+    """Returns the call with a grader in place of `auto`; a choice that fails is an issue."""
     auto, training, validation = auto_of(body), files["training_file"], files["validation_file"]
     if auto is None or training is None or not training.is_file():
         return body, None
@@ -158,9 +158,9 @@ def _with_grader(
     try:
         choice = choose_from_files(training, held_out, auto, response_format)
     except InvalidRequest as fault:
-        findings.append(issue_of(fault))
+        issues.append(issue_of(fault))
         return body, None
-    findings += choice_warnings(choice)
+    issues += choice_warnings(choice)
     return with_grader(body, choice), choice
 
 
@@ -168,7 +168,7 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
     if report.dataset is not None:
         _print_file("training file", report.dataset.training, out)
         _print_file("validation file", report.dataset.validation, out)
-    for alike in _grouped(report.findings):
+    for alike in _grouped(report.issues):
         first = alike[0]
         where = f" [{first.param}]" if first.param else ""
         print(f"{first.severity.upper():7}  {first.code}{where}: {_merged(alike)}", file=out)
@@ -188,23 +188,23 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
     print("valid" if report.valid else "not valid", file=out)
 
 
-def _grouped(findings: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
-    """Groups equal findings of several rows, in the order of the first of each."""
+def _grouped(issues: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
+    """Groups equal issues of several rows, in the order of the first of each."""
     groups: dict[tuple[str, str, str | None, str], list[PreflightIssue]] = {}
-    for finding in findings:
-        key = (finding.severity, finding.code, finding.param, _sentence(finding))
-        groups.setdefault(key, []).append(finding)
+    for issue in issues:
+        key = (issue.severity, issue.code, issue.param, _sentence(issue))
+        groups.setdefault(key, []).append(issue)
     return list(groups.values())
 
 
-def _sentence(finding: PreflightIssue) -> str:
+def _sentence(issue: PreflightIssue) -> str:
     """Returns the message without its place, which is different in each row."""
-    place = f"Line {finding.line}" + (f", {finding.pointer}" if finding.pointer else "")
-    return finding.message.removeprefix(f"{place}: ")
+    place = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
+    return issue.message.removeprefix(f"{place}: ")
 
 
 def _merged(alike: list[PreflightIssue]) -> str:
-    lines = sorted({finding.line for finding in alike if finding.line is not None})
+    lines = sorted({issue.line for issue in alike if issue.line is not None})
     if len(lines) < 2:  # noqa: PLR2004 - one row needs no list
         return alike[0].message
     shown = ", ".join(str(line) for line in lines[:_SHOWN_LINES])

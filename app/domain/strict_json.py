@@ -7,6 +7,8 @@ later reader takes time for each value.
 import json
 import math
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 MAX_VALUES: Final = 25_000
@@ -73,30 +75,25 @@ def has_too_many_values(text: str | bytes, most: int = MAX_VALUES) -> bool:
 
 def count_values(value: Any) -> int:
     """Returns the number of values within objects and lists, at any depth."""
-    count, level = 0, [value]
-    while level:
-        inside = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        count += len(inside)
-        level = [inner for inner in inside if isinstance(inner, dict | list) and inner]
-    return count
+    return sum(len(outer) for level in _levels(value) for outer in level)
 
 
 def is_deeper(value: Any, levels: int) -> bool:
     """Returns whether objects and lists are within each other on more than `levels` levels."""
+    return any(True for _ in islice(_levels(value), levels, None))
+
+
+def _levels(value: Any) -> Iterator[list[dict[str, Any] | list[Any]]]:
+    """Yields the objects and lists of each level, the outermost first."""
     level = [value] if isinstance(value, dict | list) else []
-    for _ in range(levels):
+    while level:
+        yield level
         level = [
             inner
             for outer in level
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, dict | list)
         ]
-    return bool(level)
 
 
 def refuse_constant(name: str) -> NoReturn:

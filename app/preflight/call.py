@@ -46,10 +46,10 @@ class CalledAddress:
 
 
 def base_model(
-    body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], findings: list[PreflightIssue]
+    body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], issues: list[PreflightIssue]
 ) -> BaseModelSpec | None:
     """Returns the base model of the call, or the base of the tuned model that it names. An unknown
-    name adds a finding.
+    name adds an issue.
     """
     name = body.get("model")
     if not isinstance(name, str):
@@ -57,7 +57,7 @@ def base_model(
     base = base_of(base_models, name)
     if base is None:
         message = f"Model {name} is not available for fine-tuning or does not exist."
-        findings.append(PreflightIssue("error", "model_not_available", message, "model"))
+        issues.append(PreflightIssue("error", "model_not_available", message, "model"))
     return base
 
 

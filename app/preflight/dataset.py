@@ -23,7 +23,7 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.preflight_issues import PreflightIssue
 from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file
-from app.preflight.lengths import length_findings, measured, token_lengths
+from app.preflight.lengths import length_issues, measured, token_lengths
 from app.preflight.rows import row_reader
 from app.preflight.tool_schemas import tool_problems
 from app.rendering.chat_template import Message
@@ -49,8 +49,8 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         file.offer_on_every_row(question.shared_tools)
     base = question.base_model
     renderer = _renderer(base, question.reasoning_effort)
-    findings = list(_without_method(question, files.get("training_file")))
-    findings += [finding for file in files.values() for finding in file.findings]
+    issues = list(_without_method(question, files.get("training_file")))
+    issues += [issue for file in files.values() for issue in file.issues]
     summaries: dict[str, FileSummary] = {}
     checked: list[list[Message]] = []
     for param, file in files.items():
@@ -58,23 +58,23 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         if renderer is not None and base is not None:
             tokens = measured(renderer, file)
             lengths = token_lengths(tokens, base)
-            findings += length_findings(question, param, tokens, base)
-            findings += _tool_findings(
+            issues += length_issues(question, param, tokens, base)
+            issues += _tool_issues(
                 renderer, file, param, checked, shared=len(question.shared_tools)
             )
         summaries[param] = _summary(file, lengths)
     overlap = _overlap(files)
     if overlap is not None and overlap.rows:
-        findings.append(
+        issues.append(
             PreflightIssue("warning", OVERLAPPING_ROWS, overlap.warning, "validation_file")
         )
-    findings += _tool_use(question, files)
-    findings += _batch_size_finding(question, files.get("training_file"))
+    issues += _tool_use(question, files)
+    issues += _batch_size_issue(question, files.get("training_file"))
     return DatasetReport(
         training=summaries.get("training_file"),
         validation=summaries.get("validation_file"),
         overlap=overlap,
-        findings=tuple(findings),
+        issues=tuple(issues),
         sample_rows=tuple(
             row for param, file in files.items() for row in _sample_rows(question, param, file)
         ),
@@ -138,7 +138,7 @@ def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
     )
 
 
-def _tool_findings(
+def _tool_issues(
     renderer: Renderer,
     file: ReadFile,
     param: str,
@@ -180,7 +180,7 @@ def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
     return files["training_file"].prompts.overlap(files["validation_file"].prompts)
 
 
-def _batch_size_finding(
+def _batch_size_issue(
     question: DatasetQuestion, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
     size = question.batch_size

@@ -17,7 +17,7 @@ from app.domain.jobs.row_needs import NO_NEEDS, RowFaults, RowNeeds
 from app.domain.preflight_issues import PreflightIssue
 from app.rendering.chat_template import Message
 
-MAX_FINDINGS: Final = 100
+MAX_ISSUES: Final = 100
 _EVEN_SAMPLE: Final = 2000
 _LONGEST: Final = 200
 
@@ -39,7 +39,7 @@ its faults.
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """Rules for reading a file of a job; findings contain its `param` and `code`."""
+    """Rules for reading a file of a job; issues contain its `param` and `code`."""
 
     param: str
     code: str
@@ -55,7 +55,7 @@ class ReadFile:
     rows: int = 0
     faulty_rows: int = 0
     faults: int = 0
-    findings: list[PreflightIssue] = field(default_factory=list)
+    issues: list[PreflightIssue] = field(default_factory=list)
     prompts: Prompts = field(default_factory=Prompts)
     tools: Counter[str] = field(default_factory=Counter)
     sampled: dict[int, RowPrompt] = field(default_factory=dict)
@@ -84,16 +84,16 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
             if prompt is None:
                 result.faulty_rows += 1
                 result.faults += len(faults)
-                remaining = MAX_FINDINGS - len(result.findings)
-                result.findings += [_finding(rules, fault) for fault in faults[:remaining]]
+                remaining = MAX_ISSUES - len(result.issues)
+                result.issues += [_issue(rules, fault) for fault in faults[:remaining]]
                 continue
             result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
             result.prompts.see(prompt.messages, number)
             unmet.see(prompt.item, number)
             sampler.offer(number, prompt, size=len(line))
     result.sampled = sampler.prompts()
-    result.findings += _count_findings(result, rules)
-    result.findings += [
+    result.issues += _count_issues(result, rules)
+    result.issues += [
         PreflightIssue("error", fault.code, fault.message, fault.param, fault.line)
         for fault in unmet.found(rules.param.removesuffix("_file"))
     ]
@@ -111,7 +111,7 @@ def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
-def _finding(rules: FileRules, fault: DatasetError) -> PreflightIssue:
+def _issue(rules: FileRules, fault: DatasetError) -> PreflightIssue:
     return PreflightIssue(
         severity="error",
         code=rules.code,
@@ -122,9 +122,9 @@ def _finding(rules: FileRules, fault: DatasetError) -> PreflightIssue:
     )
 
 
-def _count_findings(result: ReadFile, rules: FileRules) -> Iterator[PreflightIssue]:
+def _count_issues(result: ReadFile, rules: FileRules) -> Iterator[PreflightIssue]:
     label = rules.param.replace("_", " ").capitalize()
-    omitted = result.faults - len(result.findings)
+    omitted = result.faults - len(result.issues)
     if omitted > 0:
         message = f"{omitted} more faults, in {result.faulty_rows} faulty rows altogether."
         yield PreflightIssue("error", rules.code, message, rules.param)

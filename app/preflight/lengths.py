@@ -53,7 +53,7 @@ def token_lengths(measured: Lengths, base: BaseModelSpec) -> TokenLengths | None
     )
 
 
-def length_findings(
+def length_issues(
     question: DatasetQuestion, param: str, measured: Lengths, base: BaseModelSpec
 ) -> Iterator[PreflightIssue]:
     full = [line for line, length in measured.items() if fills_context(length, base.context_length)]

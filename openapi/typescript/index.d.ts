@@ -6799,6 +6799,11 @@ export interface components {
              * @description Only `never`, which is also the default: no one approves a call during a rollout.
              */
             require_approval?: "never" | null;
+            /**
+             * Rate Limit
+             * @description Limit of requests per second (an extension).
+             */
+            rate_limit?: number | null;
             /** @description The tools as the job's first run listed them; set by the service (an extension). */
             listing?: components["schemas"]["McpListing"] | null;
         } & {

@@ -40,7 +40,7 @@ def _in_transaction(live: Installation) -> bool:
 
 
 def _frozen(live: Installation, job_id: str, chance: random.Random, *, inside: bool) -> int:
-    """Stops the run's process where it shall be stopped, and returns its id."""
+    """Stops the run's process at a chosen place, and returns its id."""
     while True:
         time.sleep(chance.uniform(0.2, 1.0))
         pid = child_pid(job_id)

@@ -5,16 +5,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
 import pytest
 
 from app.cli import main as command_line
 from tests.support.contract.exports import (
     add_real_adapter,
     make_exports,
+    models,
 )
 from tests.support.contract.service import BASE, Service
-from tests.support.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -22,14 +21,6 @@ def model(service: Service, job: Any) -> str:
     name = f"ft:{BASE}:first::{job.id[-8:]}"
     add_real_adapter(service, job.id, name)
     return name
-
-
-def call(
-    service: Service, method: str, path: str, *, key: str | None = None, **options: Any
-) -> httpx.Response:
-    headers = {"Authorization": f"Bearer {key or service.api.key}", **options.pop("headers", {})}
-    url = f"{service.api.base_url}/models/{path}"
-    return httpx.request(method, url, headers=headers, timeout=PATIENCE_S, **options)
 
 
 def test_the_command_waits_for_an_export_and_checks_its_files(
@@ -58,4 +49,4 @@ def test_the_command_waits_for_an_export_and_checks_its_files(
         assert (target / "model.safetensors").stat().st_size > 1_000_000
         monkeypatch.setattr("sys.argv", [*sys.argv, "--force"])
     assert len(slept) == 1
-    assert len(call(service, "GET", f"{model}/exports").json()["data"]) == 1
+    assert len(models(service, "GET", f"{model}/exports").json()["data"]) == 1

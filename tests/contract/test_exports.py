@@ -21,11 +21,11 @@ from tests.support.contract.exports import (
     claimed,
     expire_all,
     make_exports,
+    models,
     sweep_exports,
 )
 from tests.support.contract.service import BASE, Service
 from tests.support.contract.siblings import Sibling
-from tests.support.patience import PATIENCE_S
 from workers.exports.child import work
 from workers.processes.clients import open_clients
 
@@ -37,14 +37,6 @@ def model(service: Service, job: Any) -> str:
     return name
 
 
-def call(
-    service: Service, method: str, path: str, *, key: str | None = None, **options: Any
-) -> httpx.Response:
-    headers = {"Authorization": f"Bearer {key or service.api.key}", **options.pop("headers", {})}
-    url = f"{service.api.base_url}/models/{path}"
-    return httpx.request(method, url, headers=headers, timeout=PATIENCE_S, **options)
-
-
 def error(reply: httpx.Response) -> tuple[int, str]:
     body = reply.json()["error"]
     assert set(body) == {"message", "type", "param", "code"}
@@ -52,9 +44,9 @@ def error(reply: httpx.Response) -> tuple[int, str]:
 
 
 def exported(service: Service, model: str) -> dict[str, Any]:
-    made: dict[str, Any] = call(service, "POST", f"{model}/exports", json={}).json()
+    made: dict[str, Any] = models(service, "POST", f"{model}/exports", json={}).json()
     make_exports(service.database.settings)
-    made = call(service, "GET", f"{model}/exports/{made['id']}").json()
+    made = models(service, "GET", f"{model}/exports/{made['id']}").json()
     assert made["status"] == "completed", made
     return made
 
@@ -65,7 +57,7 @@ def stored(service: Service, export_id: str) -> list[Path]:
 
 def test_an_export_is_made_in_the_background_and_downloaded(service: Service, model: str) -> None:
     path = f"{model}/exports"
-    made = call(service, "POST", path)
+    made = models(service, "POST", path)
     assert made.status_code == 201, made.text
     export = made.json()
     assert (export["object"], export["status"], export["kind"]) == (
@@ -75,13 +67,13 @@ def test_an_export_is_made_in_the_background_and_downloaded(service: Service, mo
     )
     assert (export["stage"], export["error"]) == (None, None)
     one = f"{path}/{export['id']}"
-    assert error(call(service, "GET", f"{one}/content")) == (400, "invalid_state")
+    assert error(models(service, "GET", f"{one}/content")) == (400, "invalid_state")
     assert [lease.id for lease in make_exports(service.database.settings)] == [export["id"]]
-    done = call(service, "GET", one).json()
+    done = models(service, "GET", one).json()
     assert (done["status"], done["stage"]) == ("completed", None)
     assert done["expires_at"] - done["finished_at"] == 7 * 24 * 3600
 
-    whole = call(service, "GET", f"{one}/content")
+    whole = models(service, "GET", f"{one}/content")
     files = unpacked(whole.content)
     manifest = json.loads(files.pop("manifest.json"))
     assert manifest["sha256"] == {
@@ -93,12 +85,12 @@ def test_an_export_is_made_in_the_background_and_downloaded(service: Service, mo
     weights = len(files["model.safetensors"])
     assert abs(export["bytes"] - weights) < weights / 50, "the estimate"
     assert str(service.database.settings.objects_dir).encode() not in whole.content
-    part = call(
+    part = models(
         *(service, "GET", f"{one}/content"),
         headers={"Range": "bytes=1000000-", "If-Range": whole.headers["etag"]},
     )
     assert (part.status_code, part.content) == (206, whole.content[1_000_000:])
-    listed = call(service, "GET", path).json()
+    listed = models(service, "GET", path).json()
     assert [each["id"] for each in listed["data"]] == [export["id"]]
     assert not list((service.database.settings.work_dir / "runs").iterdir())
 
@@ -107,48 +99,48 @@ def test_an_export_that_cannot_succeed_is_refused(
     service: Service, model: str, sibling: Sibling
 ) -> None:
     for name in (BASE, "tiny-agent"):
-        assert error(call(service, "POST", f"{name}/exports")) == (400, "base_model")
-    assert error(call(service, "POST", "ft:unknown/exports")) == (404, "model_not_found")
+        assert error(models(service, "POST", f"{name}/exports")) == (400, "base_model")
+    assert error(models(service, "POST", "ft:unknown/exports")) == (404, "model_not_found")
     for key in (sibling.key, service.api.other_key):
-        assert error(call(service, "POST", f"{model}/exports", key=key)) == (
+        assert error(models(service, "POST", f"{model}/exports", key=key)) == (
             404,
             "model_not_found",
         )
     bodies: list[Any] = [{"kind": "gguf"}, {"kind": None}, {"other": 1}, [], "merged", 7]
     for body in bodies:
-        refused = call(service, "POST", f"{model}/exports", json=body)
+        refused = models(service, "POST", f"{model}/exports", json=body)
         assert refused.status_code == 400, body
     service.execute("UPDATE tuned_models SET base_model = 'gone' WHERE name = %s", model)
-    assert error(call(service, "POST", f"{model}/exports")) == (400, "base_not_offered")
-    assert call(service, "GET", f"{model}/exports").json()["data"] == []
+    assert error(models(service, "POST", f"{model}/exports")) == (400, "base_not_offered")
+    assert models(service, "GET", f"{model}/exports").json()["data"] == []
 
 
 def test_one_export_of_a_model_is_open_at_a_time_and_keeps_the_model(
     service: Service, model: str
 ) -> None:
-    export = call(service, "POST", f"{model}/exports").json()
-    assert error(call(service, "POST", f"{model}/exports")) == (400, "export_in_progress")
-    refused = call(service, "DELETE", model)
+    export = models(service, "POST", f"{model}/exports").json()
+    assert error(models(service, "POST", f"{model}/exports")) == (400, "export_in_progress")
+    refused = models(service, "DELETE", model)
     assert error(refused) == (400, "model_in_use")
     cure = f"DELETE /v1/models/{model}/exports/{export['id']}"
     assert refused.json()["error"]["message"] == (
         f"Model '{model}' is used by export {export['id']}, which has not ended. Wait for the end, "
         f"or end it: {cure} ends the export."
     )
-    deleted = call(service, "DELETE", f"{model}/exports/{export['id']}")
+    deleted = models(service, "DELETE", f"{model}/exports/{export['id']}")
     assert deleted.json() == {"id": export["id"], "object": "model.export", "deleted": True}
     assert make_exports(service.database.settings) == []
-    assert call(service, "DELETE", model).status_code == 200
+    assert models(service, "DELETE", model).status_code == 200
 
 
 def test_creates_at_the_same_instant_make_one_export(service: Service, model: str) -> None:
     with ThreadPoolExecutor(12) as pool:
-        replies = list(pool.map(lambda _: call(service, "POST", f"{model}/exports"), range(12)))
+        replies = list(pool.map(lambda _: models(service, "POST", f"{model}/exports"), range(12)))
     assert Counter(reply.status_code for reply in replies) == {201: 1, 400: 11}
-    [export] = call(service, "GET", f"{model}/exports").json()["data"]
+    [export] = models(service, "GET", f"{model}/exports").json()["data"]
     with ThreadPoolExecutor(4) as pool:
         path = f"{model}/exports/{export['id']}"
-        replies = list(pool.map(lambda _: call(service, "DELETE", path), range(4)))
+        replies = list(pool.map(lambda _: models(service, "DELETE", path), range(4)))
     assert Counter(reply.status_code for reply in replies) == {200: 1, 404: 3}
 
 
@@ -158,7 +150,7 @@ def test_creates_at_the_same_instant_make_one_export(service: Service, model: st
 )
 def test_an_id_of_no_export_is_not_found(service: Service, model: str, export_id: str) -> None:
     for method, rest in (("GET", ""), ("GET", "/content"), ("DELETE", "")):
-        reply = call(service, method, f"{model}/exports/{export_id}{rest}")
+        reply = models(service, method, f"{model}/exports/{export_id}{rest}")
         assert 400 <= reply.status_code < 500, reply.text
         assert set(reply.json()["error"]) == {"message", "type", "param", "code"}
 
@@ -170,10 +162,13 @@ def test_another_project_has_no_part_in_an_export(
     one = f"{model}/exports/{export['id']}"
     for key in (sibling.key, service.api.other_key):
         for path in (one, f"{one}/content", f"{model}/exports"):
-            assert error(call(service, "GET", path, key=key)) == (404, "model_not_found")
-        assert error(call(service, "DELETE", one, key=key)) == (404, "export_not_found")
-    assert error(call(service, "GET", f"other/exports/{export['id']}")) == (404, "model_not_found")
-    assert call(service, "GET", one).status_code == 200
+            assert error(models(service, "GET", path, key=key)) == (404, "model_not_found")
+        assert error(models(service, "DELETE", one, key=key)) == (404, "export_not_found")
+    assert error(models(service, "GET", f"other/exports/{export['id']}")) == (
+        404,
+        "model_not_found",
+    )
+    assert models(service, "GET", one).status_code == 200
 
 
 def test_an_export_ends_with_the_permission_and_with_the_model(
@@ -181,17 +176,17 @@ def test_an_export_ends_with_the_permission_and_with_the_model(
 ) -> None:
     permissions = service.client().fine_tuning.checkpoints.permissions
     granted = permissions.create(model, project_ids=[sibling.project_id]).data[0]
-    made = call(service, "POST", f"{model}/exports", json={}, key=sibling.key).json()
+    made = models(service, "POST", f"{model}/exports", json={}, key=sibling.key).json()
     own = exported(service, model)
     theirs = f"{model}/exports/{made['id']}"
-    assert call(service, "GET", f"{theirs}/content", key=sibling.key).status_code == 200
+    assert models(service, "GET", f"{theirs}/content", key=sibling.key).status_code == 200
     permissions.delete(granted.id, fine_tuned_model_checkpoint=model)
     for path in (theirs, f"{theirs}/content", f"{model}/exports"):
-        assert error(call(service, "GET", path, key=sibling.key)) == (404, "model_not_found")
-    assert call(service, "DELETE", theirs, key=sibling.key).status_code == 200
+        assert error(models(service, "GET", path, key=sibling.key)) == (404, "model_not_found")
+    assert models(service, "DELETE", theirs, key=sibling.key).status_code == 200
     service.client().models.delete(model)
     for path in (f"{model}/exports/{own['id']}/content", f"{model}/exports"):
-        assert error(call(service, "GET", path)) == (404, "model_not_found")
+        assert error(models(service, "GET", path)) == (404, "model_not_found")
 
 
 def test_exports_count_toward_stored_bytes_until_they_are_deleted(
@@ -207,29 +202,29 @@ def test_exports_count_toward_stored_bytes_until_they_are_deleted(
             project,
         )
         service.execute(set_quota, int(held), project)
-        refused = call(service, "POST", f"{model}/exports")
+        refused = models(service, "POST", f"{model}/exports")
         assert error(refused) == (429, "insufficient_quota")
         assert "quota of stored_bytes" in refused.json()["error"]["message"]
     finally:
         service.execute(set_quota, None, project)
     service.execute("UPDATE projects SET max_queued_exports = 0 WHERE id = %s", project)
-    refused = call(service, "POST", f"{model}/exports")
+    refused = models(service, "POST", f"{model}/exports")
     service.execute("UPDATE projects SET max_queued_exports = NULL WHERE id = %s", project)
     assert "quota of queued_exports" in refused.json()["error"]["message"]
-    assert call(service, "DELETE", f"{model}/exports/{export['id']}").status_code == 200
+    assert models(service, "DELETE", f"{model}/exports/{export['id']}").status_code == 200
 
 
 def test_a_failure_has_its_reason(service: Service, model: str, job: Any) -> None:
-    export = call(service, "POST", f"{model}/exports").json()
+    export = models(service, "POST", f"{model}/exports").json()
     key = f"adapters/model-real-{job.id[-8:]}"
     weights = service.database.settings.objects_dir / key / "adapter_model.safetensors"
     weights.chmod(0o600)
     weights.write_bytes(b"damaged")
     make_exports(service.database.settings)
-    failed = call(service, "GET", f"{model}/exports/{export['id']}").json()
+    failed = models(service, "GET", f"{model}/exports/{export['id']}").json()
     assert (failed["status"], failed["bytes"]) == ("failed", 0)
     assert failed["error"]["code"] == "adapter_gone"
-    assert error(call(service, "GET", f"{model}/exports/{export['id']}/content")) == (
+    assert error(models(service, "GET", f"{model}/exports/{export['id']}/content")) == (
         400,
         "invalid_state",
     )
@@ -239,13 +234,13 @@ def test_a_failure_has_its_reason(service: Service, model: str, job: Any) -> Non
 def test_an_export_whose_workers_died_expires_after_the_retention_of_exports(
     service: Service, model: str
 ) -> None:
-    export = call(service, "POST", f"{model}/exports").json()
+    export = models(service, "POST", f"{model}/exports").json()
     service.execute(
         "UPDATE model_exports SET attempts = 2, lease_until = now() - interval '1s' WHERE id = %s",
         export["id"],
     )
     sweep_exports(service, RetentionSettings(exports_days=2), max_attempts=2)
-    failed = call(service, "GET", f"{model}/exports/{export['id']}").json()
+    failed = models(service, "GET", f"{model}/exports/{export['id']}").json()
     assert (failed["status"], failed["error"]["code"]) == ("failed", "worker_lost")
     assert failed["expires_at"] - failed["finished_at"] == 2 * 86_400
 
@@ -253,24 +248,24 @@ def test_an_export_whose_workers_died_expires_after_the_retention_of_exports(
 def test_too_little_space_fails_the_export_and_refuses_the_next(
     service: Service, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    export = call(service, "POST", f"{model}/exports").json()
+    export = models(service, "POST", f"{model}/exports").json()
 
     def only_without_more(_: FreeSpace, *, more_bytes: int = 0) -> bool:
         return more_bytes > 0
 
     monkeypatch.setattr(FreeSpace, "lacks", only_without_more)
     make_exports(service.database.settings)
-    failed = call(service, "GET", f"{model}/exports/{export['id']}").json()
+    failed = models(service, "GET", f"{model}/exports/{export['id']}").json()
     assert failed["error"]["code"] == "insufficient_storage"
     assert "too little free disk space" in failed["error"]["message"]
     assert stored(service, export["id"]) == []
-    refused = call(service, "POST", f"{model}/exports")
+    refused = models(service, "POST", f"{model}/exports")
     assert error(refused) == (503, "insufficient_storage")
 
 
 def test_a_claim_that_lost_its_lease_changes_nothing(service: Service, model: str) -> None:
     """The first claim is frozen; a second one makes the export; then the first goes on."""
-    export = call(service, "POST", f"{model}/exports").json()
+    export = models(service, "POST", f"{model}/exports").json()
     settings = service.database.settings
 
     async def first_claim() -> Lease:
@@ -282,10 +277,10 @@ def test_a_claim_that_lost_its_lease_changes_nothing(service: Service, model: st
     service.execute("UPDATE model_exports SET lease_until = now() - interval '1s'")
     [second] = make_exports(settings)
     assert second.fence == frozen.fence + 1
-    before = call(service, "GET", f"{model}/exports/{export['id']}").json()
+    before = models(service, "GET", f"{model}/exports/{export['id']}").json()
     with pytest.raises(LeaseLost):
         asyncio.run(_work(settings, frozen))
-    assert call(service, "GET", f"{model}/exports/{export['id']}").json() == before
+    assert models(service, "GET", f"{model}/exports/{export['id']}").json() == before
     assert [path.name for path in stored(service, export["id"])] == [f"f{second.fence}"]
 
 
@@ -298,7 +293,7 @@ def test_expired_and_deleted_exports_go_with_their_bytes(service: Service, model
     kept = exported(service, model)
     old = exported(service, model)
     gone = exported(service, model)
-    assert call(service, "DELETE", f"{model}/exports/{gone['id']}").status_code == 200
+    assert models(service, "DELETE", f"{model}/exports/{gone['id']}").status_code == 200
     expire_all(service)
     assert len(stored(service, gone["id"])) == 1, "a claim may still run"
     for export in (old, gone):
@@ -306,7 +301,7 @@ def test_expired_and_deleted_exports_go_with_their_bytes(service: Service, model
             "UPDATE model_exports SET expires_at = now() - interval '11 minutes' WHERE id = %s",
             export["id"],
         )
-    listed = call(service, "GET", f"{model}/exports").json()["data"]
+    listed = models(service, "GET", f"{model}/exports").json()["data"]
     assert [each["id"] for each in listed] == [kept["id"]]
     expire_all(service)
     assert [len(stored(service, each["id"])) for each in (kept, old, gone)] == [1, 0, 0]

@@ -1,7 +1,7 @@
 """Every object that can be made: nothing of it is there for another tenant, nor after its end.
 
-What can be done with an object is read from the links of the specification, so a collection that
-is added must say here how one of its objects is made.
+The operations on an object are read from the links of the specification, so a collection that is
+added must say here how one of its objects is made.
 """
 
 from collections.abc import Callable
@@ -71,7 +71,7 @@ MAKERS: dict[str, Maker] = {
 ENDING = {"createFineTuningJob": "cancelFineTuningJob"}
 """The calls after which an object may be deleted, where it must have ended."""
 OF_ADMINISTRATION = {"create-project", "admin-api-keys-create"}
-"""Made with an organization's admin key; no project's key reaches them."""
+"""Collections of an organization's admin key; no project's key reaches them."""
 
 
 def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:

@@ -1,8 +1,8 @@
 """An organization administered with the unmodified official client.
 
-Every method it has for projects and keys is called; the methods are found in the client. What is
-not served is named with its reason, and answers 404. Then whole lives: keys change hands, projects
-end, and another organization finds nothing.
+Every method it has for projects and keys is called; the methods are found in the client. A method
+that is not served is named with its reason, and answers 404. Then whole lives: keys change hands,
+projects end, and another organization finds nothing.
 """
 
 import asyncio

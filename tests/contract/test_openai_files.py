@@ -18,7 +18,7 @@ MD5 = hashlib.md5(ROW * 40, usedforsecurity=False).hexdigest()
 
 @pytest.fixture
 def tidy(service: Service) -> Iterator[None]:
-    """Start and end without files."""
+    """Deletes all files before and after a test."""
     service.execute("DELETE FROM files")
     yield
     service.execute("DELETE FROM files")

@@ -97,7 +97,7 @@ def _evaluated(service: Service) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def prepared(service: Service) -> dict[str, Any]:
-    """What the suites find: a job with many rows, tuned models, a run with items."""
+    """Makes the objects of the suites: a job with many rows, tuned models, a run with items."""
     client = service.client()
     file = client.files.create(file=("rows.jsonl", ROW * 12), purpose="fine-tune")
     grader = {"type": "endpoint", "name": "g", "url": "http://127.0.0.1:9/grade"}

@@ -1,4 +1,4 @@
-"""What the unmodified Python client does when calls fail on the way: retries, and errors."""
+"""Calls of the unmodified Python client that fail on the way: its retries and its errors."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a program may send with the unmodified client: omitted, null, unknown, old, refused."""
+"""Values that the unmodified client may send: omitted, null, unknown, old, refused."""
 
 import json
 from typing import Any

@@ -40,7 +40,7 @@ def client(service: Service) -> OpenAI:
 
 
 def deliver(service: Service) -> None:
-    """What the control worker runs, in this process."""
+    """Runs the deliveries of the control worker in this process."""
 
     async def run() -> None:
         settings = service.database.settings

@@ -14,7 +14,7 @@ HIGH = {"reasoning_effort": "high", "enable_thinking": True}
 
 @pytest.fixture
 def tuned(service: Service, job: Any) -> str:
-    """Trained with little effort."""
+    """Adds a tuned model that was trained with little effort."""
     name = f"ft:{BASE}:first::{job.id[-8:]}"
     service.add_tuned_model(job.id, name, f"adapter-{job.id}", reasoning_effort="low")
     return name

@@ -15,6 +15,7 @@ from app.domain.rollouts.metric_meanings import meaning
 from tests.support.e2e.main_job import Endpoints
 from tests.support.e2e.tuned_models import HELD_OUT, file, followed, reinforced
 from tests.support.installation import Installation, wait_until_final
+from tests.support.learning.adapter_weights import distance
 
 
 def _pair(number: int) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def test_a_preferring_model_goes_on_by_reinforcement_twice(
     for _ in range(2):
         chain.append(reinforced(live, endpoints, small_files, chain[-1].fine_tuned_model))
     for before, after in pairwise(chain):
-        moved = _distance(_published(live, before), _published(live, after))
+        moved = distance(_published(live, before), _published(live, after))
         assert 0 < moved < 0.01, "two small steps away from where it started, and not from the base"
 
 
@@ -95,8 +96,3 @@ def _published(live: Installation, job: Any) -> dict[str, torch.Tensor]:
     step = live.get(f"/fine_tuning/jobs/{job.id}/report")["step"]
     (adapter,) = live.data_dir.glob(f"objects/projects/*/jobs/{job.id}/step-{step:06d}-f*/adapter")
     return load_file(adapter / "adapter_model.safetensors")
-
-
-def _distance(adapter: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
-    """Returns the largest difference of a weight. Two fresh adapters differ by 0.1 and more."""
-    return max(float((adapter[name] - other[name]).abs().max()) for name in adapter)

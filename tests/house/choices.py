@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 from tests.house.closed_unions import Function, Tree, ends_in_assert_never, is_wildcard, nodes
 from tests.house.closed_values import Closed, Values
-from tests.house.tree import Finding
+from tests.house.tree import Violation
 
 _ADVICE = "use `match` and end it in `assert_never`"
 
@@ -44,9 +44,9 @@ class _Place:
     module: str
     function: Function | None
 
-    def finding(self, node: ast.AST, closed: Closed, text: str) -> Finding:
+    def violation(self, node: ast.AST, closed: Closed, text: str) -> Violation:
         line = getattr(node, "lineno", 0)
-        return Finding(
+        return Violation(
             self.values.tree.paths[self.module], line, f"{text} of {closed.name}: {_ADVICE}"
         )
 
@@ -68,7 +68,7 @@ class _Place:
         return _Compared(ast.dump(subject), known[0][0], frozenset(name for _, name in known))
 
 
-def find(tree: Tree) -> Iterator[Finding]:
+def find(tree: Tree) -> Iterator[Violation]:
     """Yields each choice that is no `match`, module by module."""
     values = Values(tree)
     for module, parsed in tree.modules.items():
@@ -87,7 +87,7 @@ def find(tree: Tree) -> Iterator[Finding]:
                 yield from _block(place, block, seen)
 
 
-def _conditional(place: _Place, node: ast.IfExp, seen: set[int]) -> Iterator[Finding]:
+def _conditional(place: _Place, node: ast.IfExp, seen: set[int]) -> Iterator[Violation]:
     compared = place.compared(node.test)
     inner = node.orelse
     while isinstance(inner, ast.IfExp):
@@ -97,7 +97,7 @@ def _conditional(place: _Place, node: ast.IfExp, seen: set[int]) -> Iterator[Fin
     if compared is None or any(_is_empty(each) for each in results):
         return
     if all(ast.dump(each) != compared.subject for each in results):
-        yield place.finding(node, compared.closed, "a conditional on a member")
+        yield place.violation(node, compared.closed, "a conditional on a member")
 
 
 def _is_empty(result: ast.expr) -> bool:
@@ -108,7 +108,7 @@ def _is_empty(result: ast.expr) -> bool:
             return False
 
 
-def _tables(place: _Place, node: ast.AST) -> Iterator[Finding]:
+def _tables(place: _Place, node: ast.AST) -> Iterator[Violation]:
     values, module = place.values, place.module
     match node:
         case ast.Dict():
@@ -127,7 +127,7 @@ def _tables(place: _Place, node: ast.AST) -> Iterator[Finding]:
             pass
 
 
-def _table(place: _Place, node: ast.Dict) -> Iterator[Finding]:
+def _table(place: _Place, node: ast.Dict) -> Iterator[Violation]:
     keys = [
         place.values.member(place.module, None, key, key) for key in node.keys if key is not None
     ]
@@ -137,20 +137,20 @@ def _table(place: _Place, node: ast.Dict) -> Iterator[Finding]:
     closed = known[0][0]
     missing = closed.members - {name for _, name in known}
     if missing:
-        yield place.finding(node, closed, f"a table without {', '.join(sorted(missing))}")
+        yield place.violation(node, closed, f"a table without {', '.join(sorted(missing))}")
 
 
-def _keyed(place: _Place, node: ast.Dict, types: Sequence[Closed]) -> Iterator[Finding]:
+def _keyed(place: _Place, node: ast.Dict, types: Sequence[Closed]) -> Iterator[Violation]:
     texts = [key.value for key in node.keys if isinstance(key, ast.Constant)]
     if not texts or len(texts) < len(node.keys):
         return
     without = [(closed, closed.members.difference(texts)) for closed in types]
     if without and all(missing for _, missing in without):
         closed, missing = without[0]
-        yield place.finding(node, closed, f"a table without {', '.join(sorted(missing))}")
+        yield place.violation(node, closed, f"a table without {', '.join(sorted(missing))}")
 
 
-def _silent(place: _Place, node: ast.Match) -> Iterator[Finding]:
+def _silent(place: _Place, node: ast.Match) -> Iterator[Violation]:
     """Yields a `match` that names strings of a `Literal` and takes the rest together."""
     last = node.cases[-1]
     named = {text for case in node.cases for text in _strings(case.pattern)}
@@ -158,7 +158,7 @@ def _silent(place: _Place, node: ast.Match) -> Iterator[Finding]:
         return
     for closed in place.values.types(place.module, place.function, node.subject):
         if named <= closed.members:
-            yield place.finding(last.pattern, closed, "`case _` behind members")
+            yield place.violation(last.pattern, closed, "`case _` behind members")
             return
 
 
@@ -173,7 +173,7 @@ def _strings(pattern: ast.pattern) -> Iterator[str]:
             pass
 
 
-def _block(place: _Place, block: Sequence[ast.stmt], seen: set[int]) -> Iterator[Finding]:
+def _block(place: _Place, block: Sequence[ast.stmt], seen: set[int]) -> Iterator[Violation]:
     for at, statement in enumerate(block):
         if not isinstance(statement, ast.If) or id(statement) in seen:
             continue
@@ -184,11 +184,11 @@ def _block(place: _Place, block: Sequence[ast.stmt], seen: set[int]) -> Iterator
             of_one = [each for each in compared if each.subject == subject]
             members = frozenset().union(*(each.members for each in of_one))
             if len(of_one) > 1 and len(members) > 1:
-                yield place.finding(statement, of_one[0].closed, "a chain over members")
+                yield place.violation(statement, of_one[0].closed, "a chain over members")
                 break
         else:
             if len(tests) == 1 and compared and ends:
-                yield place.finding(statement, compared[0].closed, "a choice by one member")
+                yield place.violation(statement, compared[0].closed, "a choice by one member")
 
 
 def _chain(block: Sequence[ast.stmt], at: int, seen: set[int]) -> tuple[list[ast.expr], bool]:

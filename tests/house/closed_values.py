@@ -20,7 +20,7 @@ _WRAPPERS: Final = frozenset({"Annotated", "ClassVar", "Final", "SkipValidation"
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A closed set of values, by what a finding calls it."""
+    """A closed set of values, by its name in a violation."""
 
     name: str
     members: frozenset[str]

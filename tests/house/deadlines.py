@@ -2,7 +2,7 @@
 
 A test waits for a state with the one deadline of `tests/support/patience.py`, or it counts. A
 shorter deadline fails while other programs run, and so does an upper limit for a measured time. A
-lower limit is right on every machine. Run `python -m tests.house.deadlines` to list every finding.
+lower limit is right on every machine. `python -m tests.house.deadlines` lists every violation.
 
 Five forms are found: a short deadline of a call that waits, by name or by position, as a number, as
 a constant of the module or as the default of a parameter; a client of httpx that keeps its own five
@@ -24,7 +24,7 @@ from typing import Final
 
 from typing_extensions import override
 
-from tests.house.tree import Finding, python_files, report
+from tests.house.tree import Violation, python_files, report
 from tests.support.patience import PATIENCE_S
 
 CLOCKS: Final = frozenset(
@@ -50,10 +50,10 @@ _SHORT: Final = "use PATIENCE_S"
 
 
 class Deadlines(ast.NodeVisitor):
-    """Collects the findings of one module. `constants` are the numbers that its names stand for."""
+    """Collects the violations of a module. `constants` are the numbers that its names stand for."""
 
     def __init__(self, path: Path, tree: ast.Module) -> None:
-        self.found: list[Finding] = []
+        self.found: list[Violation] = []
         self._path = path
         self._constants = _constants(tree)
         self._timed = _names_of_times(tree)
@@ -133,10 +133,10 @@ class Deadlines(ast.NodeVisitor):
                 return None
 
     def _add(self, node: ast.expr | ast.stmt, words: str) -> None:
-        self.found.append(Finding(self._path, node.lineno, words))
+        self.found.append(Violation(self._path, node.lineno, words))
 
 
-def find(path: Path, source: str) -> Iterator[Finding]:
+def find(path: Path, source: str) -> Iterator[Violation]:
     """Yields each place in the module whose outcome depends on the speed of the machine."""
     yield from sorted(Deadlines(path, ast.parse(source)).found, key=lambda each: each.line)
 
@@ -274,12 +274,12 @@ def _is_upper_limit(compare: ast.expr, timed: set[str]) -> bool:
     return False
 
 
-def findings() -> Iterator[Finding]:
-    """Yields every finding in the tests."""
+def violations() -> Iterator[Violation]:
+    """Yields every violation in the tests."""
     for path, source in python_files("tests"):
         if not str(path).startswith(MEASURING):
             yield from find(path, source)
 
 
 if __name__ == "__main__":
-    sys.exit(report(findings()))
+    sys.exit(report(violations()))

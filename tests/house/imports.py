@@ -8,15 +8,15 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.tree import Finding
+from tests.house.tree import Violation
 
 
-def find(path: Path, source: str) -> Iterator[Finding]:
+def find(path: Path, source: str) -> Iterator[Violation]:
     """Yields each import of `source` that names a test module or a conftest."""
     for node in ast.walk(ast.parse(source)):
         for name in _imported(node):
             if any(part == "conftest" or part.startswith("test_") for part in name.split(".")):
-                yield Finding(path, getattr(node, "lineno", 1), f"imports {name}")
+                yield Violation(path, getattr(node, "lineno", 1), f"imports {name}")
 
 
 def _imported(node: ast.AST) -> list[str]:

@@ -2,7 +2,7 @@
 
 A file that is too long holds two nouns, or scenery that others need too. Split it by noun; a table
 or a scene of tests goes to `tests/support`. There is no list of exceptions. Run
-`python -m tests.house.lengths` to list every finding.
+`python -m tests.house.lengths` to list every violation.
 
 Migrations are left out: nobody edits one, and it is as long as its change.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.house.tree import Finding, python_files, report
+from tests.house.tree import Violation, python_files, report
 
 LIMITS: Final[Mapping[str, int]] = {
     "app": 300,
@@ -26,18 +26,18 @@ LIMITS: Final[Mapping[str, int]] = {
 """Lines of a file, by its room."""
 
 
-def find(path: Path, source: str) -> Iterator[Finding]:
+def find(path: Path, source: str) -> Iterator[Violation]:
     """Yields the file if it is longer than its room allows."""
     lines, limit = len(source.splitlines()), LIMITS[path.parts[0]]
     if lines > limit:
-        yield Finding(path, lines, f"{lines} lines; a file here has at most {limit}")
+        yield Violation(path, lines, f"{lines} lines; a file here has at most {limit}")
 
 
-def findings() -> Iterator[Finding]:
+def violations() -> Iterator[Violation]:
     """Yields every file that is too long."""
     for path, source in python_files(*LIMITS):
         yield from find(path, source)
 
 
 if __name__ == "__main__":
-    sys.exit(report(findings()))
+    sys.exit(report(violations()))

@@ -4,7 +4,7 @@ A path counts when it begins with a folder of this repository: `app/api/jobs.py`
 dotted name counts when it stands in backticks: `app.domain.ids`, with or without a name in that
 module. On the pages of `DESCRIBING`, which follow work through the code, names of classes,
 functions and fields count, too: in backticks, and in a drawing beside the path of their file. Run
-`python -m tests.house.paths` to list every finding.
+`python -m tests.house.paths` to list every violation.
 """
 
 import ast
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.house.prose import comments, docstrings
-from tests.house.tree import ROOT, Finding, markdown_files, python_files, report
+from tests.house.tree import ROOT, Violation, markdown_files, python_files, report
 
 _TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|constraints|examples|docs)"
 _PATH = re.compile(rf"(?<![\w./<-])(?P<path>{_TOPS}/[\w./-]*[\w/])(?P<more>[*<{{…]?)")
@@ -32,17 +32,17 @@ DESCRIBING: Final = frozenset(
 )
 
 
-def find(path: Path, line: int, text: str) -> Iterator[Finding]:
+def find(path: Path, line: int, text: str) -> Iterator[Violation]:
     """Yields each name in `text` that stands for nothing in the repository."""
     for match in _PATH.finditer(text):
         if not match["more"] and not (ROOT / match["path"]).exists():
-            yield Finding(path, _line(line, text, match), f"no file {match['path']}")
+            yield Violation(path, _line(line, text, match), f"no file {match['path']}")
     for match in _MODULE.finditer(text):
         if not module_exists(match["name"]):
-            yield Finding(path, _line(line, text, match), f"no module or name {match['name']}")
+            yield Violation(path, _line(line, text, match), f"no module or name {match['name']}")
 
 
-def find_on_page(path: Path, text: str) -> Iterator[Finding]:
+def find_on_page(path: Path, text: str) -> Iterator[Violation]:
     """Yields what `find` does, and links and make targets that lead nowhere."""
     yield from find(path, 1, text)
     if path in DESCRIBING:
@@ -51,29 +51,29 @@ def find_on_page(path: Path, text: str) -> Iterator[Finding]:
     for match in _LINK.finditer(text):
         near = (ROOT / path.parent / match["path"]).exists()
         if not near and not _PATH.fullmatch(match["path"]):
-            yield Finding(path, _line(1, text, match), f"a link to nothing: {match['path']}")
+            yield Violation(path, _line(1, text, match), f"a link to nothing: {match['path']}")
     for match in _TARGET.finditer(text):
         if match["name"] not in targets:
-            yield Finding(path, _line(1, text, match), f"no make target {match['name']}")
+            yield Violation(path, _line(1, text, match), f"no make target {match['name']}")
     for match in _PAGE.finditer(text):
         places = (ROOT / path.parent / match["path"], ROOT / match["path"])
         if not any(each.exists() for each in places):
-            yield Finding(path, _line(1, text, match), f"no file {match['path']}")
+            yield Violation(path, _line(1, text, match), f"no file {match['path']}")
 
 
-def _find_names(path: Path, text: str) -> Iterator[Finding]:
+def _find_names(path: Path, text: str) -> Iterator[Violation]:
     for match in _NAME.finditer(text):
         owner, _, name = match["name"].rpartition(".")
         defined = defined_names()
         if (ROOT / match["name"]).exists():
             continue
         if name not in defined or (owner and name not in defined.get(owner, ())):
-            yield Finding(path, _line(1, text, match), f"no code defines {match['name']}")
+            yield Violation(path, _line(1, text, match), f"no code defines {match['name']}")
     for match in _DRAWN.finditer(text):
         if not module_exists(
             f"{match['path'].removesuffix('.py').replace('/', '.')}.{match['name']}"
         ):
-            yield Finding(path, _line(1, text, match), f"{match['path']} has no {match['name']}")
+            yield Violation(path, _line(1, text, match), f"{match['path']} has no {match['name']}")
 
 
 @cache
@@ -119,8 +119,8 @@ def _line(first: int, text: str, match: re.Match[str]) -> int:
     return first + text.count("\n", 0, match.start())
 
 
-def findings() -> Iterator[Finding]:
-    """Yields every finding in the repository."""
+def violations() -> Iterator[Violation]:
+    """Yields every violation in the repository."""
     for path, source in python_files():
         if path.parts[:2] != ("tests", "house"):
             for line, text in (*docstrings(source), *comments(source)):
@@ -130,4 +130,4 @@ def findings() -> Iterator[Finding]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(findings()))
+    sys.exit(report(violations()))

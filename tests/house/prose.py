@@ -1,10 +1,11 @@
 """Finds the prose that a machine can tell from plain English.
 
 Owns: docstrings, comments and error texts of the product, the benchmarks, the examples and
-`tests/support`, all other sentences in strings of the product, the names of tests, the headings
-and sentences of the Markdown pages, and the text that a page of the dashboard shows. A docstring
-opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and its reason.
-Run `python -m tests.house.prose` to list every finding.
+`tests/support`, all other sentences in strings of the product, docstrings and names of tests, the
+headings and sentences of the Markdown pages, and the text that a page of the dashboard shows. A
+docstring opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and
+its reason.
+Run `python -m tests.house.prose` to list every violation.
 """
 
 import ast
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from tests.house.templates import visible_texts
 from tests.house.tree import (
-    Finding,
+    Violation,
     comment_tokens,
     markdown_files,
     python_files,
@@ -71,57 +72,66 @@ _SENTENCE_WORDS = 3
 _DIRECTIVES = ("noqa", "type:", "pragma", "fmt:", "!", "mypy:")
 
 
-def find_in_python(path: Path, source: str) -> Iterator[Finding]:
-    """Yields each finding in the docstrings, comments, error texts and names of a module."""
+def find_in_python(path: Path, source: str) -> Iterator[Violation]:
+    """Yields each violation in the docstrings, comments, error texts and names of a module."""
     tree = ast.parse(source)
-    for line, text in docstrings(source):
-        yield from _prose(path, line, text)
+    yield from find_in_docstrings(path, source)
     for line, text in comments(source):
         yield from _prose(path, line, text)
     for line, text in _sentences(tree) if path.parts[0] in _PRODUCT else _raised(tree):
         yield from _phrases(path, line, text)
-    for line, name, verb in _imperatives(path, tree):
-        yield Finding(path, line, f"the docstring of {name} opens with {verb!r}: write {verb}s")
     for line, name in _names(tree):
         if (bare := name.lstrip("_")) in NAMES:
-            yield Finding(path, line, f"{name} was renamed: {NAMES[bare]}")
+            yield Violation(path, line, f"{name} was renamed: {NAMES[bare]}")
 
 
-def find_in_test_names(path: Path, source: str) -> Iterator[Finding]:
-    """Yields each test whose name has a word that was given up."""
+def find_in_docstrings(path: Path, source: str) -> Iterator[Violation]:
+    """Yields each violation in the docstrings of a module."""
+    for line, text in docstrings(source):
+        yield from _prose(path, line, text)
+    for line, name, verb in _imperatives(path, ast.parse(source)):
+        yield Violation(path, line, f"the docstring of {name} opens with {verb!r}: write {verb}s")
+
+
+def find_in_tests(path: Path, source: str) -> Iterator[Violation]:
+    """Yields each violation in docstrings of tests, and each test whose name has a word that was
+    given up.
+    """
+    if path.parts[:2] not in (("tests", "support"), ("tests", "house")):
+        yield from find_in_docstrings(path, source)
     for line, name in _names(ast.parse(source)):
         if name.startswith("test_") and (found := TEST_NAME.search(name)):
-            yield Finding(path, line, f"{name}: {found[1]!r}: write {IN_TEST_NAMES[found[1]]}")
+            yield Violation(path, line, f"{name}: {found[1]!r}: write {IN_TEST_NAMES[found[1]]}")
 
 
-def find_in_markdown(path: Path, text: str) -> Iterator[Finding]:
-    """Yields each finding in the headings and paragraphs of a page; code blocks are left alone."""
+def find_in_markdown(path: Path, text: str) -> Iterator[Violation]:
+    """Yields each violation in the headings and paragraphs of a page, code blocks apart."""
     for line, paragraph in _paragraphs(text):
         is_table = paragraph.startswith("|")
         yield from (_phrases if is_table else _prose)(path, line, paragraph)
 
 
-def find_in_template(path: Path, text: str) -> Iterator[Finding]:
-    """Yields each finding in the text that a page shows. Labels are no sentences, so that only
+def find_in_template(path: Path, text: str) -> Iterator[Violation]:
+    """Yields each violation in the text that a page shows. Labels are no sentences, so that only
     words count.
     """
     for line, shown in visible_texts(text):
         yield from _phrases(path, line, shown)
 
 
-def _prose(path: Path, line: int, text: str) -> Iterator[Finding]:
+def _prose(path: Path, line: int, text: str) -> Iterator[Violation]:
     for number, sentence in enumerate(_SENTENCE.split(" ".join(text.split()))):
         complaint = opener(sentence, first=number == 0)
         if complaint:
-            yield Finding(path, line, f"{complaint}: {sentence[:60]}")
+            yield Violation(path, line, f"{complaint}: {sentence[:60]}")
     yield from _phrases(path, line, text)
 
 
-def _phrases(path: Path, line: int, text: str) -> Iterator[Finding]:
+def _phrases(path: Path, line: int, text: str) -> Iterator[Violation]:
     plain = re.sub(r"`[^`]*`", "", " ".join(text.split())).lower()
     for match in PHRASE.finditer(plain):
         found = match.group()
-        yield Finding(path, line, f"{found!r}: write {replacement(found)}")
+        yield Violation(path, line, f"{found!r}: write {replacement(found)}")
 
 
 def opener(sentence: str, *, first: bool) -> str | None:
@@ -262,13 +272,13 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
             yield start, block.pop()
 
 
-def findings() -> Iterator[Finding]:
-    """Yields every finding in the repository."""
+def violations() -> Iterator[Violation]:
+    """Yields every violation in the repository."""
     for path, source in python_files(*ROOMS):
         if path.name != "words.py":
             yield from find_in_python(path, source)
     for path, source in python_files("tests"):
-        yield from find_in_test_names(path, source)
+        yield from find_in_tests(path, source)
     for path, text in markdown_files():
         yield from find_in_markdown(path, text)
     for path, text in template_files():
@@ -276,4 +286,4 @@ def findings() -> Iterator[Finding]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(findings()))
+    sys.exit(report(violations()))

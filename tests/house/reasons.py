@@ -3,7 +3,7 @@
 An ignore names its code and, behind it, the reason: `# noqa: PLC0415 - keeps start-up fast` or
 `# type: ignore[misc]  # celery has no types`. The reason "as above" holds only on a line directly
 below one with an ignore of the same kind. Run `python -m tests.house.reasons`
-to list every finding.
+to list every violation.
 """
 
 import re
@@ -11,38 +11,39 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.tree import Finding, comment_tokens, python_files, report
+from tests.house.tree import Violation, comment_tokens, python_files, report
 
 _IGNORE = re.compile(
-    r"#\s*(?P<kind>noqa|type:\s*ignore)"
-    r"(?P<codes>:\s*[A-Z]+[0-9]+(?:,\s*[A-Z]+[0-9]+)*|\[[\w, -]+\])?(?P<rest>.*)"
+    r"#\s*(?P<kind>(?:ruff:\s*)?noqa|type:\s*ignore|mypy:\s*ignore-errors|pragma:\s*no \w+|nosec)\b"
+    r"(?P<codes>:\s*[A-Z]+[0-9]+(?:,\s*[A-Z]+[0-9]+)*|\[[\w, -]+\])?"
 )
+_WITH_CODES = re.compile(r"(?:ruff:\s*)?noqa|type:\s*ignore|nosec")
 _ABOVE = re.compile(r"^as (?:above|before)\b")
 
 
-def find(path: Path, source: str) -> Iterator[Finding]:
+def find(path: Path, source: str) -> Iterator[Violation]:
     """Yields each ignore of `source` without a code or without a reason."""
     previous: dict[str, int] = {}
     for token in comment_tokens(source):
-        match = _IGNORE.match(token.string)
-        if match is None:
-            continue
-        line, kind = token.start[0], match["kind"]
-        reason = match["rest"].lstrip(" -#").strip()
-        if match["codes"] is None:
-            yield Finding(path, line, f"{kind} without a code")
-        elif not reason:
-            yield Finding(path, line, f"{kind} without a reason")
-        elif _ABOVE.match(reason) and previous.get(kind) != line - 1:
-            yield Finding(path, line, f"{kind} with {reason!r}, but no {kind} on the line above")
-        previous[kind] = line
+        line, reason = token.start[0], _IGNORE.sub("", token.string).strip(" -#")
+        for match in _IGNORE.finditer(token.string):
+            kind = match["kind"]
+            if match["codes"] is None and _WITH_CODES.fullmatch(kind):
+                yield Violation(path, line, f"{kind} without a code")
+            elif not reason:
+                yield Violation(path, line, f"{kind} without a reason")
+            elif _ABOVE.match(reason) and previous.get(kind) != line - 1:
+                yield Violation(
+                    path, line, f"{kind} with {reason!r}, but no {kind} on the line above"
+                )
+            previous[kind] = line
 
 
-def findings() -> Iterator[Finding]:
-    """Yields every finding in the repository."""
+def violations() -> Iterator[Violation]:
+    """Yields every violation in the repository."""
     for path, source in python_files():
         yield from find(path, source)
 
 
 if __name__ == "__main__":
-    sys.exit(report(findings()))
+    sys.exit(report(violations()))

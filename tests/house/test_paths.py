@@ -8,7 +8,7 @@ PAGE = Path("README.md")
 
 
 def test_every_path_that_is_named_exists() -> None:
-    assert [str(each) for each in paths.findings()] == []
+    assert [str(each) for each in paths.violations()] == []
 
 
 @pytest.mark.parametrize(

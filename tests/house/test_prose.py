@@ -8,7 +8,7 @@ PATH = Path("x.py")
 
 
 def test_the_prose_of_the_repository_is_plain() -> None:
-    assert [str(each) for each in prose.findings()] == []
+    assert [str(each) for each in prose.violations()] == []
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,16 @@ def test_a_name_that_was_renamed_is_found_where_it_is_made_not_where_it_is_used(
 
 def test_a_word_that_was_given_up_is_found_in_the_name_of_a_test() -> None:
     source = "def test_a_fault_is_told(): ...\ndef test_hours_are_counted(): ...\ndef ours(): ...\n"
-    [found] = prose.find_in_test_names(PATH, source)
+    [found] = prose.find_in_tests(PATH, source)
     assert found.message == "test_a_fault_is_told: 'told': write reported"
+
+
+def test_docstrings_of_tests_are_read_and_their_comments_and_names_are_not() -> None:
+    source = 'def test_a(told):\n    """Killed before its commit."""\n    # of another key\n'
+    path = Path("tests/app/test_x.py")
+    [found] = prose.find_in_tests(path, source)
+    assert (found.line, found.message.partition(":")[0]) == (2, "a participle without its subject")
+    assert list(prose.find_in_tests(Path("tests/support/x.py"), source)) == []
 
 
 def test_code_is_no_prose() -> None:

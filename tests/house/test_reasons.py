@@ -6,7 +6,7 @@ from tests.house import reasons
 
 
 def test_every_ignore_has_a_reason() -> None:
-    assert [str(each) for each in reasons.findings()] == []
+    assert [str(each) for each in reasons.violations()] == []
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,15 @@ def test_every_ignore_has_a_reason() -> None:
         ("x = 1  # noqa: E501 - why\n\ny = 2  # noqa: E501 - as above\n", [3]),
         ("x = 1  # noqa: E501 - why\ny = 2  # type: ignore[misc]  # as above\n", [2]),
         ("x = '# noqa: E501'\n", []),
+        ("x = 1  # type: ignore[misc]  # noqa: E501\n", [1, 1]),
+        ("x = 1  # type: ignore[misc]  # noqa: E501 - celery has no types\n", []),
+        ("# ruff: noqa: E501\n", [1]),
+        ("# ruff: noqa\n", [1]),
+        ("# mypy: ignore-errors\n", [1]),
+        ("# mypy: ignore-errors - generated\n", []),
+        ("if x:  # pragma: no cover\n    pass\n", [1]),
+        ("if x:  # pragma: no cover - Windows\n    pass\n", []),
+        ("x = 1  # nosec: B101\n", [1]),
     ],
 )
 def test_an_ignore_without_its_own_reason_is_found(source: str, lines: list[int]) -> None:

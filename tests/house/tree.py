@@ -25,7 +25,7 @@ ROOMS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Violation:
     """One place in one file that breaks a rule."""
 
     path: Path
@@ -37,9 +37,9 @@ class Finding:
         return f"{self.path}:{self.line}: {self.message}"
 
 
-def report(findings: Iterable[Finding]) -> int:
-    """Prints the findings of a check; 1, the status of its process, when there are any."""
-    found = list(findings)
+def report(violations: Iterable[Violation]) -> int:
+    """Prints the violations of a check; 1, the status of its process, when there are any."""
+    found = list(violations)
     for each in found:
         print(each)
     return 1 if found else 0

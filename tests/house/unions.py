@@ -7,7 +7,7 @@ function whose parameter takes none of those: there the type checker compares. T
 `isinstance` are no dispatch: one that names all members of a union, and one that reads a parameter
 annotated as `Any` or `object`, as a validator does. `tests/house/closed_unions.py` reads the
 unions. `tests/house/choices.py` has the rule for the members of an enum or a `Literal`. Run
-`python -m tests.house.unions` to list every finding.
+`python -m tests.house.unions` to list every violation.
 """
 
 import ast
@@ -25,14 +25,14 @@ from tests.house.closed_unions import (
     is_wildcard,
     nodes,
 )
-from tests.house.tree import Finding, python_files, report
+from tests.house.tree import Violation, python_files, report
 
 ROOMS: Final = ("app", "workers")
 _OPEN: Final = frozenset({"Any", "object", "BaseModel", "BaseException", "Exception"})
 """Annotations that leave the type of a parameter open."""
 
 
-def find(tree: Tree) -> Iterator[Finding]:
+def find(tree: Tree) -> Iterator[Violation]:
     """Yields each dispatch over a part of a union, module by module."""
     for module in tree.modules:
         for node, function in nodes(tree.modules[module]):
@@ -49,13 +49,13 @@ def find(tree: Tree) -> Iterator[Finding]:
 
 def _partial(
     tree: Tree, module: str, node: ast.expr, named: frozenset[Symbol]
-) -> Iterator[Finding]:
+) -> Iterator[Violation]:
     for union, members in _unions_of(tree, named):
         if named == members:
             return
         if named < members:
             names = " | ".join(sorted(symbol.name for symbol in named))
-            yield Finding(
+            yield Violation(
                 tree.paths[module],
                 node.lineno,
                 f"isinstance of {names}, a part of {union.name}: use `match` and end it in "
@@ -64,7 +64,7 @@ def _partial(
             return
 
 
-def _silent(tree: Tree, module: str, node: ast.Match) -> Iterator[Finding]:
+def _silent(tree: Tree, module: str, node: ast.Match) -> Iterator[Violation]:
     """Yields a `match` that names a part of a union, or of an enum, and takes the rest together."""
     named = frozenset(
         symbol for case in node.cases for symbol in _named_by(tree, module, case.pattern)
@@ -77,7 +77,7 @@ def _silent(tree: Tree, module: str, node: ast.Match) -> Iterator[Finding]:
     enums = named & tree.enums
     unions = [union for union, members in _unions_of(tree, named - enums) if named & members]
     for union in [*sorted(enums, key=str), *unions][:1]:
-        yield Finding(
+        yield Violation(
             tree.paths[module],
             last.pattern.lineno,
             f"`case _` behind members of {union.name}: name the others, or end in `assert_never`",
@@ -137,11 +137,11 @@ def product() -> Tree:
     return Tree.of(python_files(*ROOMS))
 
 
-def findings() -> list[Finding]:
-    """Returns every finding in the product."""
+def violations() -> list[Violation]:
+    """Returns every violation in the product."""
     found = [*find(product()), *choices.find(product())]
     return sorted(found, key=lambda found: (found.path, found.line))
 
 
 if __name__ == "__main__":
-    sys.exit(report(findings()))
+    sys.exit(report(violations()))

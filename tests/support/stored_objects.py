@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from app.gateways.objects import Objects
+from tests.support.stack import Database
 from workers.learning.committed import commit_directory
 
 
@@ -14,6 +15,11 @@ async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
 
 async def read(objects: Objects, key: str) -> bytes:
     return b"".join([chunk async for chunk in objects.read(key)])
+
+
+def stored_files(database: Database) -> list[Path]:
+    """Returns the files below the directory of objects."""
+    return [path for path in database.settings.objects_dir.rglob("*") if path.is_file()]
 
 
 async def below(objects: Objects, directory: str) -> list[str]:

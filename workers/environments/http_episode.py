@@ -34,7 +34,7 @@ from app.gateways.endpoints.pool import Endpoint, EndpointAnswer, EndpointFault,
 from app.gateways.endpoints.signing import CallSigner
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
-from workers.rollout.tools import EnvironmentFailure
+from workers.rollout.tools import InfrastructureFailure
 
 CLOSE_LIMIT_S: Final = 5.0
 """Seconds that a rollout waits for `close`, whose answer changes nothing."""
@@ -54,7 +54,7 @@ class EnvironmentEndpoint:
     headers: dict[str, str] | None = field(repr=False)
 
     async def ask(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
-        """Raises `EnvironmentFailure`, and `Refused` for a call that the environment refused."""
+        """Raises `InfrastructureFailure`, and `Refused` for a call that the environment refused."""
         try:
             return await self.send(call, read)
         except EndpointFault as fault:
@@ -64,8 +64,8 @@ class EnvironmentEndpoint:
     async def send(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
         return await self.endpoint.call(call.request(self.headers), read, signer=self.signer)
 
-    def failure(self, kind: FailureClass, message: str) -> EnvironmentFailure:
-        return EnvironmentFailure(Failure(kind, message, self.name))
+    def failure(self, kind: FailureClass, message: str) -> InfrastructureFailure:
+        return InfrastructureFailure(Failure(kind, message, self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class HttpEpisode:
         self._rebuilds = 0
 
     async def begin(self) -> ResetAnswer:
-        """Resets the environment. Called once. Raises `EnvironmentFailure`."""
+        """Resets the environment. Called once. Raises `InfrastructureFailure`."""
         call = self._reset_call()
         begun = await replay_or_ask(
             self._journal, call.call_id, call.encode(), partial(self._reset, call), codec=_RESET
@@ -123,7 +123,7 @@ class HttpEpisode:
         return begun
 
     async def answer(self, turn: SentTurn) -> AnsweredStep:
-        """Returns the environment's answer to a turn. Raises `EnvironmentFailure`."""
+        """Returns the environment's answer to a turn. Raises `InfrastructureFailure`."""
         if self._begun is None:
             raise ValueError("an episode is stepped after it has begun")
         # The journal knows the step by the first episode: a replay does not know a later one.
@@ -151,7 +151,7 @@ class HttpEpisode:
             log.info("episode not closed", rollout_id=self._key.trace_id, error=str(error))
 
     def _check_components(self) -> None:
-        """Raises `EnvironmentFailure` for an episode whose steps sent too many components."""
+        """Raises `InfrastructureFailure` for an episode whose steps sent too many components."""
         names = {name for _, answer in self._played for name in answer.components}
         if len(names) > MAX_COMPONENTS:
             message = f"sent more than {MAX_COMPONENTS} components in one episode"
@@ -181,7 +181,7 @@ class HttpEpisode:
 
     async def _begin_anew(self) -> None:
         """Resets the environment to the same seed and repeats the turns so far. Raises
-        `EnvironmentFailure` unless it answers as before: the model has read the earlier answers.
+        `InfrastructureFailure` unless it answers as before: the model has read the earlier answers.
         """
         self._rebuilds += 1
         before, again = self._begun, await self._reset(self._reset_call())
@@ -199,7 +199,7 @@ class HttpEpisode:
             message = "lost the episode, and answered differently when it was begun anew"
             raise self._customer.failure(FailureClass.ENVIRONMENT_BAD_REPLY, message)
 
-    def _refused(self, refused: Refused) -> EnvironmentFailure:
+    def _refused(self, refused: Refused) -> InfrastructureFailure:
         return self._customer.failure(FailureClass.ENVIRONMENT_ERROR, str(refused))
 
     def _reset_call(self) -> EnvironmentCall:

@@ -1,35 +1,23 @@
 """Tools behind the customer's own HTTP endpoints, in the hosted Agent RFT shape.
 
-Owns the classification of outcomes: a text that the model can learn from is returned, every other
-outcome raises `ToolFailure`, which removes the rollout from its batch. Must not know tokens or the
-wire format.
+Owns which endpoint answers for which tool. Must not know tokens, the wire format or what an outcome
+is worth.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
-
-from pydantic import TypeAdapter
+from typing import Any
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Failure
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.rates import declared_rate
 from app.domain.tools.tools import ToolSpec
-from app.gateways.endpoints.failure_class import failure_class
-from app.gateways.endpoints.pool import (
-    Endpoint,
-    EndpointFault,
-    EndpointPool,
-    EndpointRequest,
-)
+from app.gateways.endpoints.pool import Endpoint, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import ToolCall, call_tool
+from workers.environments.tool_outcomes import journalled_outcome
 from workers.journal.journal import Journal
-from workers.journal.replay import replay_or_ask
-from workers.rollout.tools import CallPosition, ToolFailure
-
-_CODEC: Final = TypeAdapter(ToolOutcome)
+from workers.rollout.tools import CallPosition
 
 
 class HttpTools:
@@ -61,16 +49,9 @@ class HttpTools:
         ).request(self._tools[name].headers)
 
         async def ask() -> ToolOutcome:
-            return await self._ask(name, request)
+            return await call_tool(self._endpoints[name], request, signer=self._signer)
 
-        return await replay_or_ask(journal, request.call_id, request.body, ask, codec=_CODEC)
+        return await journalled_outcome(journal, request.call_id, request.body, ask, tool=name)
 
     async def release(self, key: SampleKey) -> None:
         """Does nothing: a call leaves nothing open."""
-
-    async def _ask(self, name: str, request: EndpointRequest) -> ToolOutcome:
-        try:
-            return await call_tool(self._endpoints[name], request, signer=self._signer)
-        except EndpointFault as fault:
-            failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=name)
-            raise ToolFailure(failure) from fault

@@ -6,27 +6,21 @@ those of HTTP tools. Must not know tokens or how a server is listed.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
-
-from pydantic import TypeAdapter
+from typing import Any
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Failure
 from app.domain.tools.mcp_servers import McpServerSpec
 from app.domain.tools.outcome import ToolOutcome
-from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.mcp.listing import still_lists
 from app.gateways.mcp.results import denies_the_tool
 from app.gateways.mcp.servers import called_server
 from app.gateways.mcp.session import McpCall, McpSession
+from workers.environments.tool_outcomes import journalled_outcome
 from workers.journal.journal import Journal
-from workers.journal.replay import replay_or_ask
-from workers.rollout.tools import CallPosition, ToolFailure
-
-_CODEC: Final = TypeAdapter(ToolOutcome)
+from workers.rollout.tools import CallPosition
 
 
 class McpTools:
@@ -62,13 +56,9 @@ class McpTools:
         call = McpCall(name, arguments, position.call_id)
 
         async def ask() -> ToolOutcome:
-            try:
-                return await self._asked(self._session(position.key, self._owners[name]), call)
-            except EndpointFault as fault:
-                failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=name)
-                raise ToolFailure(failure) from fault
+            return await self._asked(self._session(position.key, self._owners[name]), call)
 
-        return await replay_or_ask(journal, call.call_id, call.encode(), ask, codec=_CODEC)
+        return await journalled_outcome(journal, call.call_id, call.encode(), ask, tool=name)
 
     async def _asked(self, session: McpSession, call: McpCall) -> ToolOutcome:
         """Calls a tool. A server that lacks it now is at fault, not the model, which was offered

@@ -107,11 +107,11 @@ class RolloutEnvironment(Protocol):
     """
 
     async def reset(self, row: DatasetRow, key: SampleKey, *, journal: Journal) -> Observation:
-        """Starts the episode of a row. Called once. Raises `EnvironmentFailure`."""
+        """Starts the episode of a row. Called once. Raises `InfrastructureFailure`."""
         ...
 
     async def step(self, turn: AssistantTurn) -> StepResult:
-        """Answers a turn of the model. Raises `EnvironmentFailure`."""
+        """Answers a turn of the model. Raises `InfrastructureFailure`."""
         ...
 
     async def close(self) -> None:

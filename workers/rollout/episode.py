@@ -48,7 +48,7 @@ from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.prompts import prompt_ids
 from workers.rollout.replies import fit_replies
-from workers.rollout.tools import CallPosition, EnvironmentFailure
+from workers.rollout.tools import CallPosition, InfrastructureFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ async def run_episode(
         trajectory.extend_context(prompt)
         episode = _Episode(trajectory, observation, policy, renderer, environment, journal, limits)
         trajectory.stop_reason = await episode.play(job_seed, temperature)
-    except EnvironmentFailure as error:
+    except InfrastructureFailure as error:
         raise RolloutFailure(error.failure, trajectory) from error
     finally:
         trajectory.finished_at = time.time()

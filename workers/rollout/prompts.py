@@ -13,7 +13,7 @@ from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.rendering.prompts import off_loop_if_long
 from app.rendering.renderer import Renderer
 from workers.rollout.environment import Observation
-from workers.rollout.tools import EnvironmentFailure
+from workers.rollout.tools import InfrastructureFailure
 
 
 async def prompt_ids(
@@ -24,7 +24,7 @@ async def prompt_ids(
     *,
     context_length: int,
 ) -> list[int]:
-    """Raises `RunFailed` for an unusable row, `EnvironmentFailure` for an unusable beginning."""
+    """Raises `RunFailed` for an unusable row, `InfrastructureFailure` for an unusable beginning."""
     source = observation.source
     try:
         text = renderer.prompt_text(observation.messages, observation.tools)
@@ -43,9 +43,9 @@ async def prompt_ids(
     return ids
 
 
-def _unusable(source: str, why: str) -> EnvironmentFailure:
+def _unusable(source: str, why: str) -> InfrastructureFailure:
     message = f"the conversation that it began {why}"
-    return EnvironmentFailure(Failure(FailureClass.ENVIRONMENT_BAD_REPLY, message, source))
+    return InfrastructureFailure(Failure(FailureClass.ENVIRONMENT_BAD_REPLY, message, source))
 
 
 def _file_of(split: Split) -> Literal["training", "validation"]:

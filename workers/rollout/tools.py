@@ -14,7 +14,7 @@ from app.domain.tools.outcome import ToolOutcome
 from workers.journal.journal import Journal
 
 
-class EnvironmentFailure(Exception):
+class InfrastructureFailure(Exception):
     """Infrastructure behind a rollout failed for good: the rollout leaves the batch."""
 
     def __init__(self, failure: Failure) -> None:
@@ -22,7 +22,7 @@ class EnvironmentFailure(Exception):
         self.failure = failure
 
 
-class ToolFailure(EnvironmentFailure):
+class ToolFailure(InfrastructureFailure):
     """A tool endpoint failed for good."""
 
 

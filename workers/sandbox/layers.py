@@ -72,13 +72,13 @@ def _try(layer: Layer, *, first_uid: int) -> None:
             assert_never(layer)
 
 
-def _succeeds(trial: Callable[[], None]) -> bool:
+def _succeeds(attempt: Callable[[], None]) -> bool:
     """Tries a layer in a process of its own, which it would bind for good."""
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
-            trial()
+            attempt()
             status = 0
         finally:
             os._exit(status)

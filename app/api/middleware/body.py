@@ -19,8 +19,11 @@ from app.domain.storable_text import UNSTORABLE
 from app.domain.strict_json import (
     MAX_DEPTH,
     MAX_VALUES,
+    TooManyValues,
+    count_values,
     finite_number,
     has_too_many_values,
+    is_deeper,
     refuse_constant,
 )
 
@@ -151,7 +154,7 @@ async def _read_body(receive: Receive, limit: int) -> bytes | None:
 def json_problem(body: bytes) -> str | None:
     """Returns the reason why this JSON cannot be served, or `None`."""
     if has_too_many_values(body):
-        return f"it contains more than {MAX_VALUES} values"
+        return str(TooManyValues(MAX_VALUES))
     try:
         value = json.loads(
             body,
@@ -183,19 +186,10 @@ def _check_shape(value: Any, body: bytes) -> None:
     """Refuses deep nesting and too many values, because each later reader visits every value."""
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH and body.count(b",") < MAX_VALUES:
         return
-    level, count = [value] if isinstance(value, dict | list) else [], 0
-    for _ in range(MAX_DEPTH):
-        count += sum(map(len, level))
-        if count > MAX_VALUES:
-            raise ValueError(f"it contains more than {MAX_VALUES} values")
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list) and inner
-        ]
-    if level:
+    if is_deeper(value, MAX_DEPTH):
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    if count_values(value) > MAX_VALUES:
+        raise TooManyValues(MAX_VALUES)
 
 
 def _check_text(value: Any) -> None:

@@ -171,7 +171,7 @@ class CurriculumTest(Described):
             validation=None if validation is None else SplitTest.of(validation),
             overlapping_rows=report.overlapping_rows,
             overlapping_lines=_pairs(report.overlapping_lines),
-            faults=[Fault.of(finding) for finding in report.faults],
+            faults=[Fault.of(issue) for issue in report.faults],
         )
 
 

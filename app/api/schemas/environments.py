@@ -6,13 +6,14 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody, WireModel
+from app.api.schemas.contract_checks import ContractCheck
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.api.schemas.tools import RateLimit, ToolName, Url
+from app.api.schemas.tools import ToolName, Url
 from app.domain.described import Described
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
 from app.domain.json_object import Json
 from app.domain.registry.registered_objects import Registered
-from app.domain.tools.contract import CheckStatus
+from app.domain.tools.rates import RateLimit
 from app.domain.unknown_keys import UnreadKey
 
 _Text = Annotated[str, StringConstraints(max_length=100_000)]
@@ -104,15 +105,8 @@ class RunEnvironmentTest(ClosedBody):
         )
 
 
-class EnvironmentCheck(Described):
+class EnvironmentCheck(ContractCheck):
     """One check of a test."""
-
-    name: str
-    """Name of the check."""
-    status: CheckStatus
-    """Result of the check."""
-    detail: str
-    """The result in a sentence."""
 
 
 class EnvironmentExchange(Described):
@@ -162,10 +156,7 @@ class EnvironmentTestResult(Described):
         }
         return cls(
             **shown,
-            checks=[
-                EnvironmentCheck(name=each.name, status=each.status, detail=each.detail)
-                for each in report.checks
-            ],
+            checks=[EnvironmentCheck.of(check) for check in report.checks],
             exchanges=[
                 EnvironmentExchange(
                     call=each.call,

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 from app.api.schemas.integrations import WandbIntegration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
-from app.domain.documents.walk import WalkedField, walk_fields
+from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, missing_parameter
@@ -121,7 +121,7 @@ def _method_object(body: CreateFineTuningJob | Json, kind: MethodType | None) ->
     method = body.method if isinstance(body, CreateFineTuningJob) else body.get("method")
     if kind is None:
         return None
-    return method.get(kind) if isinstance(method, dict) else getattr(method, kind, None)
+    return value_of(method, kind)
 
 
 def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
@@ -158,7 +158,7 @@ def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> Invalid
 def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:
     """Returns the method that the call names, `None` if it names none."""
     method = body.method if isinstance(body, CreateFineTuningJob) else body.get("method")
-    sent = method.get("type") if isinstance(method, dict) else getattr(method, "type", None)
+    sent = value_of(method, "type")
     return next((kind for kind in METHOD_MODELS if kind == sent), None)
 
 

@@ -1,6 +1,6 @@
 """The test of an MCP server on the wire (an extension)."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.tools import ToolCheck
@@ -46,10 +46,6 @@ class McpServerTest(Described):
 
     @classmethod
     def of(cls, report: McpReport) -> "McpServerTest":
-        checks: list[Any] = [
-            {**check.data, "name": check.name, "status": check.status, "detail": check.detail}
-            for check in report.checks
-        ]
         return cls(
             server_label=report.server_label,
             server_url=report.server_url,
@@ -58,5 +54,5 @@ class McpServerTest(Described):
             protocol_version=report.protocol_version,
             tools=list(report.tools),
             passed=report.passed,
-            checks=[ToolCheck.model_validate(check) for check in checks],
+            checks=[ToolCheck.of(check) for check in report.checks],
         )

@@ -51,8 +51,8 @@ class Fault(Described):
     """JSON pointer into that line."""
 
     @classmethod
-    def of(cls, finding: PreflightIssue) -> "Fault":
-        return cls(**asdict(finding))
+    def of(cls, issue: PreflightIssue) -> "Fault":
+        return cls(**asdict(issue))
 
 
 class FineTuningJobValidation(Described):
@@ -88,7 +88,7 @@ class FineTuningJobValidation(Described):
     @classmethod
     def of(cls, report: PreflightReport) -> "FineTuningJobValidation":
         dataset = report.dataset or DatasetReport(None, None, None, ())
-        faults = [Fault.of(finding) for finding in report.findings]
+        faults = [Fault.of(issue) for issue in report.issues]
         return cls(
             valid=report.valid,
             model=report.model,

@@ -1,10 +1,11 @@
 """Registered tools on the wire (an extension); a tool's own keys are the hosted Agent RFT job's."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody, WireModel
+from app.api.schemas.contract_checks import ContractCheck
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.domain.described import Described
 from app.domain.json_object import Json
@@ -13,14 +14,13 @@ from app.domain.tools.contract import (
     MAX_RATE,
     MAX_REQUESTS,
     CallPlan,
-    CheckStatus,
     ContractReport,
 )
+from app.domain.tools.rates import RateLimit
 from app.domain.tools.tools import TOOL_NAME
 
 ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME)]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
-RateLimit = Annotated[float, Field(gt=0, le=1_000_000, strict=True)]
 
 
 class _ToolKeys(WireModel):
@@ -95,17 +95,10 @@ class RunToolTest(ClosedBody):
         return CallPlan(self.arguments, self.item or {}, self.requests, self.rate)
 
 
-class ToolCheck(Described):
+class ToolCheck(ContractCheck):
     """One check; it may have further keys with its figures."""
 
     model_config = ConfigDict(extra="allow")
-
-    name: str
-    """Name of the check."""
-    status: CheckStatus
-    """Result of the check."""
-    detail: str
-    """The result in a sentence."""
 
 
 class ToolTest(Described):
@@ -131,10 +124,6 @@ class ToolTest(Described):
 
     @classmethod
     def of(cls, report: ContractReport) -> "ToolTest":
-        checks: list[Any] = [
-            {**check.data, "name": check.name, "status": check.status, "detail": check.detail}
-            for check in report.checks
-        ]
         return cls(
             tool_id=report.tool_id,
             version=report.version,
@@ -144,5 +133,5 @@ class ToolTest(Described):
             duration_ms=report.duration_ms,
             calls=report.calls,
             passed=report.passed,
-            checks=[ToolCheck.model_validate(check) for check in checks],
+            checks=[ToolCheck.of(check) for check in report.checks],
         )

@@ -18,6 +18,7 @@ from app.domain.data.chat_rows import (
     messages_faults,
     tools_faults,
 )
+from app.domain.methods.reinforcement import RUNS_CALLS
 
 __all__ = [
     "MAX_ROW_BYTES",
@@ -32,11 +33,11 @@ __all__ = [
 ]
 
 TOOLS_NOT_RUN: Final = (
-    "Rows offer tools to the model, and the job has no tools: each rollout ends with its first "
-    "turn, whose calls are graded as sample.output_tools and not run. To run them, send "
-    "method.reinforcement.tools."
+    "Rows offer tools to the model, and the job runs no call: each rollout ends with its first "
+    "turn, whose calls are graded as sample.output_tools. To run them, send "
+    f"{RUNS_CALLS} in method.reinforcement."
 )
-"""The warning of a job without tools whose rows offer some."""
+"""The warning of a job that runs no call and whose rows offer tools."""
 
 
 @dataclass(frozen=True, slots=True)

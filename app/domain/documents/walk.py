@@ -5,7 +5,7 @@ follows the shapes of a model's fields (`app.domain.documents.shapes`), and work
 well as on JSON, valid or not. Must not know any particular model.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Literal, assert_never, get_args, get_origin
@@ -127,7 +127,7 @@ def _marked(mark: FieldMark, value: Any, path: Path, owner: Any) -> Iterator[Wal
         case TemplateMark():
             kind = Kind.TEMPLATE
         case JudgeMark():
-            if _beside(owner, mark.elsewhere) is not None:
+            if value_of(owner, mark.elsewhere) is not None:
                 return
             kind = Kind.JUDGE
         case EmbeddingMark():
@@ -156,7 +156,7 @@ def headers_of(field: WalkedField) -> dict[str, Any] | None:
     """Returns the headers that an address receives: those of its owner."""
     match field.mark:
         case AddressMark(headers=name):
-            sent = _beside(field.owner, name)
+            sent = value_of(field.owner, name)
             return sent if isinstance(sent, dict) else None
         case SecretMark() | JudgeMark() | EmbeddingMark() | TemplateMark() | None:
             return None
@@ -164,8 +164,9 @@ def headers_of(field: WalkedField) -> dict[str, Any] | None:
             assert_never(field.mark)
 
 
-def _beside(owner: Any, name: str) -> Any:
-    return owner.get(name) if isinstance(owner, dict) else getattr(owner, name, None)
+def value_of(holder: Any, name: str) -> Any:
+    """Returns a value of a model or of the JSON of one; `None` where there is none."""
+    return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
 def _kind_of_extra(plan: WalkPlan, name: str, value: Any) -> Kind:

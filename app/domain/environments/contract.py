@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.domain.tools.contract import Check
+from app.domain.tools.contract import CheckReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +33,10 @@ class EpisodeCall:
     latency_ms: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentReport(CheckReport):
     environment_id: str
     version: int
     name: str
     url: str
-    created_at: int
-    duration_ms: float
     exchanges: tuple[EpisodeCall, ...]
-    checks: tuple[Check, ...]
-
-    @property
-    def passed(self) -> bool:
-        return all(check.status != "failed" for check in self.checks)

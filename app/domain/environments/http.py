@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.described import Described
 from app.domain.documents.fields import CustomerUrl, SecretHeaders
+from app.domain.tools.rates import RateLimit
 from app.domain.tools.tools import TOOL_NAME
 from app.domain.unknown_keys import known_keys
 
@@ -35,7 +36,7 @@ class HttpEnvironmentSpec(Described):
     """Address that `reset`, `step` and `close` are POSTed to."""
     headers: SecretHeaders | None = None
     """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
-    rate_limit: float | None = Field(default=None, gt=0, le=1_000_000, strict=True)
+    rate_limit: RateLimit | None = None
     """Limit of requests per second."""
     id: str | None = Field(default=None, max_length=128, exclude_if=_absent)
     """Id of the registered environment that it was copied from."""

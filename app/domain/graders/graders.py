@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from app.domain.documents.pointers import Path
+from app.domain.documents.walk import value_of
 from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.single import SingleGrader, models_of, read_of
@@ -44,9 +45,8 @@ def unused_places(method: Any) -> frozenset[Path]:
     """Returns the places, in `method.reinforcement`, an instance or JSON, of the parts that its
     grader holds and does not score by: they are never run. None for what cannot be read.
     """
-    grader = method.get(_GRADER) if isinstance(method, dict) else getattr(method, _GRADER, None)
     try:
-        names = read_grader(grader).unused_parts
+        names = read_grader(value_of(method, _GRADER)).unused_parts
     except ValueError:  # pydantic raises its two kinds
         return frozenset()
     return frozenset((_GRADER, "graders", name) for name in names)

@@ -1,14 +1,16 @@
 """Tools, graders and components in the names of curves, as a job has them. Pure.
 
 Owns the refusal of a curve whose part is of no tool, child of the grader or component of the job:
-it would stay empty for ever. The components of a grader are known once a rollout was graded; before
-that, no component is refused.
+it would stay empty for ever. The components of a grader are known once a rollout was graded, the
+tools of an MCP server once it was listed, those of an HTTP environment once an episode offered
+them; before that, no name is refused.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Final, assert_never
 
+from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest
 from app.domain.methods.stored import (
     StoredDpo,
@@ -49,6 +51,8 @@ def check_parts(sent: Iterable[str], method: StoredMethod, existing: Collection[
             continue
         if part[0] == "<name>" and not known["<name>"]:
             continue
+        if part[0] == "<tool>" and _has_unlisted_tools(method):
+            continue
         raise _refusal(curve, *part, sorted(known[part[0]] - _NO_TOOL))
 
 
@@ -56,13 +60,28 @@ def _of_method(method: StoredMethod) -> Iterator[tuple[JobPart, str]]:
     """Yields the tools and the grader's children that the job was created with."""
     match method:
         case StoredReinforcement(options=options):
-            for tool in options.get("tools") or ():
+            listings = [server.get("listing") for server in options.get("mcp_servers") or ()]
+            listed = [tool for listing in listings if listing for tool in listing["tools"]]
+            for tool in (*(options.get("tools") or ()), *listed):
                 yield "<tool>", str(tool.get("name"))
             children: dict[str, Any] = options["grader"].get("graders") or {}
             for child in children:
                 yield "<child>", child
         case StoredSupervised() | StoredDpo():
             return
+        case _:
+            assert_never(method)
+
+
+def _has_unlisted_tools(method: StoredMethod) -> bool:
+    """Returns whether the job may call tools whose names are in its curves alone."""
+    match method:
+        case StoredReinforcement(options=options):
+            servers = options.get("mcp_servers") or ()
+            in_environment = (options.get("environment") or {}).get("type") == HTTP
+            return in_environment or not all(server.get("listing") for server in servers)
+        case StoredSupervised() | StoredDpo():
+            return False
         case _:
             assert_never(method)
 

@@ -153,24 +153,24 @@ class DatasetReport:
     training: FileSummary | None
     validation: FileSummary | None
     overlap: Overlap | None
-    findings: tuple[PreflightIssue, ...]
+    issues: tuple[PreflightIssue, ...]
     sample_rows: tuple[SampleRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PreflightReport:
-    """Everything at once. `valid` says that no finding is an error."""
+    """Everything at once. `valid` says that no issue is an error."""
 
     model: str | None
     method: str
     dataset: DatasetReport | None
     endpoints: tuple[EndpointCheck, ...] = ()
     estimate: Estimate | None = None
-    findings: tuple[PreflightIssue, ...] = field(default=())
+    issues: tuple[PreflightIssue, ...] = field(default=())
     """Issues of the call, the files and the endpoints, in this order."""
     grader_choice: GraderChoice | None = None
     """The choice of a call whose grader is `auto`."""
 
     @property
     def valid(self) -> bool:
-        return all(finding.severity != "error" for finding in self.findings)
+        return all(issue.severity != "error" for issue in self.issues)

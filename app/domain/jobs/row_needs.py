@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 from app.domain.data.dataset import grader_item
+from app.domain.documents.walk import value_of
 from app.domain.errors import UNREADABLE_ROW
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader, read_grader
@@ -50,10 +51,9 @@ def row_needs(method: Any, root: str) -> RowNeeds:
     """
     if isinstance(method, dict):
         method = {**method, "grader": _as_read(method.get("grader"))}
-    grader = method["grader"] if isinstance(method, dict) else getattr(method, "grader", None)
     readings = [
         reading
-        for param, each in _read_graders(grader, f"{root}.grader")
+        for param, each in _read_graders(value_of(method, "grader"), f"{root}.grader")
         for reading in row_readings(each, param)
         if reading.template.placeholders
     ]

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import WalkedField, walk_fields
+from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.grader_model import GraderModel
@@ -38,7 +38,7 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
         yield fault
     json_output, in_environment = gives_json(sent), _has_http_environment(method)
     for name in ("tools", "mcp_servers") if in_environment else ():
-        if _value(method, name):
+        if value_of(method, name):
             yield refused_value(
                 f"{root}.{name}",
                 "the tools of the job come from its environment, which offers them when an episode "
@@ -72,20 +72,14 @@ def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequ
 
 
 def _has_http_environment(method: Any) -> bool:
-    environment = _value(method, "environment")
-    return bool(_value(environment, "type") == HTTP)
-
-
-def _value(holder: Any, name: str) -> Any:
-    """Returns a value of a model or of the JSON of one."""
-    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
+    environment = value_of(method, "environment")
+    return bool(value_of(environment, "type") == HTTP)
 
 
 def readable_grader(method: Any) -> AnyGrader | None:
     """Returns the grader of a method or of its JSON, `None` where it cannot be read."""
-    sent = method.get("grader") if isinstance(method, dict) else getattr(method, "grader", None)
     try:
-        return read_grader(sent)
+        return read_grader(value_of(method, "grader"))
     except (ValidationError, PydanticCustomError):
         return None
 

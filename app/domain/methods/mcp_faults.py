@@ -5,9 +5,8 @@ sent. Works on a method and on its JSON, valid or not.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from app.domain.documents.walk import value_of
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.tools.rates import KEY as RATE_LIMIT
-from app.domain.tools.rates import rate_fault
 
 _OWN_HEADERS: Final = frozenset({"accept", "last-event-id"})
 _OWN_PREFIX: Final = "mcp-"
@@ -15,11 +14,11 @@ _OWN_PREFIX: Final = "mcp-"
 
 def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
     """Yields the faults of `mcp_servers` in a method at `root`."""
-    servers = _read(method, "mcp_servers")
+    servers = value_of(method, "mcp_servers")
     labels: set[str] = set()
     for index, server in enumerate(servers if isinstance(servers, list | tuple) else ()):
         at = f"{root}.mcp_servers[{index}]"
-        label = _read(server, "server_label")
+        label = value_of(server, "server_label")
         if isinstance(label, str):
             if label in labels:
                 message = f"another MCP server of the job is labelled '{label}' as well"
@@ -30,32 +29,19 @@ def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
 
 def server_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
     """Yields the faults of one server, at the parameter `at`."""
-    if _read(server, "listing") is not None:
+    if value_of(server, "listing") is not None:
         message = "the service sets it when the job starts; remove it"
         yield refused_value(f"{at}.listing", message)
-    rate = rate_fault(_extra(server, RATE_LIMIT), f"{at}.{RATE_LIMIT}")
-    if rate is not None:
-        yield rate
     yield from _header_faults(server, at)
 
 
 def _header_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
-    headers = _read(server, "headers")
+    headers = value_of(server, "headers")
     for name in headers if isinstance(headers, Mapping) else ():
         lower = str(name).lower()
         if lower in _OWN_HEADERS or lower.startswith(_OWN_PREFIX):
             yield refused_value(f"{at}.headers", f"the header '{lower}' is set by the service")
-        elif lower == "authorization" and _read(server, "authorization") is not None:
+        elif lower == "authorization" and value_of(server, "authorization") is not None:
             yield refused_value(
                 f"{at}.authorization", "'headers' has an Authorization already; send one of them"
             )
-
-
-def _read(owner: Any, name: str) -> Any:
-    return owner.get(name) if isinstance(owner, Mapping) else getattr(owner, name, None)
-
-
-def _extra(server: Any, name: str) -> Any:
-    if isinstance(server, Mapping):
-        return server.get(name)
-    return (getattr(server, "model_extra", None) or {}).get(name)

@@ -11,15 +11,15 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.documents.walk import Kind, walk_fields
+from app.domain.documents.walk import Kind, value_of, walk_fields
 from app.domain.environments.environments import is_graded_by
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.template_faults import placeholders
-from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
 
 _RUN: Final = "tool_calls"
-"""Part of `sample` with the calls of all turns, which a job without tools does not run."""
+"""Part of `sample` with the calls of all turns; a job may run none of them."""
 _WRITTEN: Final = "output_tools"
 """Part of `sample` with the calls of the last turn, as the model wrote them."""
 _SOURCES: Final[Mapping[str | None, str]] = MappingProxyType(
@@ -70,7 +70,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
         yield NoEffect(
             "no_tools",
             param,
-            f"'{param}' changes nothing: without '{root}.tools' a rollout is one turn",
+            f"'{param}' changes nothing: without {RUNS_CALLS} a rollout is one turn",
         )
 
 
@@ -137,9 +137,9 @@ def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
         yield NoEffect(
             "no_tools",
             param,
-            f"'{param}' reads 'sample.{_RUN}', but the job has no tools: it runs no call. The list "
-            "has the calls that the model wrote for its row's own tools, without outputs, and is "
-            "empty for a row without tools",
+            f"'{param}' reads 'sample.{_RUN}', but the job runs no call: that takes {RUNS_CALLS}. "
+            "The list has the calls that the model wrote for its row's own tools, without outputs, "
+            "and is empty for a row without tools",
         )
 
 
@@ -179,7 +179,7 @@ def _readers(method: Any, part: str) -> Iterator[Path]:
 
 
 def _text(holder: Any, key: str) -> str | None:
-    value = holder.get(key) if isinstance(holder, Mapping) else getattr(holder, key, None)
+    value = value_of(holder, key)
     return value if isinstance(value, str) else None
 
 
@@ -204,5 +204,5 @@ def _sent(method: Any, path: tuple[str, ...]) -> bool:
             value = getattr(value, name) if name in value.model_fields_set else None
         else:
             value = value.get(name) if isinstance(value, Mapping) else None
-    action = value.get("action") if isinstance(value, Mapping) else getattr(value, "action", None)
-    return value is not None and value is not False and value != 0 and action != "off"
+    off = value_of(value, "action") == "off"
+    return value is not None and value is not False and value != 0 and not off

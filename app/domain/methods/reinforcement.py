@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
@@ -81,6 +81,10 @@ class ReinforcementHyperparameters(OpenKeys, Described):
                 "eval_samples",
             )
         return self
+
+
+RUNS_CALLS: Final = "'tools', 'mcp_servers' or an 'environment' of type 'http'"
+"""The settings that answer the calls of the model, in messages about a job without any."""
 
 
 class ReinforcementMethod(OpenKeys, LearningOptions):

@@ -39,18 +39,24 @@ class Check:
     """Figures and texts of this check."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContractReport:
-    tool_id: str
-    version: int
-    name: str
-    server_url: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """The result of any contract test: its time and its checks."""
+
     created_at: int
     duration_ms: float
-    calls: int
-    """HTTP requests that were sent."""
     checks: tuple[Check, ...]
 
     @property
     def passed(self) -> bool:
         return all(check.status != "failed" for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractReport(CheckReport):
+    tool_id: str
+    version: int
+    name: str
+    server_url: str
+    calls: int
+    """HTTP requests that were sent."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.tools.contract import Check
+from app.domain.tools.contract import CheckReport
 from app.domain.tools.mcp_servers import McpTool
 
 
@@ -16,17 +16,10 @@ class McpCallPlan:
     """`None`: made up from the tool's own schema."""
 
 
-@dataclass(frozen=True, slots=True)
-class McpReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpReport(CheckReport):
     server_label: str
     server_url: str
-    created_at: int
-    duration_ms: float
     protocol_version: str | None
     tools: tuple[McpTool, ...]
     """The tools that a job would offer."""
-    checks: tuple[Check, ...]
-
-    @property
-    def passed(self) -> bool:
-        return all(check.status != "failed" for check in self.checks)

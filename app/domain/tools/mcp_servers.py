@@ -6,9 +6,7 @@ itself receives. Must not know the protocol.
 """
 
 import json
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -23,7 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders, SecretString
-from app.domain.tools.rates import KEY as RATE_LIMIT
+from app.domain.tools.rates import RateLimit
 
 SERVER_LABEL: Final = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
 MAX_MCP_SERVERS: Final = 16
@@ -31,6 +29,10 @@ MAX_ALLOWED_TOOLS: Final = 128
 MAX_TOOL_NAME: Final = 128
 """Characters that the protocol gives to a tool's name; a model can call fewer."""
 NEVER: Final = "never"
+
+
+def _absent(value: Any) -> bool:
+    return value is None
 
 
 def _never(sent: Any) -> Any:
@@ -130,7 +132,6 @@ class McpListing(Described):
 class McpServerSpec(OpenKeys, Described):
     """An MCP server whose tools the service lists and calls for the model, over streamable HTTP."""
 
-    documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType({RATE_LIMIT: "a number"})
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     type: Literal["mcp"] = "mcp"
@@ -149,7 +150,9 @@ class McpServerSpec(OpenKeys, Described):
     is an error."""
     require_approval: Annotated[Literal["never"], BeforeValidator(_never)] | None = None
     """Only `never`, which is also the default: no one approves a call during a rollout."""
-    listing: McpListing | None = Field(default=None, exclude_if=lambda listed: listed is None)
+    rate_limit: RateLimit | None = Field(default=None, exclude_if=_absent)
+    """Limit of requests per second (an extension)."""
+    listing: McpListing | None = Field(default=None, exclude_if=_absent)
     """The tools as the job's first run listed them; set by the service (an extension)."""
 
     @property

@@ -1,14 +1,29 @@
-"""`rate_limit`, an extra key of a tool or MCP server: the calls per second that it takes."""
+"""`rate_limit`: the calls per second that a tool, MCP server, environment or grader takes."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
 
 from app.domain.errors import InvalidRequest, refused_value
 
 KEY: Final = "rate_limit"
 _HIGHEST: Final = 1_000_000
 """A JSON integer may have more digits than a float can hold."""
+_MUST_BE: Final = "it must be a number above 0, the calls per second"
+
+
+def _is_rate(sent: Any) -> bool:
+    return isinstance(sent, int | float) and not isinstance(sent, bool) and sent > 0
+
+
+def _rate(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    if not _is_rate(sent):
+        raise PydanticCustomError("rate_limit", _MUST_BE)
+    return handler(float(min(sent, _HIGHEST)))
+
+
+RateLimit = Annotated[float, Field(gt=0), WrapValidator(_rate)]
 
 
 def sent_rate(owner: BaseModel) -> Any:
@@ -16,17 +31,13 @@ def sent_rate(owner: BaseModel) -> Any:
 
 
 def declared_rate(owner: BaseModel) -> float | None:
-    """Returns the requests per second, `None` if the key is absent or not a positive number."""
+    """Returns the rate of a tool, whose type keeps `rate_limit` as it was sent: registered and
+    stored tools may have one that was accepted by an earlier version. `None` if it limits nothing.
+    """
     rate = sent_rate(owner)
-    return float(min(rate, _HIGHEST)) if is_rate(rate) else None
-
-
-def is_rate(sent: Any) -> bool:
-    return isinstance(sent, int | float) and not isinstance(sent, bool) and sent > 0
+    return float(min(rate, _HIGHEST)) if _is_rate(rate) else None
 
 
 def rate_fault(sent: Any, param: str) -> InvalidRequest | None:
-    """Returns the error for a value that limits nothing; `None` for a rate and for null."""
-    if sent is None or is_rate(sent):
-        return None
-    return refused_value(param, "it must be a number above 0, the calls per second")
+    """Returns the error for a tool's value that limits nothing; `None` for a rate and for null."""
+    return None if sent is None or _is_rate(sent) else refused_value(param, _MUST_BE)

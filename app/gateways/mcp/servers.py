@@ -1,7 +1,6 @@
 """Turns the entry of a job's MCP server into one that can be called."""
 
 from app.domain.tools.mcp_servers import McpServerSpec
-from app.domain.tools.rates import declared_rate
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.mcp.transport import McpServer
@@ -14,7 +13,7 @@ def called_server(server: McpServerSpec, endpoints: EndpointPool, signer: CallSi
     return McpServer(
         url=server.server_url,
         headers=server.sent_headers,
-        endpoint=endpoints.endpoint(server.server_url, rate_limit=declared_rate(server)),
+        endpoint=endpoints.endpoint(server.server_url, rate_limit=server.rate_limit),
         egress=endpoints.egress,
         signer=signer,
         schemas={tool.name: tool.input_schema for tool in tools},

@@ -36,7 +36,13 @@ from app.gateways.endpoints.pool import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
 from app.gateways.mcp.argument_headers import headers_fault
 from app.gateways.mcp.results import INVALID, read_result
-from app.gateways.mcp.transport import CALL_ID, ROLLOUT_ID, EndpointTransport, McpServer
+from app.gateways.mcp.transport import (
+    CALL_ID,
+    END_TIMEOUT_S,
+    ROLLOUT_ID,
+    EndpointTransport,
+    McpServer,
+)
 
 log = structlog.get_logger()
 _T = TypeVar("_T")
@@ -45,6 +51,8 @@ _NOWHERE: Final = "http://mcp.invalid/"
 """The address that the library believes it calls; the transport has the real one."""
 _CLIENT: Final = Implementation(name="agent-rft", version="1")
 _END_LIMIT_S: Final = 10.0
+LONGEST_END_S: Final = _END_LIMIT_S + END_TIMEOUT_S
+"""A session ends within this time, whatever its server does."""
 logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 

@@ -42,7 +42,7 @@ ROLLOUT_ID: Final = "agent-rft/rollout-id"
 _FAILED: Final = -32000
 """JSON-RPC code of a request that got no usable reply; the caller reads the fault instead."""
 _NOT_OFFERED: Final = HTTPStatus.METHOD_NOT_ALLOWED
-_END_TIMEOUT_S: Final = 5.0
+END_TIMEOUT_S: Final = 5.0
 _CONNECTION_HEADERS: Final = frozenset(
     {
         "accept-encoding",
@@ -176,7 +176,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
             reply = await self._server.egress.delete(
                 self._server.url,
                 headers={**headers, "X-Rollout-Id": self._trace_id},
-                timeout_s=_END_TIMEOUT_S,
+                timeout_s=END_TIMEOUT_S,
             )
         except (EgressFailure, EndpointRefused):
             return _NOT_OFFERED

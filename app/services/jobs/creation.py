@@ -185,8 +185,8 @@ class JobCreationService:
         fault = (await asyncio.to_thread(tool_use, base)).fault
         if fault is not None:
             raise InvalidRequest(
-                f"Model {base.name} {fault}. Use another model, or a job without tools "
-                "and environment.",
+                f"Model {base.name} {fault}. Use another model, or a job without tools, "
+                "MCP servers and environment.",
                 param="model",
                 code=BASE_MODEL_UNSUPPORTED,
             )

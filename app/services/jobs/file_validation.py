@@ -102,7 +102,7 @@ class FileValidation:
                 for file_id in (job.training_file, job.validation_file)
             ]
         report = await self._inspect(tenant, job, keys)
-        fault = next((found for found in report.findings if found.severity == "error"), None)
+        fault = next((found for found in report.issues if found.severity == "error"), None)
         async with self._ports.database.tenant(tenant) as unit:
             current = await unit.jobs.lock_unvalidated(job_id)
             if current is None:

@@ -63,7 +63,7 @@ class GraderTries:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    async def findings(
+    async def issues(
         self,
         method: ReinforcementMethod,
         rows: Sequence[SampleRow],

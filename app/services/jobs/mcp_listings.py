@@ -1,6 +1,6 @@
 """Lists the MCP servers of a call that is checked, by the code of a job's first run, in less time.
 
-Owns the findings about servers that cannot be listed, tools that cannot be offered and names that
+Owns the issues about servers that cannot be listed, tools that cannot be offered and names that
 clash. The protocol library is imported on a thread by the first check: it takes a second.
 """
 
@@ -30,7 +30,7 @@ class ListedServers:
     """The answers of the servers of a call."""
 
     endpoints: tuple[EndpointCheck, ...] = ()
-    findings: tuple[PreflightIssue, ...] = ()
+    issues: tuple[PreflightIssue, ...] = ()
     functions: tuple[dict[str, Any], ...] = ()
     """The tools that the job would offer on every row."""
 
@@ -76,7 +76,7 @@ class McpListings:
                 _check(index, server, listing.faults, latency_ms)
                 for (index, server), (listing, latency_ms) in zip(servers, answers, strict=True)
             ),
-            findings=tuple(
+            issues=tuple(
                 PreflightIssue("error", fault.code, fault.message, fault.param) for fault in faults
             ),
             functions=tuple(functions_of(offered)),

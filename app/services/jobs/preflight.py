@@ -1,6 +1,6 @@
 """Checks a create call without creating a job, and returns every fault at once.
 
-Owns which checks run and in what order their findings are reported. Files are read in a process of
+Owns which checks run and in what order their issues are reported. Files are read in a process of
 their own, so that a large one costs the API no event loop. Must not know HTTP routes.
 """
 
@@ -86,35 +86,35 @@ class PreflightService:
         """Checks a create call. `new` is `None` if it cannot be read. `faults` come first in the
         report, and it has no other error about their parameters.
         """
-        findings = list(faults)
+        issues = list(faults)
         faulty = {fault.param for fault in faults if fault.severity == "error"}
-        base = base_model(body, self._base_models, findings)
-        findings += await self._unknown_start(body)
+        base = base_model(body, self._base_models, issues)
+        issues += await self._unknown_start(body)
         method = method_of(body)
-        reported = {finding.param for finding in findings}
-        findings += await asyncio.to_thread(call_faults, body, reported=reported)
-        findings += await self._missing_models(method)
+        reported = {issue.param for issue in issues}
+        issues += await asyncio.to_thread(call_faults, body, reported=reported)
+        issues += await self._missing_models(method)
         keys = [
-            await self._object_key(body, param, findings)
+            await self._object_key(body, param, issues)
             for param in ("training_file", "validation_file")
         ]
-        probed = _probed(method, findings)
+        probed = _probed(method, issues)
         listed = await self._ports.mcp.check(method)
         endpoints, (dataset, in_files) = await asyncio.gather(
             self._probe_all(probed),
             self._inspect(body, keys, base, shared_tools=listed.functions),
         )
-        findings += [*listed.findings, *in_files]
-        reported = {one.param for one in findings if one.severity == "error"} | faulty
-        findings += await self._tried(body, dataset, reported=reported)
-        findings += [finding for _, found in endpoints for finding in found]
+        issues += [*listed.issues, *in_files]
+        reported = {one.param for one in issues if one.severity == "error"} | faulty
+        issues += await self._tried(body, dataset, reported=reported)
+        issues += [issue for _, found in endpoints for issue in found]
         return PreflightReport(
             model=None if base is None else base.name,
             method=method_type(body),
             dataset=dataset,
             endpoints=(*(check for check, _ in endpoints), *listed.endpoints),
             estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
-            findings=(*faults, *_others(findings[len(faults) :], faulty=faulty)),
+            issues=(*faults, *_others(issues[len(faults) :], faulty=faulty)),
         )
 
     async def _tried(
@@ -127,7 +127,7 @@ class PreflightService:
         method = await asyncio.to_thread(readable_method, body)
         if method is None or dataset is None:
             return []
-        return await self._ports.tries.findings(method, dataset.sample_rows, reported=reported)
+        return await self._ports.tries.issues(method, dataset.sample_rows, reported=reported)
 
     async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
         """Checks a call that names a tuned model as its start."""
@@ -155,7 +155,7 @@ class PreflightService:
         return list(islice(sent, MAX_CHILDREN))
 
     async def _object_key(
-        self, body: dict[str, Any], param: str, findings: list[PreflightIssue]
+        self, body: dict[str, Any], param: str, issues: list[PreflightIssue]
     ) -> str | None:
         file_id = body.get(param)
         if not isinstance(file_id, str):
@@ -165,11 +165,11 @@ class PreflightService:
                 row = await unit.files.get(file_id)
         except NotFound:
             message = f"{param} {file_id} does not exist."
-            findings.append(PreflightIssue("error", "file_not_found", message, param))
+            issues.append(PreflightIssue("error", "file_not_found", message, param))
             return None
         if row.purpose != "fine-tune":
             message = f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'."
-            findings.append(PreflightIssue("error", "invalid_value", message, param))
+            issues.append(PreflightIssue("error", "invalid_value", message, param))
             return None
         return row.object_key
 
@@ -198,7 +198,7 @@ class PreflightService:
                 shared_tools=shared_tools,
             )
             report = await self._ports.inspections.run(self._tenant, inspect, question)
-        return report, report.findings
+        return report, report.issues
 
     async def _fetched(self, key: str | None, stack: AsyncExitStack) -> Path | None:
         if key is None:
@@ -262,21 +262,21 @@ class PreflightService:
             return pace_of(await unit.jobs.recent_usage(base.name))
 
 
-def _others(findings: Sequence[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
+def _others(issues: Sequence[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
     """Leaves out errors about parameters that have one already; those of rows name a line."""
     return [
-        finding
-        for finding in findings
-        if finding.severity == "warning" or finding.line is not None or finding.param not in faulty
+        issue
+        for issue in issues
+        if issue.severity == "warning" or issue.line is not None or issue.param not in faulty
     ]
 
 
-def _probed(method: dict[str, Any], findings: list[PreflightIssue]) -> list[CalledAddress]:
-    """Returns the first addresses of the call; that there are more becomes a finding."""
+def _probed(method: dict[str, Any], issues: list[PreflightIssue]) -> list[CalledAddress]:
+    """Returns the first addresses of the call; that there are more becomes an issue."""
     addresses = called_addresses(method)
     if len(addresses) > MAX_ADDRESSES:
         message = f"Only the first {MAX_ADDRESSES} addresses were probed."
-        findings.append(
+        issues.append(
             PreflightIssue("warning", "endpoints_not_probed", message, "method.reinforcement")
         )
     return addresses[:MAX_ADDRESSES]

@@ -74,9 +74,9 @@ def _faults(files: dict[CurriculumPart, ReadFile], overlap: Overlap) -> list[Pre
     """Returns the faults of rows, at most 100 over both files, then what is true of a file as a
     whole.
     """
-    found = [finding for file in files.values() for finding in file.findings]
-    in_rows = [finding for finding in found if finding.line is not None][:MAX_FAULTS]
-    of_files = [finding for finding in found if finding.line is None]
+    found = [issue for file in files.values() for issue in file.issues]
+    in_rows = [issue for issue in found if issue.line is not None][:MAX_FAULTS]
+    of_files = [issue for issue in found if issue.line is None]
     if overlap.rows:
         of_files.append(
             PreflightIssue("warning", OVERLAPPING_ROWS, overlap.warning, "validation_file")

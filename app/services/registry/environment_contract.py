@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from standardwebhooks import Webhook
-
 from app.domain.environments.contract import EnvironmentPlan, EpisodeCall
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.http_status import is_success
@@ -33,10 +31,11 @@ from app.gateways.endpoints.environment_calls import (
     step_body,
 )
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool
-from app.gateways.endpoints.signing import CallSigner, signing_secret
-from app.services.registry.tool_contract import Exchange, RecordingEgress
+from app.gateways.endpoints.signing import CallSigner
+from app.services.registry.contract_tests import Exchange, recorded, shown, signature_check
 
-_SHOWN: Final = 2_000
+_READ: Final = 8_000
+"""Bytes of an answer that are decoded: enough for the text that is shown."""
 _TEXT: Final = "This is a test."
 _PROMPT: Final = ({"role": "user", "content": _TEXT},)
 """The messages of a test whose task has none."""
@@ -63,7 +62,7 @@ class EnvironmentTest:
         call_timeout_s: float,
     ) -> None:
         self.exchanges = list[EpisodeCall]()
-        self._egress = RecordingEgress(egress, Webhook(signing_secret(secret_keys[0], project_id)))
+        self._egress = recorded(egress, secret_keys[0], project_id)
         self._environment = environment
         self._plan = plan
         self._signer = CallSigner(*secret_keys, project_id=project_id)
@@ -72,14 +71,18 @@ class EnvironmentTest:
 
     async def run(self) -> list[Check]:
         """Returns every check, those that could not be made as `skipped`."""
+        checks = await self._played()
+        return [*checks, signature_check(self._egress.exchanges)]
+
+    async def _played(self) -> list[Check]:
         before = self._plan.task.get("messages", list(_PROMPT))
         body = reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
         try:
             begun = await self._ask("reset", self._call(body), partial(read_reset, before=before))
         except _NoAnswer as fault:
             skipped = [Check(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
-            return [Check("reset", "failed", str(fault)), *skipped, self._signature()]
-        return [_reset_check(begun), *await self._episode(begun), self._signature()]
+            return [Check("reset", "failed", str(fault)), *skipped]
+        return [_reset_check(begun), *await self._episode(begun)]
 
     async def _episode(self, begun: ResetAnswer) -> list[Check]:
         calls = list(self._calls(begun))
@@ -175,20 +178,9 @@ class EnvironmentTest:
             )
         )
 
-    def _signature(self) -> Check:
-        """Verifies the signature of the sent bytes as the customer would."""
-        sent = self._egress.exchanges
-        if not sent:
-            return Check("signature", "skipped", "Nothing was sent.")
-        if not all(exchange.signed for exchange in sent):
-            return Check("signature", "failed", "A request's signature does not verify.")
-        text = "Every request was signed; GET /v1/signing_secret has the secret to verify with."
-        return Check("signature", "passed", text)
-
 
 def _text_of(body: bytes) -> str:
-    text = storable(body[: 4 * _SHOWN].decode(errors="replace"))
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return shown(storable(body[:_READ].decode(errors="replace")))
 
 
 def _reset_check(begun: ResetAnswer) -> Check:

@@ -1,14 +1,14 @@
 """A contract test of an MCP server: what a job would list, and one of its tools called.
 
-Owns which checks are made and how each answer is rated. Promises: at most a minute, no retries that
-would hide a fault, and no call of a tool that was not named, since it may change something. Must
-not know rows or rollouts.
+Owns which checks are made and how each answer is rated. Promises: at most a minute, the look-up of
+the address and the end of the session included, no retries that would hide a fault, and no call of
+a tool that was not named, since it may change something. Must not know rows or rollouts.
 """
 
 import asyncio
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Final
@@ -32,13 +32,13 @@ from app.gateways.endpoints.pool import EndpointFault, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.services.models.judge_models import JudgeModels
 from app.services.project_slots import ProjectSlots
+from app.services.registry.contract_tests import CALL_TIMEOUT_S, TIME_OVER, Deadline, shown
 from app.services.registry.definition_check import check_definition
-from app.services.registry.tool_checks import CALL_TIMEOUT_S
 from app.settings.egress import EgressSettings
 
 PARAM: Final = "server"
 _LISTING_LIMIT_S: Final = 20.0
-_SHOWN: Final = 2_000
+_TIME_OVER: Final = Check("call", "skipped", TIME_OVER)
 
 
 @dataclass(slots=True)
@@ -57,6 +57,7 @@ class McpContractService:
         limits: EgressSettings,
         slots: ProjectSlots,
         project_id: str,
+        deadline: Callable[[], Deadline] = Deadline,
     ) -> None:
         self._egress = egress
         self._models = models
@@ -64,18 +65,20 @@ class McpContractService:
         self._limits = limits
         self._slots = slots
         self._project_id = project_id
+        self._deadline = deadline
 
     async def test(self, server: McpServerSpec, plan: McpCallPlan) -> McpReport:
         """Lists the server and calls the named tool twice. Raises `InvalidRequest` for an entry
         that a job may not have, `RateLimited` while other tests of the project run.
         """
+        deadline = self._deadline()
         for fault in (*server_faults(server, PARAM), *_unknown(server)):
             raise fault
         await check_definition(server, PARAM, egress=self._egress, models=self._models)
         await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
         created_at, started = int(time.time()), time.monotonic()
         with self._slots.taken(self._project_id):
-            found = await self._checked(server, plan)
+            found = await self._checked(server, plan, deadline)
         listing = found.listing
         return McpReport(
             server_label=server.server_label,
@@ -87,7 +90,9 @@ class McpContractService:
             checks=tuple(found.checks),
         )
 
-    async def _checked(self, server: McpServerSpec, plan: McpCallPlan) -> _Found:
+    async def _checked(
+        self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline
+    ) -> _Found:
         from app.gateways.mcp.job_listing import UNAVAILABLE, listed  # noqa: PLC0415 - its library takes a second
 
         found = _Found()
@@ -111,14 +116,16 @@ class McpContractService:
             ),
             _tools(len(chosen), [fault.message for fault in faults]),
             _session(keeps=listing.keeps_session),
-            await self._call(server.model_copy(update={"listing": listing.listing}), plan),
+            await self._call(
+                server.model_copy(update={"listing": listing.listing}), plan, deadline
+            ),
         ]
         return found
 
-    async def _call(self, server: McpServerSpec, plan: McpCallPlan) -> Check:
+    async def _call(self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline) -> Check:
         """Calls the named tool twice with one id, as a retry would."""
         from app.gateways.mcp.servers import called_server  # noqa: PLC0415 - its library takes a second
-        from app.gateways.mcp.session import McpCall, McpSession  # noqa: PLC0415 - as above
+        from app.gateways.mcp.session import LONGEST_END_S, McpCall, McpSession  # noqa: PLC0415 - as above
 
         if plan.tool is None:
             return Check("call", "skipped", "Name a tool with 'tool' to have it called.")
@@ -129,6 +136,9 @@ class McpContractService:
         arguments = plan.arguments
         if arguments is None:
             arguments = sample_arguments(tool.input_schema)
+        remaining_s = deadline.remaining_s - LONGEST_END_S
+        if remaining_s <= 0:
+            return _TIME_OVER
         call = McpCall(tool.name, json.dumps(arguments), new_id("call_"))
         session = McpSession(
             called_server(server, self._endpoints(), self._signer),
@@ -136,8 +146,11 @@ class McpContractService:
             protocol_version=server.listing.protocol_version,
         )
         try:
-            first = await session.call(call)
-            second = await session.call(call)
+            async with asyncio.timeout(remaining_s):
+                first = await session.call(call)
+                second = await session.call(call)
+        except TimeoutError:
+            return Check("call", "failed", f"No usable answer: {_LATE}", {"kind": "timeout"})
         except EndpointFault as fault:
             text = f"No usable answer: {fault.message}. In training this discards the rollout."
             return Check("call", "failed", text, {"kind": fault.kind.value})
@@ -158,6 +171,7 @@ def _unknown(server: McpServerSpec) -> Iterator[InvalidRequest]:
             yield fault
 
 
+_LATE: Final = "the time of the test was over. In training a call may take longer."
 _NOT_LISTED: Final = "The tools could not be listed."
 
 
@@ -178,11 +192,11 @@ def _session(*, keeps: bool) -> Check:
 
 
 def _called(first: ToolOutcome, second: ToolOutcome) -> Check:
-    data = {"model_sees": first.output[:_SHOWN], "error": first.error}
+    data = {"model_sees": shown(first.output), "error": first.error}
     if first.error is not None:
         text = "The tool reported an error for these arguments; send some that it accepts."
         return Check("call", "warned", text, data)
     if second.output != first.output:
         text = "The same call got two different outputs: a retry would be run again."
-        return Check("call", "warned", text, {**data, "again": second.output[:_SHOWN]})
+        return Check("call", "warned", text, {**data, "again": shown(second.output)})
     return Check("call", "passed", "The same call got the same text twice.", data)

@@ -1,14 +1,11 @@
 """The checks of a contract test, in their order, each within the time that is left."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
 
 from app.domain.tools.contract import Check
+from app.services.registry.contract_tests import TIME_OVER, signature_check
 from app.services.registry.tool_contract import ContractTest
 from app.services.registry.tool_latency import latency
-
-CALL_TIMEOUT_S: Final = 10.0
-"""Timeout of one call; training waits longer, a test must end."""
 
 
 async def run_checks(test: ContractTest) -> list[Check]:
@@ -25,8 +22,8 @@ async def run_checks(test: ContractTest) -> list[Check]:
         if not alive:
             checks.append(Check(name, "skipped", "The first call had no answer."))
         elif test.remaining_s < 1:
-            checks.append(Check(name, "skipped", "The time of the test was over."))
+            checks.append(Check(name, "skipped", TIME_OVER))
         else:
             checks.append(await ask())
     checks.append(await test.large_request())
-    return [*checks, test.large_reply(), test.signature()]
+    return [*checks, test.large_reply(), signature_check(test.egress.exchanges)]

@@ -6,19 +6,14 @@ rows or rollouts.
 """
 
 import json
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, assert_never
 
-from standardwebhooks import Webhook, WebhookVerificationError
-
 from app.domain.ids import new_id, random_text
-from app.domain.tools.contract import MAX_TEST_S, CallPlan, Check
+from app.domain.tools.contract import CallPlan, Check
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.sample_arguments import sample_arguments
 from app.domain.tools.tools import ToolSpec
-from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
+from app.gateways.egress.egress import Egress, EgressReply, FailureKind
 from app.gateways.endpoints.pool import (
     MAX_REQUEST_BYTES,
     Endpoint,
@@ -26,71 +21,11 @@ from app.gateways.endpoints.pool import (
     EndpointPool,
     FaultKind,
 )
-from app.gateways.endpoints.signing import CallSigner, signing_secret
+from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import ToolCall, call_tool
+from app.services.registry.contract_tests import Deadline, recorded, shown
 
-_SHOWN: Final = 2_000
-_HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "Idempotency-Key")
 _GONE: Final = frozenset({FaultKind.UNREACHABLE, FaultKind.TIMEOUT, FaultKind.REFUSED})
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """Record of one HTTP request, without bodies, which could be 2 MB for each of 200 calls."""
-
-    signed: bool
-    """The signature verifies as the customer would check it."""
-    reply_bytes: int | None
-    failure: FailureKind | None
-
-
-@dataclass(slots=True)
-class RecordingEgress:
-    """Passes calls on and keeps what the checks need of what was sent and answered."""
-
-    inner: Egress
-    verifier: Webhook
-    exchanges: list[Exchange] = field(default_factory=list)
-    last_reply: EgressReply | None = None
-
-    async def check_url(self, url: str) -> None:
-        await self.inner.check_url(url)
-
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        signed = self._is_signed(headers, body)
-        try:
-            reply = await self.inner.post(url, headers=headers, body=body, timeout_s=timeout_s)
-        except EgressFailure as failure:
-            self.exchanges.append(Exchange(signed, None, failure.kind))
-            raise
-        self.exchanges.append(Exchange(signed, len(reply.body), None))
-        self.last_reply = reply
-        return reply
-
-    def _is_signed(self, headers: Mapping[str, str], body: bytes) -> bool:
-        try:
-            self.verifier.verify(body, dict(headers))
-        except WebhookVerificationError:
-            return False
-        return True
-
-    async def notify(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        return await self.inner.notify(url, headers=headers, body=body, timeout_s=timeout_s)
-
-    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        return await self.inner.probe(url, headers=headers, timeout_s=timeout_s)
-
-    async def delete(
-        self, url: str, *, headers: Mapping[str, str], timeout_s: float
-    ) -> EgressReply:
-        return await self.inner.delete(url, headers=headers, timeout_s=timeout_s)
-
-    async def aclose(self) -> None:
-        await self.inner.aclose()
 
 
 class ContractTest:
@@ -107,11 +42,11 @@ class ContractTest:
         call_timeout_s: float,
     ) -> None:
         self.call_timeout_s = call_timeout_s
-        self.egress = RecordingEgress(egress, Webhook(signing_secret(secret_keys[0], project_id)))
+        self.egress = recorded(egress, secret_keys[0], project_id)
         self.plan = plan
         self.tool = tool
         self._signer = CallSigner(*secret_keys, project_id=project_id)
-        self._ends_at = time.monotonic() + MAX_TEST_S
+        self._deadline = Deadline()
         sent = plan.arguments
         if sent is None:
             sent = sample_arguments((tool.model_extra or {}).get("parameters"))
@@ -119,7 +54,7 @@ class ContractTest:
 
     @property
     def remaining_s(self) -> float:
-        return max(0.0, self._ends_at - time.monotonic())
+        return self._deadline.remaining_s
 
     def endpoint(self) -> Endpoint:
         """Returns the endpoint with a breaker of its own, so that no check is spoilt by the one
@@ -209,7 +144,7 @@ class ContractTest:
                     outputs.append(outcome.output)
                 case _:
                     assert_never(result)
-        data = {"outputs": [_cut(output) for output in outputs]}
+        data = {"outputs": [shown(output) for output in outputs]}
         if outputs[0] != outputs[1]:
             text = (
                 "The same call_id and Idempotency-Key got two different outputs: a retry would be "
@@ -248,23 +183,9 @@ class ContractTest:
             return Check("reply_over_1mb", "warned", text, data)
         return Check("reply_over_1mb", "passed", "No reply was larger than 1 MB.", data)
 
-    def signature(self) -> Check:
-        """Verifies the signature of the sent bytes as the customer would."""
-        if not self.egress.exchanges:
-            return Check("signature", "skipped", "Nothing was sent.")
-        if not all(exchange.signed for exchange in self.egress.exchanges):
-            return Check("signature", "failed", "A request's signature does not verify.")
-        data = {"headers": list(_HEADERS), "requests": len(self.egress.exchanges)}
-        text = "Every request was signed; GET /v1/signing_secret has the secret to verify with."
-        return Check("signature", "passed", text, data)
-
 
 def _seen(outcome: ToolOutcome) -> dict[str, Any]:
-    return {"model_sees": _cut(outcome.output), "error": outcome.error}
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return {"model_sees": shown(outcome.output), "error": outcome.error}
 
 
 def _mistake_check(check: str, outcome: ToolOutcome) -> Check:

@@ -16,9 +16,10 @@ from app.domain.tools.tools import ToolSpec
 from app.domain.unknown_keys import UnreadKey
 from app.services.models.judge_models import JudgeModels
 from app.services.project_slots import ProjectSlots
+from app.services.registry.contract_tests import CALL_TIMEOUT_S
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
-from app.services.registry.tool_checks import CALL_TIMEOUT_S, run_checks
+from app.services.registry.tool_checks import run_checks
 from app.services.registry.tool_contract import ContractTest
 from app.store.database import Database
 

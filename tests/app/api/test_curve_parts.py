@@ -1,10 +1,14 @@
 """Curves of tools, graders and components that the job does not have are refused, not empty."""
 
+import re
 from typing import Any
 
 import psycopg
 import pytest
 
+from app.domain.errors import InvalidRequest
+from app.domain.jobs.curve_parts import check_parts
+from app.domain.methods.stored import stored_method
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
 
@@ -96,3 +100,27 @@ async def test_a_job_without_tools_and_children_says_so(api: Api, body: dict[str
         reply = await api.call("GET", f"{JOBS}/{job}/metrics", params={"names": name})
         assert reply.status_code == 400
         assert reply.json()["error"]["message"].endswith(said)
+
+
+LISTED = {"server_label": "a", "listing": {"tools": [{"name": "lookup"}]}}
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({"mcp_servers": [LISTED]}, "The job has the tools 'lookup'."),
+        ({"mcp_servers": [LISTED, {"server_label": "b"}]}, None),
+        ({"environment": {"type": "http"}}, None),
+        ({"environment": {"type": "arithmetic"}}, "The job has no tools."),
+    ],
+)
+def test_tools_that_a_server_or_environment_may_still_offer_are_not_refused(
+    options: dict[str, Any], refused: str | None
+) -> None:
+    method = stored_method({"type": "reinforcement", "reinforcement": {"grader": CHECK, **options}})
+    check_parts(["tool/lookup/errors"] if "mcp_servers" in options else [], method, ())
+    if refused is None:
+        check_parts(["tool/other/errors"], method, ())
+        return
+    with pytest.raises(InvalidRequest, match=re.escape(refused)):
+        check_parts(["tool/other/errors"], method, ())

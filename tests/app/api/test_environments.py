@@ -16,6 +16,7 @@ from app.domain.environments.environments import (
 )
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
+from tests.support.api.refused_jobs import refused_job
 from tests.support.stack import Database
 
 PARAM = "method.reinforcement.environment"
@@ -47,14 +48,6 @@ async def created(api: Api, body: dict[str, Any]) -> dict[str, Any]:
     assert reply.status_code == 200, reply.text
     job: dict[str, Any] = reply.json()
     return job
-
-
-async def refused(api: Api, body: dict[str, Any]) -> tuple[str, str, str]:
-    """Returns param, code and message."""
-    reply = await api.call("POST", JOBS, json=body)
-    assert reply.status_code == 400, reply.text
-    error = reply.json()["error"]
-    return error["param"], error["code"], error["message"]
 
 
 async def rows_of(api: Api, file_id: str) -> list[dict[str, Any]]:
@@ -126,7 +119,7 @@ async def test_files_beside_an_environment_are_refused(
     api: Api, files: tuple[str, str], name: str
 ) -> None:
     body = {**call({"type": "arithmetic"}), name: files[0]}
-    param, code, message = await refused(api, body)
+    param, code, message = await refused_job(api, body)
     assert (param, code) == (name, "invalid_value")
     assert PARAM in message
 
@@ -136,10 +129,10 @@ async def test_a_job_without_files_and_environment_is_refused(
 ) -> None:
     grader = body["method"]["reinforcement"]["grader"]
     sent = call(None, grader=grader)
-    assert (await refused(api, sent))[:2] == ("training_file", "missing_required_parameter")
+    assert (await refused_job(api, sent))[:2] == ("training_file", "missing_required_parameter")
     method = {"type": "reinforcement", "reinforcement": {}}
     sent = {**body, "method": method}
-    param, code, _ = await refused(api, sent)
+    param, code, _ = await refused_job(api, sent)
     assert (param, code) == ("method.reinforcement.grader", "missing_required_parameter")
 
 
@@ -169,7 +162,7 @@ async def test_a_job_without_files_and_environment_is_refused(
 async def test_a_wrong_environment_is_refused_with_its_place(
     api: Api, environment: Any, place: str, code: str, part: str
 ) -> None:
-    param, found, message = await refused(api, call(environment))
+    param, found, message = await refused_job(api, call(environment))
     assert (param, found) == (f"{PARAM}.{place}" if place else PARAM, code)
     assert part in message
     assert await file_count(api) == 0
@@ -190,18 +183,18 @@ async def test_problems_of_a_file_are_used_once_each(api: Api) -> None:
     )
     assert all(int(row["answer"]) == int(row["question"].split()[2]) + 1 for row in training)
     too_many = call({"type": "gsm8k", "file": file_id, **COUNTS, "training_tasks": 21})
-    assert (await refused(api, too_many))[:2] == (f"{PARAM}.training_tasks", "too_few_problems")
+    assert (await refused_job(api, too_many))[:2] == (f"{PARAM}.training_tasks", "too_few_problems")
 
 
 async def test_a_file_without_problems_and_one_of_others_are_refused(api: Api) -> None:
     lines = b'{"question": "a", "answer": "#### 1"}\n{"question": "b", "answer": "2"}\n'
     file_id = (await api.upload(lines)).json()["id"]
     sent = call({"type": "gsm8k", "file": file_id})
-    param, code, message = await refused(api, sent)
+    param, code, message = await refused_job(api, sent)
     assert (param, code) == (f"{PARAM}.file", "invalid_environment_file")
     assert "Line 2" in message
     foreign = (await api.upload(lines, key=api.other_key)).json()["id"]
-    param, code, message = await refused(api, call({"type": "gsm8k", "file": foreign}))
+    param, code, message = await refused_job(api, call({"type": "gsm8k", "file": foreign}))
     assert (param, code) == (f"{PARAM}.file", "file_not_found")
     assert foreign in message
 
@@ -213,7 +206,7 @@ async def test_a_file_without_problems_and_one_of_others_are_refused(api: Api) -
         ({"model": "nobody"}, "model", "model_not_found"),
     ],
 )
-async def test_a_judge_that_is_not_there_is_one_finding_where_it_was_sent(
+async def test_a_judge_that_is_not_there_is_one_issue_where_it_was_sent(
     api: Api, judge: dict[str, Any], place: str, code: str
 ) -> None:
     body = call({"type": "llm_judge", **judge, **COUNTS})
@@ -280,7 +273,7 @@ async def test_one_mistake_is_one_error(
     report = (await api.call("POST", f"{JOBS}/validate", json=call(environment))).json()
     (fault,) = report["errors"]
     assert (fault["param"], part in fault["message"]) == (f"{PARAM}.{place}", True), fault
-    assert (await refused(api, call(environment)))[0] == fault["param"]
+    assert (await refused_job(api, call(environment)))[0] == fault["param"]
 
 
 async def test_every_unknown_option_is_named_and_nulls_are_spared(api: Api) -> None:

@@ -1,19 +1,15 @@
 import asyncio
 import resource
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.api.application import Api
 from tests.support.stack import Database
+from tests.support.stored_objects import stored_files
 
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
 CAP = 512 * 1024 * 1024
-
-
-def kept_below(database: Database) -> list[Path]:
-    return [path for path in database.settings.objects_dir.rglob("*") if path.is_file()]
 
 
 def form(*parts: tuple[str, bytes]) -> dict[str, Any]:
@@ -39,14 +35,14 @@ async def test_a_file_is_stored_listed_read_and_deleted(api: Api, database: Data
     assert content.headers["content-disposition"] == "attachment; filename*=UTF-8''rows.jsonl"
     listed = (await api.call("GET", "/v1/files")).json()
     assert ([f["id"] for f in listed["data"]], listed["has_more"]) == ([file["id"]], False)
-    assert [kept.read_bytes() for kept in kept_below(database)] == [ROW * 3]
+    assert [kept.read_bytes() for kept in stored_files(database)] == [ROW * 3]
     for call, suffix in (("GET", ""), ("GET", "/content"), ("DELETE", "")):
         foreign = await api.call(call, path + suffix, key=api.other_key)
         assert foreign.status_code == 404
     deleted = await api.call("DELETE", path)
     assert deleted.json() == {"id": file["id"], "object": "file", "deleted": True}
     assert (await api.call("GET", path)).status_code == 404
-    assert kept_below(database) == []
+    assert stored_files(database) == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +74,7 @@ async def test_what_is_not_jsonl_is_refused_with_its_line(
     assert hint in reply.json()["error"]["message"]
     assert reply.json()["error"]["param"] == "file"
     assert (await api.call("GET", "/v1/files")).json()["data"] == []
-    assert kept_below(database) == []
+    assert stored_files(database) == []
 
 
 async def test_the_row_past_the_limit_is_refused_with_its_line(api: Api) -> None:
@@ -165,7 +161,7 @@ async def test_a_client_file_name_is_a_plain_name_and_never_a_path(
     sent = form((f'name="file"; {head}', ROW), ('name="purpose"', b"fine-tune"))
     file = (await api.call("POST", "/v1/files", **sent)).json()
     assert file["filename"] == stored
-    assert [path.name for path in kept_below(database)] == [file["id"]]
+    assert [path.name for path in stored_files(database)] == [file["id"]]
 
 
 @pytest.mark.parametrize("charset", ["undefined", "punycode", "a\x00b", "utf-16", "no-such"])
@@ -196,7 +192,7 @@ async def test_the_cap_is_exact_and_one_byte_more_is_413(api: Api, database: Dat
     assert (full.status_code, full.json()["bytes"]) == (200, CAP)
     over = await send(CAP + 1)
     assert (over.status_code, over.json()["error"]["code"]) == (413, "request_too_large")
-    assert [path.name for path in kept_below(database)] == [full.json()["id"]]
+    assert [path.name for path in stored_files(database)] == [full.json()["id"]]
 
 
 async def test_a_full_disk_leaves_nothing_and_asks_to_wait(api: Api, database: Database) -> None:
@@ -207,7 +203,7 @@ async def test_a_full_disk_leaves_nothing_and_asks_to_wait(api: Api, database: D
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert (reply.status_code, reply.headers["retry-after"]) == (503, "2")
-    assert kept_below(database) == []
+    assert stored_files(database) == []
     assert (await api.call("GET", "/v1/files")).json()["data"] == []
     assert (await api.upload(ROW)).status_code == 200
 

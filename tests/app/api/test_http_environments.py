@@ -19,6 +19,7 @@ from tests.support.api.environments import (
     statuses,
 )
 from tests.support.api.job_calls import JOBS
+from tests.support.api.refused_jobs import refused_job
 from tests.support.endpoints import Received, Reply
 from tests.support.stack import Database
 
@@ -42,13 +43,6 @@ def with_method(body: Json, **changes: Any) -> Json:
     method = body["method"]["reinforcement"]
     inner = {key: value for key, value in {**method, **changes}.items() if value is not None}
     return {**body, "method": {"type": "reinforcement", "reinforcement": inner}}
-
-
-async def refusal(api: Api, body: Json) -> tuple[str, str, str]:
-    reply = await api.call("POST", JOBS, json=body)
-    assert reply.status_code == 400, reply.text
-    error = reply.json()["error"]
-    return error["param"], error["code"], error["message"]
 
 
 async def test_a_job_is_graded_by_its_environment(api: Api, body: Json) -> None:
@@ -127,7 +121,7 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
 async def test_a_wrong_call_is_refused_with_its_place(
     api: Api, body: Json, changes: Json, place: str, code: str, part: str
 ) -> None:
-    param, found, message = await refusal(api, with_method(body, **changes))
+    param, found, message = await refused_job(api, with_method(body, **changes))
     assert (param, found) == (f"method.reinforcement.{place}", code)
     assert part in message
 
@@ -135,7 +129,7 @@ async def test_a_wrong_call_is_refused_with_its_place(
 async def test_the_rows_come_from_files(api: Api, body: Json) -> None:
     for name in ("training_file", "validation_file"):
         sent = {key: value for key, value in body.items() if key != name}
-        assert (await refusal(api, sent))[:2] == (name, "missing_required_parameter")
+        assert (await refused_job(api, sent))[:2] == (name, "missing_required_parameter")
 
 
 async def test_an_eval_has_no_environment(api: Api) -> None:
@@ -188,7 +182,7 @@ async def test_a_registered_environment_is_used_by_its_id(api: Api, body: Json) 
         assert shown["grader"]["type"] == "environment"
     deleted = await api.call("DELETE", f"{REGISTRY}/{made['id']}")
     assert deleted.json() == {"id": made["id"], "object": "environment", "deleted": True}
-    assert (await refusal(api, sent))[:2] == (f"{PARAM}.id", "environment_not_found")
+    assert (await refused_job(api, sent))[:2] == (f"{PARAM}.id", "environment_not_found")
 
 
 def blocks(kind: str) -> list[Json]:

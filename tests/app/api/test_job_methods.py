@@ -261,9 +261,10 @@ async def test_list_traps(api: Api, body: dict[str, Any]) -> None:
         page = (await api.call("GET", JOBS, params=params)).json()
         assert ([job["id"] for job in page["data"]], page["has_more"]) == (wanted, False)
     unknown = await api.call("GET", JOBS, params={"after": "ftjob-unknown"})
-    assert unknown.status_code in (400, 404)
+    assert (unknown.status_code, unknown.json()["error"]["param"]) == (400, "after")
     foreign = await api.call("GET", JOBS, params={"after": tagged["id"]}, key=api.other_key)
-    assert foreign.status_code == unknown.status_code
+    expected = unknown.json()["error"]["message"].replace("ftjob-unknown", tagged["id"])
+    assert (foreign.status_code, foreign.json()["error"]["message"]) == (400, expected)
     for limit in (0, 101, "x"):
         reply = await api.call("GET", JOBS, params={"limit": limit})
         assert (reply.status_code, reply.json()["error"]["param"]) == (400, "limit")

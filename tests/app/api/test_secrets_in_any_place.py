@@ -218,7 +218,7 @@ async def test_a_secret_in_a_wild_place_is_nowhere_in_clear(
     name: str,
     query: str,
 ) -> None:
-    """Whatever is accepted is stored and echoed without the canary; the rest is a plain 400."""
+    """A call that is accepted is stored and echoed without the canary; any other gets a 400."""
     url = server.url("/v1")
     judge = {"type": "score_model", "model": "m", "input": copy.deepcopy(PROMPT),
              "base_url": url, "headers": {"Authorization": CANARY}}  # fmt: skip

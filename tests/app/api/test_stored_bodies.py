@@ -50,7 +50,7 @@ MADE: Final = {
     "rollouts.trace",
     "webhook_endpoints.subscribed_at",
 }
-"""Written by the service: results of work, or a customer's rows and answers."""
+"""Columns that the service writes: results of work, or a customer's rows and answers."""
 SCHEMA: Final = {"type": "custom", "item_schema": {"type": "object"}}
 CRITERION: Final = {"type": "endpoint", "url": ENDPOINT}
 RUN: Final[dict[str, Any]] = {

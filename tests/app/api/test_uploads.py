@@ -1,6 +1,5 @@
 import asyncio
 import hashlib
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -8,13 +7,10 @@ import pytest
 
 from tests.support.api.application import Api
 from tests.support.stack import Database
+from tests.support.stored_objects import stored_files
 
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
 UPLOADS = "/v1/uploads"
-
-
-def kept_below(database: Database) -> list[Path]:
-    return [path for path in database.settings.objects_dir.rglob("*") if path.is_file()]
 
 
 async def created(api: Api, size: int, **changes: Any) -> str:
@@ -67,7 +63,7 @@ async def test_parts_sent_at_once_are_joined_in_the_order_named(
     )
     assert file["expires_at"] == file["created_at"] + 3600
     assert (await api.call("GET", f"/v1/files/{file['id']}/content")).content == whole
-    assert [path.name for path in kept_below(database)] == [file["id"]]
+    assert [path.name for path in stored_files(database)] == [file["id"]]
     # A repeated call gets the same answer; a call with other parts is refused.
     assert (await complete(api, upload["id"], ids[:3])).json() == done.json()
     assert (await complete(api, upload["id"], ids[1::-1])).status_code == 400
@@ -94,7 +90,7 @@ async def test_a_wrong_completion_changes_nothing(api: Api, database: Database) 
         reply = await api.call("POST", f"{UPLOADS}/{upload}/complete", json=malformed)
         assert reply.status_code == 400
     assert (await api.call("GET", "/v1/files")).json()["data"] == []
-    assert {path.name for path in kept_below(database)} == {first, second, foreign}
+    assert {path.name for path in stored_files(database)} == {first, second, foreign}
     assert (await complete(api, upload, [second, first])).status_code == 200
 
 
@@ -104,7 +100,7 @@ async def test_joined_parts_must_be_jsonl_too(api: Api, database: Database) -> N
     reply = await complete(api, upload, ids)
     assert reply.status_code == 400
     assert "Line 2 is not a dictionary" in reply.json()["error"]["message"]
-    assert {path.name for path in kept_below(database)} == set(ids)
+    assert {path.name for path in stored_files(database)} == set(ids)
     free = await created(api, 2, purpose="user_data")
     assert (await complete(api, free, [await part(api, free, b"\x00\xff")])).status_code == 200
 
@@ -118,7 +114,7 @@ async def test_the_same_completion_sent_twice_at_once_makes_one_file(
     assert {reply.status_code for reply in replies} == {200}
     assert len({reply.json()["file"]["id"] for reply in replies}) == 1
     assert len((await api.call("GET", "/v1/files")).json()["data"]) == 1
-    assert len(kept_below(database)) == 1
+    assert len(stored_files(database)) == 1
 
 
 async def test_an_upload_that_ended_takes_nothing_more(api: Api, database: Database) -> None:
@@ -128,7 +124,7 @@ async def test_an_upload_that_ended_takes_nothing_more(api: Api, database: Datab
     assert (reply["status"], reply["file"]) == ("cancelled", None)
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         connection.execute("UPDATE uploads SET expires_at = now() WHERE id = %s", [expired])
-    assert [path.name for path in kept_below(database)] == [parts[expired]]
+    assert [path.name for path in stored_files(database)] == [parts[expired]]
     for upload, state in ((cancelled, "cancelled"), (expired, "expired")):
         add = await api.call("POST", f"{UPLOADS}/{upload}/parts", files={"data": ROW})
         join = await complete(api, upload, [parts[upload]])
@@ -182,4 +178,4 @@ async def test_a_part_holds_64_mib_and_not_a_byte_more(api: Api, database: Datab
     assert (over.status_code, over.json()["error"]["code"]) == (413, "request_too_large")
     wrong = await api.call("POST", f"{UPLOADS}/{upload}/parts", files={"file": b"x"})
     assert (wrong.status_code, wrong.json()["error"]["param"]) == (400, "data")
-    assert [path.name for path in kept_below(database)] == [kept]
+    assert [path.name for path in stored_files(database)] == [kept]

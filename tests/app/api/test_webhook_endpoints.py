@@ -10,22 +10,13 @@ from openai import OpenAI
 
 from app.domain.events.webhooks import MAX_ENDPOINTS
 from tests.support.api.application import ENDPOINT, Api, running
+from tests.support.api.webhook_endpoints import DONE, NEW, PATH, execute, made_endpoint
 from tests.support.endpoints import Reply, endpoint
 from tests.support.stack import Database
 
-PATH = "/v1/webhook_endpoints"
-DONE = "fine_tuning.job.succeeded"
-NEW = {"name": "ci", "url": f"{ENDPOINT}/hook", "event_types": [DONE]}
-
-
-async def make(api: Api, **changes: Any) -> Any:
-    reply = await api.call("POST", PATH, json={**NEW, **changes})
-    assert reply.status_code == 200, reply.text
-    return reply.json()
-
 
 async def test_a_new_endpoint_shows_its_secret_this_once(api: Api) -> None:
-    made = await make(api, event_types=[DONE, DONE])
+    made = await made_endpoint(api, event_types=[DONE, DONE])
     secret = made.pop("signing_secret")
     assert len(base64.b64decode(secret.removeprefix("whsec_"))) == 33
     assert made == {
@@ -86,7 +77,7 @@ async def test_what_cannot_be_is_refused_by_name(
 ) -> None:
     reply = await api.call("POST", PATH, json={**NEW, **changes})
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, param)
-    made = await make(api)
+    made = await made_endpoint(api)
     reply = await api.call("POST", f"{PATH}/{made['id']}", json=changes)
     if changes == {"name": None}:
         assert (reply.status_code, reply.json()["name"]) == (200, "ci")
@@ -95,9 +86,9 @@ async def test_what_cannot_be_is_refused_by_name(
 
 
 async def test_an_update_changes_what_it_names(api: Api, database: Database) -> None:
-    made = await make(api)
+    made = await made_endpoint(api)
     place = f"{PATH}/{made['id']}"
-    _execute(database, "UPDATE webhook_endpoints SET updated_at = now() - interval '1 hour'")
+    execute(database, "UPDATE webhook_endpoints SET updated_at = now() - interval '1 hour'")
     same = (await api.call("POST", place, json={"name": "ci"})).json()
     assert same["updated_at"] < made["updated_at"]
     changed = (await api.call("POST", place, json={"name": "other"})).json()
@@ -109,7 +100,7 @@ async def test_an_update_changes_what_it_names(api: Api, database: Database) -> 
 
 
 async def test_a_deleted_endpoint_is_gone(api: Api) -> None:
-    made = await make(api)
+    made = await made_endpoint(api)
     place = f"{PATH}/{made['id']}"
     reply = await api.call("DELETE", place)
     assert reply.json() == {"id": made["id"], "object": "webhook_endpoint.deleted", "deleted": True}
@@ -118,7 +109,7 @@ async def test_a_deleted_endpoint_is_gone(api: Api) -> None:
 
 
 async def test_pages_follow_one_another_newest_first(api: Api) -> None:
-    ids = [(await make(api, name=str(number)))["id"] for number in range(5)]
+    ids = [(await made_endpoint(api, name=str(number)))["id"] for number in range(5)]
     seen, after = [], None
     while True:
         params = {"limit": 2, **({"after": after} if after else {})}
@@ -134,7 +125,7 @@ async def test_pages_follow_one_another_newest_first(api: Api) -> None:
 
 async def test_a_project_has_a_bounded_number_of_them(api: Api) -> None:
     for _ in range(MAX_ENDPOINTS - 2):
-        await make(api)
+        await made_endpoint(api)
     replies = await asyncio.gather(*(api.call("POST", PATH, json=NEW) for _ in range(6)))
     assert sorted(reply.status_code for reply in replies) == [200, 200, 400, 400, 400, 400]
     code = next(r.json()["error"]["code"] for r in replies if r.status_code == 400)
@@ -144,7 +135,7 @@ async def test_a_project_has_a_bounded_number_of_them(api: Api) -> None:
 
 
 async def test_a_foreign_endpoint_is_as_one_that_never_was(api: Api) -> None:
-    made = await make(api)
+    made = await made_endpoint(api)
     calls: list[tuple[str, str, Any]] = [
         ("GET", "", None),
         ("POST", "", {"name": "mine"}),
@@ -172,7 +163,7 @@ async def test_a_test_is_sent_at_once_and_signed(database: Database) -> None:
         endpoint(lambda _: Reply(next(statuses))) as server,
         running(database, server.host_port) as api,
     ):
-        made = await make(api, url=server.url("/hook"))
+        made = await made_endpoint(api, url=server.url("/hook"))
         client = OpenAI(api_key="k", webhook_secret=made["signing_secret"])
         for status, event_type in ((200, DONE), (302, "eval.run.canceled"), (500, DONE)):
             reply = await api.call(
@@ -195,7 +186,7 @@ async def test_a_test_is_sent_at_once_and_signed(database: Database) -> None:
 
 
 async def test_a_test_without_an_answer_says_so(api: Api) -> None:
-    made = await make(api)
+    made = await made_endpoint(api)
     reply = await api.call("POST", f"{PATH}/{made['id']}/test", json={"event_type": DONE})
     assert reply.status_code == 400
     assert reply.json()["error"]["code"] == "webhook_endpoint_unreachable"
@@ -206,7 +197,7 @@ async def test_a_test_without_an_answer_says_so(api: Api) -> None:
 async def test_no_secret_lies_in_a_row_or_a_log(
     api: Api, database: Database, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    made = await make(api)
+    made = await made_endpoint(api)
     place = f"{PATH}/{made['id']}"
     fresh = (await api.call("POST", f"{place}/rotate_secret", json={})).json()["signing_secret"]
     await api.call("POST", f"{place}/test", json={"event_type": DONE})
@@ -221,9 +212,3 @@ async def test_no_secret_lies_in_a_row_or_a_log(
             assert bare not in text
             assert bare.encode().hex() not in text
             assert base64.b64decode(bare).hex() not in text
-
-
-def _execute(database: Database, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-        cursor = connection.execute(statement.encode(), values or None)
-        return cursor.fetchall() if cursor.description else []

@@ -3,25 +3,15 @@
 import json
 from typing import Any
 
-import psycopg
 import pytest
 
 from app.domain.events.webhooks import EndpointCredentials, SigningSecret
 from app.gateways.endpoints.webhooks import EndpointSecrets
 from app.gateways.secrets import SecretBox
 from tests.support.api.application import ENDPOINT, Api, running
+from tests.support.api.webhook_endpoints import DONE, PATH, execute, made_endpoint
 from tests.support.endpoints import Reply, endpoint
 from tests.support.stack import Database
-
-PATH = "/v1/webhook_endpoints"
-DONE = "fine_tuning.job.succeeded"
-NEW = {"name": "ci", "url": f"{ENDPOINT}/hook", "event_types": [DONE]}
-
-
-async def make(api: Api, **changes: Any) -> Any:
-    reply = await api.call("POST", PATH, json={**NEW, **changes})
-    assert reply.status_code == 200, reply.text
-    return reply.json()
 
 
 async def test_a_url_is_called_whole_and_shown_without_its_secrets(
@@ -32,7 +22,7 @@ async def test_a_url_is_called_whole_and_shown_without_its_secrets(
         running(database, server.host_port) as api,
     ):
         query = "?token=canary-query&v"
-        made = await make(api, url=server.url(f"/hook{query}#canary-fragment"))
+        made = await made_endpoint(api, url=server.url(f"/hook{query}#canary-fragment"))
         shown = server.url("/hook?token=[redacted]&[redacted]#[redacted]")
         place = f"{PATH}/{made['id']}"
         texts = [json.dumps(made)]
@@ -73,7 +63,7 @@ async def test_a_url_is_called_whole_and_shown_without_its_secrets(
             )
             assert "send its real value" in error["message"]
         assert await called() == "/hook?token=canary-new"
-    rows = _execute(database, "SELECT t::text FROM webhook_endpoints t")
+    rows = execute(database, "SELECT t::text FROM webhook_endpoints t")
     logs = capfd.readouterr()
     for text in (*texts, str(rows), logs.out, logs.err):
         assert "canary" not in text
@@ -87,7 +77,7 @@ async def test_a_secret_that_changes_behind_the_same_shown_url_is_used(
         endpoint(lambda _: Reply(200)) as server,
         running(database, server.host_port) as api,
     ):
-        made = await make(api, url=server.url("/hook?token=one"))
+        made = await made_endpoint(api, url=server.url("/hook?token=one"))
         place = f"{PATH}/{made['id']}"
         changed = (
             await api.call("POST", place, json={"url": server.url("/hook?token=two")})
@@ -102,13 +92,13 @@ async def test_a_url_whose_secret_was_lost_has_to_be_sent_again(database: Databa
         endpoint(lambda _: Reply(200)) as server,
         running(database, server.host_port) as api,
     ):
-        made = await make(api, url=server.url("/hook"))
+        made = await made_endpoint(api, url=server.url("/hook"))
         place = f"{PATH}/{made['id']}"
         lost = server.url("/hook?token=[redacted]")
         sealed = EndpointSecrets(_box(database), _project(database)).seal(
             made["id"], EndpointCredentials((SigningSecret(made["signing_secret"]),))
         )
-        _execute(database, "UPDATE webhook_endpoints SET url = %s, secrets = %s", lost, sealed)
+        execute(database, "UPDATE webhook_endpoints SET url = %s, secrets = %s", lost, sealed)
         reply = await api.call("POST", f"{place}/test", json={"event_type": DONE})
         error = reply.json()["error"]
         assert (reply.status_code, error["code"], error["param"]) == (400, "invalid_state", "url")
@@ -125,9 +115,9 @@ async def test_a_url_whose_secret_was_lost_has_to_be_sent_again(database: Databa
 async def test_an_envelope_that_no_key_opens_is_an_error_of_the_request(
     api: Api, database: Database
 ) -> None:
-    made = await make(api)
+    made = await made_endpoint(api)
     place = f"{PATH}/{made['id']}"
-    _execute(database, "UPDATE webhook_endpoints SET secrets = decode('00', 'hex')")
+    execute(database, "UPDATE webhook_endpoints SET secrets = decode('00', 'hex')")
     for path, body in (
         ("/test", {"event_type": DONE}),
         ("/rotate_secret", {}),
@@ -142,11 +132,5 @@ def _box(database: Database) -> SecretBox:
 
 
 def _project(database: Database) -> str:
-    [(project_id,)] = _execute(database, "SELECT project_id FROM webhook_endpoints")
+    [(project_id,)] = execute(database, "SELECT project_id FROM webhook_endpoints")
     return str(project_id)
-
-
-def _execute(database: Database, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-        cursor = connection.execute(statement.encode(), values or None)
-        return cursor.fetchall() if cursor.description else []

@@ -1,4 +1,4 @@
-"""What the supervisor does when the disk has no byte left: reserve, logs, starts of children."""
+"""The supervisor on a disk without a free byte: reserve, logs, starts of children."""
 
 import errno
 import os

@@ -36,8 +36,8 @@ def directory() -> Iterator[Path]:
 
 
 def _python_for(user: RunAs) -> str | None:
-    """An interpreter of our version that the user may run: ours, or the system's. The patch level
-    counts too, because libraries are installed for it.
+    """Returns an interpreter of this version that the user may run, of this environment or of the
+    system. The patch level counts too, because libraries are installed for it.
     """
     if not user.can("-r", _ROOT / "app" / "settings" / "settings.py"):
         return None

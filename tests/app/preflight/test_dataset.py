@@ -53,7 +53,7 @@ def look(
 
 
 def told(report: DatasetReport) -> list[tuple[str, str | None, int | None, str | None]]:
-    return [(f.code, f.param, f.line, f.pointer) for f in report.findings]
+    return [(f.code, f.param, f.line, f.pointer) for f in report.issues]
 
 
 def test_every_fault_of_both_files_is_reported_with_line_and_pointer(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_every_fault_of_both_files_is_reported_with_line_and_pointer(tmp_path: P
     ]
     assert report.training is not None
     assert (report.training.rows, report.training.faulty_rows) == (12, 3)
-    assert report.findings[-1].message == (
+    assert report.issues[-1].message == (
         "Validation file has 3 example(s), but must have at least 10 examples"
     )
 
@@ -93,8 +93,8 @@ def test_all_faults_of_a_row_are_reported(tmp_path: Path) -> None:
 
 def test_faults_past_the_hundredth_are_counted(tmp_path: Path) -> None:
     report = look(tmp_path, [b"{}\n"] * 130, [row(f"{n}") for n in range(10)])
-    assert len(report.findings) == 101
-    assert report.findings[100].message == "30 more faults, in 130 faulty rows altogether."
+    assert len(report.issues) == 101
+    assert report.issues[100].message == "30 more faults, in 130 faulty rows altogether."
 
 
 def test_rows_are_judged_by_their_method(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_rows_are_judged_by_their_method(tmp_path: Path) -> None:
     preference = json.dumps(pair).encode() + b"\n"
     for method, good, bad in (("supervised", chat, preference), ("dpo", preference, chat)):
         report = look(tmp_path, [good] * 10 + [bad], [good] * 10, method=method)
-        faults = [f for f in report.findings if f.severity == "error"]
+        faults = [f for f in report.issues if f.severity == "error"]
         assert {f.line for f in faults} == {11}
         assert report.training is not None
         assert report.training.tokens is not None
@@ -124,10 +124,10 @@ def test_repeats_and_overlap_name_their_lines(tmp_path: Path) -> None:
     assert report.overlap is not None
     assert report.overlap.rows == 2
     assert "2 rows of the validation file stand in the training file too (line 11 is line 10, " in (
-        report.findings[1].message
+        report.issues[1].message
     )
     assert report.overlap.lines == ((10, 11), (1, 12))
-    assert [f.severity for f in report.findings] == ["warning", "warning"]
+    assert [f.severity for f in report.issues] == ["warning", "warning"]
 
 
 def test_lengths_are_the_templates_own_and_name_the_context(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_prompts_without_room_for_an_answer_are_errors_where_they_end_the_job(
 ) -> None:
     files = [[row(text) for text in texts] for texts in (training, validation)]
     report = look(tmp_path, *files, ending_share=ending_share)
-    full = [one for one in report.findings if one.code == "prompt_exceeds_context"]
+    full = [one for one in report.issues if one.code == "prompt_exceeds_context"]
     assert [(one.severity, one.param, one.line) for one in full] == found
     for one in full:
         assert "fill the model's context of 1024 tokens (the longest has 30" in one.message
@@ -193,7 +193,7 @@ def test_a_tool_must_survive_template_and_parser(tmp_path: Path) -> None:
     base = BaseModelSpec(name="m", path=str(directory), context_length=512)
     rows = [row(f"a{n}", tools=[TOOL]) for n in range(10)]
     valid, named = [row(f"v{n}") for n in range(10)], frozenset({"lookup"})
-    assert look(tmp_path, rows, valid, tools=named, base=base).findings == ()
+    assert look(tmp_path, rows, valid, tools=named, base=base).issues == ()
     # The shipped model's template shows the names of tools only.
     hidden = look(tmp_path, rows, valid, tools=named)
     assert told(hidden) == [("tool_schema", "training_file", 1, "/tools/0/function")]
@@ -202,18 +202,23 @@ def test_a_tool_must_survive_template_and_parser(tmp_path: Path) -> None:
 def test_a_registered_tool_that_no_row_offers_is_reported(tmp_path: Path) -> None:
     rows = [row(f"a{n}") for n in range(10)]
     report = look(tmp_path, rows, [row(f"v{n}") for n in range(10)], tools=frozenset({"idle"}))
-    assert [(f.severity, f.code) for f in report.findings] == [("warning", "unused_tool")]
+    assert [(f.severity, f.code) for f in report.issues] == [("warning", "unused_tool")]
 
 
 def test_tools_that_are_not_run_are_reported(tmp_path: Path) -> None:
     plain = [row(f"a{n}") for n in range(10)]
     offering = [row(f"v{n}", tools=[TOOL]) for n in range(10)]
     report = look(tmp_path, plain, offering, tools=None)
-    warned = [(f.severity, f.code, f.param) for f in report.findings if f.code != "tool_schema"]
+    warned = [(f.severity, f.code, f.param) for f in report.issues if f.code != "tool_schema"]
     assert warned == [("warning", "tools_not_run", "method.reinforcement.tools")]
+    [told] = [f.message for f in report.issues if f.code == "tools_not_run"]
+    assert told.endswith(
+        "To run them, send 'tools', 'mcp_servers' or an 'environment' of type 'http' in "
+        "method.reinforcement."
+    )
     assert report.validation is not None
     assert report.validation.tools == {"lookup": 10}
-    assert look(tmp_path, plain, plain[::-1], tools=None).findings[:-1] == ()
+    assert look(tmp_path, plain, plain[::-1], tools=None).issues[:-1] == ()
 
 
 def test_prompts_are_as_long_as_the_jobs_effort_makes_them(tmp_path: Path) -> None:
@@ -242,5 +247,5 @@ def test_an_answer_without_weight_is_no_last_answer_to_learn(tmp_path: Path) -> 
         report = look(
             tmp_path, [line] * 10, [line] * 10, method="supervised", learned=train_on_of(call)
         )
-        faults = [f.pointer for f in report.findings if f.severity == "error"]
+        faults = [f.pointer for f in report.issues if f.severity == "error"]
         assert faults == ([] if train_on == "all" else ["/messages/3/weight"] * 20)

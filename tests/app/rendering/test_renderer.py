@@ -14,6 +14,7 @@ from app.rendering.formats.tool_format import ParsedToolCall
 from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import call_fault
 from app.settings.models import shipped_model_dir
+from tests.support.renderers import renderer_of
 from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
 
 TOOL: dict[Any, Any] = {
@@ -48,13 +49,7 @@ def renderer(model_dir: Path) -> Renderer:
 
 @pytest.fixture(scope="module")
 def chatml(tmp_path_factory: pytest.TempPathFactory) -> Renderer:
-    return _renderer(tmp_path_factory.mktemp("chatml"), KEEPS_THINKING)
-
-
-def _renderer(directory: Path, template: str) -> Renderer:
-    build_tokenizer(template).save_pretrained(directory)
-    (directory / "config.json").write_text('{"max_position_embeddings": 512}')
-    return Renderer(str(directory), tool_parser="hermes", chat_template=None)
+    return renderer_of(tmp_path_factory.mktemp("chatml"), KEEPS_THINKING)
 
 
 def whole_text(renderer: Renderer, ids: list[int]) -> str:
@@ -141,7 +136,7 @@ def test_bridge_equals_the_template_where_the_template_is_prefix_stable(
 
 
 def test_bridge_works_where_the_template_rewrites_earlier_turns(tmp_path: Path) -> None:
-    drops = _renderer(tmp_path, DROPS_THINKING)
+    drops = renderer_of(tmp_path, DROPS_THINKING)
     thought = {"role": "assistant", "content": "<think>\nhm\n</think>\n\nWhich part?"}
     assert "hm" in drops.prompt_text([USER, thought], None)
     assert "hm" not in drops.prompt_text([USER, thought, USER], None)
@@ -230,7 +225,7 @@ def test_unclosed_reasoning_is_no_answer(chatml: Renderer) -> None:
 
 
 def test_a_prompt_that_opens_reasoning_makes_the_turn_reasoning(tmp_path: Path) -> None:
-    opens = _renderer(
+    opens = renderer_of(
         tmp_path,
         KEEPS_THINKING.replace("assistant\\n' }}{% endif", "assistant\\n<think>\\n' }}{% endif"),
     )
@@ -271,7 +266,7 @@ def test_a_template_that_quotes_argument_text_gets_objects(tmp_path: Path) -> No
     template = KEEPS_THINKING.replace(
         "arguments if arguments is string else arguments | tojson", "arguments | tojson"
     )
-    strict = _renderer(tmp_path, template)
+    strict = renderer_of(tmp_path, template)
     call = {"id": "1", "function": {"name": "lookup", "arguments": '{"record":"P1"}'}}
     ids = strict.prompt_ids([USER, {"role": "assistant", "tool_calls": [call]}], None)
     assert '"arguments": {"record": "P1"}}' in strict.decode(ids)

@@ -6,16 +6,10 @@ import pytest
 
 from app.domain.methods.reasoning_efforts import template_variables
 from app.rendering.chat_template import ChatTemplate
-from app.rendering.renderer import Renderer
-from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
+from tests.support.renderers import renderer_of
+from tests.support.tiny_model import KEEPS_THINKING
 
 USER = {"role": "user", "content": "What is the weight of part P017?"}
-
-
-def _renderer(directory: Path, template: str) -> Renderer:
-    build_tokenizer(template).save_pretrained(directory)
-    (directory / "config.json").write_text('{"max_position_embeddings": 512}')
-    return Renderer(str(directory), tool_parser="hermes", chat_template=None)
 
 
 _EFFORT = "{% if reasoning_effort is defined %}Reasoning: {{ reasoning_effort }}.{% endif %}"
@@ -48,7 +42,7 @@ def test_a_template_gets_the_effort_in_its_own_variables(source: str, opened: li
 def test_a_renderer_given_other_variables_reads_and_writes_by_them(tmp_path: Path) -> None:
     """A renderer whose template opens the turn with a thought unless a variable disables it."""
     opens = "{% if add_generation_prompt and enable_thinking | default(true) %}<think>\n{% endif %}"
-    usual = _renderer(tmp_path, _EFFORT + KEEPS_THINKING + opens)
+    usual = renderer_of(tmp_path, _EFFORT + KEEPS_THINKING + opens)
     assert usual.starts_thinking
     brief = usual.with_variables(template_variables("low"))
     text = brief.prompt_text([USER], None)

@@ -50,4 +50,5 @@ def test_a_running_job_goes_on_from_a_restored_backup(
             messages=[{"role": "user", "content": "hi"}],
             max_tokens=1,
         )
-        assert hello.choices
+        assert hello.usage is not None
+        assert hello.usage.completion_tokens == 1

@@ -72,7 +72,7 @@ def _fill(filler: Path) -> None:
 
 
 def _kill(pid: int, line: str, logs: Path) -> None:
-    """Kills a process. One that the full disk has ended is told of, with the ends of the logs."""
+    """Kills a process. Warns with the ends of the logs when it has ended already."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import httpx
 import torch
 
 from app.gateways.inference.inference import Completion, InMemoryInference
@@ -14,12 +15,22 @@ from app.settings.settings import Settings
 from app.store.leases import Lease
 from app.store.models.export_claims import export_claims
 from tests.support.contract.service import Service
+from tests.support.patience import PATIENCE_S
 from workers.exports.child import work
 from workers.exports.leased_exports import EXPORTS
 from workers.learning.adapters import adapter_parameters, attach_lora, load_base, save_adapter
 from workers.maintenance.expiry import expire
 from workers.processes.clients import open_clients, open_database
 from workers.processes.sweeper import sweep
+
+
+def models(
+    service: Service, method: str, path: str, *, key: str | None = None, **options: Any
+) -> httpx.Response:
+    """Sends a request below `/v1/models`."""
+    headers = {"Authorization": f"Bearer {key or service.api.key}", **options.pop("headers", {})}
+    url = f"{service.api.base_url}/models/{path}"
+    return httpx.request(method, url, headers=headers, timeout=PATIENCE_S, **options)
 
 
 def add_real_adapter(service: Service, job_id: str, name: str) -> str:

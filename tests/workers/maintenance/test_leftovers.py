@@ -1,4 +1,4 @@
-"""What is left of a run once its job was cancelled or failed."""
+"""Rows and objects that remain of a run once its job was cancelled or failed."""
 
 from dataclasses import dataclass
 from pathlib import Path

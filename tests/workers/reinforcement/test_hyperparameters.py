@@ -1,4 +1,4 @@
-"""What each hyperparameter does, seen in the ledger, the curves and the weights of real runs."""
+"""The effect of each hyperparameter on the ledger, the curves and the weights of real runs."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -130,7 +130,7 @@ async def test_a_seed_repeats_the_first_step_in_another_job_and_another_does_not
 
 
 async def _prompt_tokens(runs: RealRuns, row: int, effort: str | None) -> int:
-    """What the engine makes of a row's messages when it is called with an effort."""
+    """Returns the engine's count of a row's prompt tokens for a call with an effort."""
     inference = HttpInference(runs.engine.url)
     body = {"model": runs.engine.spec.name, "max_tokens": 1, "reasoning_effort": effort}
     reply = await inference.chat({**body, "messages": runs.rows[row]["messages"]})

@@ -26,10 +26,10 @@ from workers.reinforcement.infrastructure import CURES, too_many_lost
 
 @dataclass
 class Lossy(Script):
-    """Says nothing usable of some held-out rollouts."""
+    """Gives some held-out rollouts no usable score."""
 
     loses: Callable[[int, int], bool] = lambda _validation, _place: False
-    """Which validation, the base model's being 0, and which of its rollouts, as they come."""
+    """Decides by the number of the validation, 0 for the base model's, and of the rollout in it."""
 
     lost: set[str] = field(default_factory=set)
     """Trace ids; a loss is asked for again a few times."""

@@ -1,4 +1,4 @@
-"""What the base model's validation says about a job, from rollouts built by hand."""
+"""The verdict of the base model's validation about a job, from rollouts built by hand."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -35,7 +35,7 @@ from workers.rollout.groups import run_group
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
-from workers.rollout.tools import EnvironmentFailure
+from workers.rollout.tools import InfrastructureFailure
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=2048, max_turn_tokens=200)
 AWAY = Failure(FailureClass.TOOL_UNREACHABLE, "connection refused", "game")
@@ -180,7 +180,7 @@ async def test_a_failure_of_the_game_costs_the_rollout_and_closes_it(
     writer: Writer, where: str
 ) -> None:
     async def fail() -> None:
-        raise EnvironmentFailure(AWAY)
+        raise InfrastructureFailure(AWAY)
 
     game = GuessingGame()
     setattr(game, where, fail)
@@ -239,7 +239,7 @@ async def test_each_rollout_of_a_group_has_a_game_of_its_own(writer: Writer) -> 
     games: list[GuessingGame] = []
 
     async def fail() -> None:
-        raise EnvironmentFailure(AWAY)
+        raise InfrastructureFailure(AWAY)
 
     def new_game() -> GuessingGame:
         games.append(GuessingGame(on_step=fail) if len(games) == 1 else GuessingGame())

@@ -1,4 +1,4 @@
-"""Ends besides success, and the retry of a run that met a fault of ours."""
+"""Ends besides success, and the retry of a run after a fault of the service."""
 
 import pytest
 

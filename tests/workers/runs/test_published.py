@@ -1,4 +1,4 @@
-"""Which checkpoint a real run publishes, and which are left for callers and on disk."""
+"""The checkpoint that a real run publishes, and those that remain for callers and on disk."""
 
 import asyncio
 import json

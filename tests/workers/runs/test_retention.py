@@ -1,4 +1,4 @@
-"""What stays on the disk after commits, kills and ends."""
+"""Files that remain on the disk after commits, kills and ends."""
 
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage

@@ -15,6 +15,7 @@ from app.domain.ids import ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.services.models.permissions import PermissionService
 from tests.support import stack
+from tests.support.learning.adapter_weights import distance
 from tests.support.runs.real_run import Script
 from tests.support.store.leased_kinds import connect
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
@@ -31,10 +32,6 @@ def _tensors(adapter: Path) -> dict[str, torch.Tensor]:
 def _config(adapter: Path) -> dict[str, Any]:
     config: dict[str, Any] = json.loads((adapter / "adapter_config.json").read_text())
     return config
-
-
-def _distance(adapter: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
-    return max(float((adapter[name] - other[name]).abs().max()) for name in adapter)
 
 
 def _delete(database: stack.Database, job: Job) -> None:
@@ -87,7 +84,7 @@ async def test_reinforcement_goes_on_from_a_supervised_model(runs: SupervisedRun
 
     result = await runs.published(ended)
     assert (_config(result)["r"], _config(result)["lora_alpha"]) == (2, 4), "the start's own"
-    moved = _distance(_tensors(result), _tensors(start))
+    moved = distance(_tensors(result), _tensors(start))
     assert 0 < moved < 1e-4, "one small step from where the other job ended"
     ratios = await runs.read.curve(second, "train/sampler_max_abs_log_ratio")
     assert ratios[1] < 1e-3, "the first step was sampled from the start, not from the bare base"

@@ -8,7 +8,8 @@ from typing_extensions import override
 
 from app.domain.data.chat_rows import DatasetError
 from app.rendering.renderer import Renderer
-from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, LOOKUP, build_tokenizer
+from tests.support.renderers import renderer_of
+from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, LOOKUP
 from workers.supervised.examples import Example, preference, supervised
 from workers.supervised.rows import ExampleRow
 
@@ -29,15 +30,9 @@ MESSAGES: list[dict[str, Any]] = [
 ANSWERS = (1, 3, 5)
 
 
-def _renderer(directory: Path, template: str) -> Renderer:
-    build_tokenizer(template).save_pretrained(directory)
-    (directory / "config.json").write_text('{"max_position_embeddings": 512}')
-    return Renderer(str(directory), tool_parser="hermes", chat_template=None)
-
-
 @pytest.fixture(params=[KEEPS_THINKING, DROPS_THINKING], ids=["keeps", "drops"])
 def renderer(request: pytest.FixtureRequest, tmp_path: Path) -> Renderer:
-    return _renderer(tmp_path, request.param)
+    return renderer_of(tmp_path, request.param)
 
 
 def _learned(renderer: Renderer, example: Example) -> list[tuple[str, list[int]]]:
@@ -70,8 +65,8 @@ def test_every_answer_stands_after_what_the_model_is_shown(renderer: Renderer) -
 
 def test_one_text_holds_all_answers_unless_the_template_rewrites_them(tmp_path: Path) -> None:
     row = ExampleRow(1, {"messages": MESSAGES})
-    kept = supervised(_renderer(tmp_path / "a", KEEPS_THINKING), limit=1000, train_on="all")
-    rewritten = supervised(_renderer(tmp_path / "b", DROPS_THINKING), limit=1000, train_on="all")
+    kept = supervised(renderer_of(tmp_path / "a", KEEPS_THINKING), limit=1000, train_on="all")
+    rewritten = supervised(renderer_of(tmp_path / "b", DROPS_THINKING), limit=1000, train_on="all")
     assert len(kept(row).samples) == 1
     assert len(rewritten(row).samples) == 2, "the first answer's reasoning is shown to no later one"
     assert sum(s.trained_tokens for s in kept(row).samples) == sum(
@@ -120,7 +115,7 @@ def test_the_last_answer_with_weight_0_leaves_nothing(renderer: Renderer) -> Non
 
 
 def test_a_long_row_is_cut_at_its_end_and_refused_when_nothing_is_left(tmp_path: Path) -> None:
-    renderer = _renderer(tmp_path, KEEPS_THINKING)
+    renderer = renderer_of(tmp_path, KEEPS_THINKING)
     row = ExampleRow(3, {"messages": MESSAGES})
     whole = supervised(renderer, limit=1000, train_on="all")(row)
     length = len(whole.samples[0].tokens)
@@ -178,7 +173,7 @@ class CountingRenderer(Renderer):
 def test_a_row_of_thousands_of_answers_is_rendered_as_far_as_the_context_goes(
     tmp_path: Path, template: str
 ) -> None:
-    _renderer(tmp_path, template)
+    renderer_of(tmp_path, template)
     renderer = CountingRenderer(str(tmp_path), tool_parser="hermes", chat_template=None)
     pair = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "a"}]
     found = supervised(renderer, limit=200, train_on="all")(
@@ -192,7 +187,7 @@ def test_a_row_of_thousands_of_answers_is_rendered_as_far_as_the_context_goes(
 
 
 def test_an_answer_that_fits_again_without_earlier_thoughts_is_learned(tmp_path: Path) -> None:
-    renderer = _renderer(tmp_path, DROPS_THINKING)
+    renderer = renderer_of(tmp_path, DROPS_THINKING)
     thought = "<think>\n" + "I should look it up first. " * 20 + "</think>\n\nWhich part?"
     asked = {"role": "user", "content": "P017"}
     messages = [

@@ -23,7 +23,7 @@ ALWAYS = {
     *("train/skipped_steps", "time/training_s", "time/step_s", "time/publish_s", "time/eval_s"),
     "publish/probe_max_abs_logprob_diff",
 }
-"""What the steps of any such job say. Nobody sampled anything: no curve is of that."""
+"""Curves of every such job. None is about sampling, since no rollout is sampled."""
 OF_PAIRS = {
     *("preference/accuracy", "preference/margin"),
     *("preference/chosen_reward", "preference/rejected_reward"),
@@ -44,7 +44,7 @@ def _stock(path: str, adapter: Path | None) -> Any:
 
 @torch.no_grad()
 def _logprobs(model: Any, ids: list[int], start: int) -> tuple[torch.Tensor, int]:
-    """Of the tokens from `start` on, and how many of them are the likeliest."""
+    """Returns log-probs of the tokens from `start` on, and how many of them are the likeliest."""
     ids_1T = torch.tensor([ids])
     lp_TV = model(ids_1T).logits[0, :-1].log_softmax(-1)
     picked_T = lp_TV.gather(1, ids_1T[0, 1:, None])[:, 0]

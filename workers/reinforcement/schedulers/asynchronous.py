@@ -21,7 +21,7 @@ from workers.reinforcement.schedulers.group_tasks import CommittedPolicy, GroupT
 from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
-from workers.reinforcement.schedulers.staleness import StalenessQueue, Ticket
+from workers.reinforcement.schedulers.staleness import Dispatch, StalenessQueue
 
 STRAGGLER_STEPS: Final = 3.0
 """A straggler group is requeued after this many average step times."""
@@ -70,18 +70,18 @@ class AsyncMode:
             max_staleness=self._options.max_staleness,
             on_capacity=self._dispatch,
         )
-        for ticket in self._queue.in_flight:
-            self._tasks.start(ticket)
+        for dispatch in self._queue.in_flight:
+            self._tasks.start(dispatch)
         self._dispatch()
 
     async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
         self._requeued = 0
         self._given_up_s = []
-        tickets = await self._take(step)
-        taken = [self._groups.pop((ticket.step, ticket.row_index)) for ticket in tickets]
+        dispatches = await self._take(step)
+        taken = [self._groups.pop((dispatch.step, dispatch.row_index)) for dispatch in dispatches]
         groups = [group for group, _ in taken]
-        ages = [step - 1 - ticket.version for ticket in tickets]
+        ages = [step - 1 - dispatch.version for dispatch in dispatches]
         scheduler_state = self._queue.state()
         values = self._queue_values(len(groups))
         values[names.GROUP_SECONDS] = fmean(seconds for _, seconds in taken)
@@ -125,12 +125,12 @@ class AsyncMode:
     def _dispatch(self) -> None:
         """Starts groups until the slots are taken or the staleness queue admits no more."""
         while self._running.has_capacity:
-            ticket = self._queue.dispatch_next(self._policy.version)
-            if ticket is None:
+            dispatch = self._queue.dispatch_next(self._policy.version)
+            if dispatch is None:
                 return
-            self._running.start(ticket)
+            self._running.start(dispatch)
 
-    async def _take(self, step: int) -> list[Ticket]:
+    async def _take(self, step: int) -> list[Dispatch]:
         """Waits until the queue yields the groups of a step, requeuing stale and slow ones."""
         started = time.perf_counter()
         while True:
@@ -157,15 +157,15 @@ class AsyncMode:
 
     def _receive(self) -> None:
         """Moves the groups that finished since the last call into the queue."""
-        for ticket, group, seconds in self._running.arrivals():
+        for dispatch, group, seconds in self._running.arrivals():
             rollouts = group.scored.rollouts
             turns = [turn for rollout in rollouts for turn in rollout.trajectory.turns]
-            oldest = min((turn.policy_version for turn in turns), default=ticket.version)
-            self._queue.finish(ticket, version=oldest)
-            self._groups[ticket.step, ticket.row_index] = group, seconds
+            oldest = min((turn.policy_version for turn in turns), default=dispatch.version)
+            self._queue.finish(dispatch, version=oldest)
+            self._groups[dispatch.step, dispatch.row_index] = group, seconds
 
-    def _restart(self, requeued: Sequence[tuple[Ticket, Ticket]]) -> None:
-        """Cancels the group of each old ticket and starts the one of the new ticket."""
+    def _restart(self, requeued: Sequence[tuple[Dispatch, Dispatch]]) -> None:
+        """Cancels the group of each old dispatch and starts that of the new one."""
         for old, new in requeued:
             lasted_s = self._running.cancel(old)
             finished = self._groups.pop((old.step, old.row_index), None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workers.reinforcement.schedulers.groups import PreparedGroup
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
-from workers.reinforcement.schedulers.staleness import Ticket
+from workers.reinforcement.schedulers.staleness import Dispatch
 from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
 
 
@@ -52,9 +52,9 @@ class GroupTasks:
         self._policy = policy
         self._max_staleness = max_staleness
         self._on_capacity = on_capacity
-        self._in_flight: dict[Ticket, _InFlight] = {}
+        self._in_flight: dict[Dispatch, _InFlight] = {}
         self._cancelled: set[asyncio.Task[PreparedGroup]] = set()
-        self._arrived: list[tuple[Ticket, PreparedGroup, float]] = []
+        self._arrived: list[tuple[Dispatch, PreparedGroup, float]] = []
         self._fault: BaseException | None = None
         self._slots = context.slots()
         self.changed = asyncio.Event()
@@ -69,16 +69,16 @@ class GroupTasks:
         limit = self._context.setup.max_concurrent
         return not self._in_flight or unfinished + self._schedule.group_size <= limit
 
-    def start(self, ticket: Ticket) -> None:
-        task = asyncio.create_task(self._run(ticket))
-        self._in_flight[ticket] = _InFlight(
+    def start(self, dispatch: Dispatch) -> None:
+        task = asyncio.create_task(self._run(dispatch))
+        self._in_flight[dispatch] = _InFlight(
             task, self._schedule.group_size, started=time.monotonic()
         )
-        task.add_done_callback(lambda done: self._on_done(ticket, done))
+        task.add_done_callback(lambda done: self._on_done(dispatch, done))
 
-    def cancel(self, ticket: Ticket) -> float | None:
+    def cancel(self, dispatch: Dispatch) -> float | None:
         """Ends a group in flight; returns the seconds it had lasted, or `None` for any other."""
-        group = self._in_flight.pop(ticket, None)
+        group = self._in_flight.pop(dispatch, None)
         if group is None:
             return None
         group.task.cancel()
@@ -86,7 +86,7 @@ class GroupTasks:
         group.task.add_done_callback(self._cancelled.discard)
         return time.monotonic() - group.started
 
-    def arrivals(self) -> list[tuple[Ticket, PreparedGroup, float]]:
+    def arrivals(self) -> list[tuple[Dispatch, PreparedGroup, float]]:
         """Returns the groups finished since the last call, and the seconds they lasted. Raises the
         first fault of a group.
         """
@@ -102,43 +102,43 @@ class GroupTasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _on_done(self, ticket: Ticket, task: asyncio.Task[PreparedGroup]) -> None:
-        group = self._in_flight.get(ticket)
+    def _on_done(self, dispatch: Dispatch, task: asyncio.Task[PreparedGroup]) -> None:
+        group = self._in_flight.get(dispatch)
         if group is None or group.task is not task:
             return
-        del self._in_flight[ticket]
+        del self._in_flight[dispatch]
         if task.cancelled():
             return
         fault = task.exception()
         if fault is None:
-            self._arrived.append((ticket, task.result(), time.monotonic() - group.started))
+            self._arrived.append((dispatch, task.result(), time.monotonic() - group.started))
         else:
             self._fault = self._fault or fault
         self.changed.set()
         self._on_capacity()
 
-    async def _run(self, ticket: Ticket) -> PreparedGroup:
+    async def _run(self, dispatch: Dispatch) -> PreparedGroup:
         schedule = self._schedule
-        row = schedule.rows(ticket.step)[ticket.row_index]
+        row = schedule.rows(dispatch.step)[dispatch.row_index]
         return await self._context.prepared_group(
             row,
-            schedule.keys(row, ticket.step, ticket.attempt),
+            schedule.keys(row, dispatch.step, dispatch.attempt),
             policy=self._policy,
-            journal=await schedule.journal(self._journal_step(ticket)),
+            journal=await schedule.journal(self._journal_step(dispatch)),
             slots=self._slots,
-            on_finished=lambda: self._on_rollout_finished(ticket),
+            on_finished=lambda: self._on_rollout_finished(dispatch),
         )
 
-    def _journal_step(self, ticket: Ticket) -> int:
+    def _journal_step(self, dispatch: Dispatch) -> int:
         """Returns the last step that may take the group; its journal must be kept until then.
 
         A group is dispatched under version `step - 1` at the latest, and each further attempt
         within the staleness bound of the one before.
         """
-        last = ticket.step + (ticket.attempt + 1) * self._max_staleness
+        last = dispatch.step + (dispatch.attempt + 1) * self._max_staleness
         return min(self._schedule.total_steps, last)
 
-    def _on_rollout_finished(self, ticket: Ticket) -> None:
-        if (group := self._in_flight.get(ticket)) is not None:
+    def _on_rollout_finished(self, dispatch: Dispatch) -> None:
+        if (group := self._in_flight.get(dispatch)) is not None:
             group.unfinished -= 1
             self._on_capacity()

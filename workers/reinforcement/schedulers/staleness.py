@@ -19,8 +19,8 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Ticket:
-    """One dispatched prompt. Tickets are ordered by age."""
+class Dispatch:
+    """The dispatch of one prompt's group. Dispatches are ordered by age."""
 
     version: int
     """The version that was served when the prompt was dispatched."""
@@ -50,13 +50,13 @@ class StalenessQueue:
         self._max_staleness = max_staleness
         self._max_requeues = max_requeues
         self._within_caps = within_caps
-        self._in_flight: set[Ticket] = set()
-        self._finished: set[Ticket] = set()
+        self._in_flight: set[Dispatch] = set()
+        self._finished: set[Dispatch] = set()
         self._cursor = (1, 0)
 
     @property
-    def in_flight(self) -> list[Ticket]:
-        """Tickets that are dispatched and not finished, oldest first."""
+    def in_flight(self) -> list[Dispatch]:
+        """Dispatches that are not finished, oldest first."""
         return sorted(self._in_flight)
 
     @property
@@ -64,34 +64,34 @@ class StalenessQueue:
         """Groups that are finished and not taken."""
         return len(self._finished)
 
-    def dispatch_next(self, version: int) -> Ticket | None:
-        """Returns the next prompt's ticket, or `None` when the capacity rule admits none."""
+    def dispatch_next(self, version: int) -> Dispatch | None:
+        """Returns the next prompt's dispatch, or `None` when the capacity rule admits none."""
         step, row_index = self._cursor
         if step > min(self._last_step, self._last_use(version)) or not self._within_caps(step):
             return None
         last_row = row_index + 1 == self._size(step)
         self._cursor = (step + 1, 0) if last_row else (step, row_index + 1)
-        ticket = Ticket(version, step, row_index)
-        self._in_flight.add(ticket)
-        return ticket
+        dispatch = Dispatch(version, step, row_index)
+        self._in_flight.add(dispatch)
+        return dispatch
 
-    def finish(self, ticket: Ticket, *, version: int) -> None:
+    def finish(self, dispatch: Dispatch, *, version: int) -> None:
         """Records that a group is finished. `version` is the oldest that sampled a token of it;
         after a resume it may be older than the dispatch.
         """
-        self._in_flight.remove(ticket)
-        self._finished.add(replace(ticket, version=min(version, ticket.version)))
+        self._in_flight.remove(dispatch)
+        self._finished.add(replace(dispatch, version=min(version, dispatch.version)))
 
-    def expire(self, step: int) -> list[tuple[Ticket, Ticket]]:
-        """Requeues every group that is too old for `step`; returns pairs of old and new ticket."""
+    def expire(self, step: int) -> list[tuple[Dispatch, Dispatch]]:
+        """Requeues each group that is too old for `step`. Returns pairs of old and new dispatch."""
         stale = [
-            ticket
-            for ticket in self._finished | self._in_flight
-            if step - 1 - ticket.version > self._max_staleness
+            dispatch
+            for dispatch in self._finished | self._in_flight
+            if step - 1 - dispatch.version > self._max_staleness
         ]
-        return [(ticket, self._requeue(ticket, step)) for ticket in sorted(stale)]
+        return [(dispatch, self._requeue(dispatch, step)) for dispatch in sorted(stale)]
 
-    def take(self, step: int) -> list[Ticket] | None:
+    def take(self, step: int) -> list[Dispatch] | None:
         """Returns the groups that `step` trains, oldest first; `None` while it must wait."""
         chosen = sorted(self._finished)[: self._size(step)]
         remaining = (self._finished | self._in_flight).difference(chosen)
@@ -100,56 +100,59 @@ class StalenessQueue:
         self._finished.difference_update(chosen)
         return chosen
 
-    def requeue_stragglers(self, step: int) -> list[tuple[Ticket, Ticket]]:
+    def requeue_stragglers(self, step: int) -> list[tuple[Dispatch, Dispatch]]:
         """Requeues as few of the oldest groups in flight as let `step` proceed.
 
-        Returns pairs of old and new ticket; none where requeuing would not help, or where the
+        Returns pairs of old and new dispatch; none where requeuing would not help, or where the
         groups were requeued often enough.
         """
         chosen = sorted(self._finished)[: self._size(step)]
         if len(chosen) < self._size(step):
             return []
         remaining = (self._finished | self._in_flight).difference(chosen)
-        stragglers: list[Ticket] = []
-        for ticket in self.in_flight:
+        stragglers: list[Dispatch] = []
+        for dispatch in self.in_flight:
             if not self._must_wait(step, chosen, remaining):
                 break
-            if ticket.attempt < self._max_requeues:
-                stragglers.append(ticket)
-                remaining = remaining - {ticket} | {replace(ticket, version=step - 1)}
+            if dispatch.attempt < self._max_requeues:
+                stragglers.append(dispatch)
+                remaining = remaining - {dispatch} | {replace(dispatch, version=step - 1)}
         if self._must_wait(step, chosen, remaining):
             return []
-        return [(ticket, self._requeue(ticket, step)) for ticket in stragglers]
+        return [(dispatch, self._requeue(dispatch, step)) for dispatch in stragglers]
 
     def state(self) -> dict[str, Any]:
-        """Returns as JSON the cursor and every ticket that is dispatched and not taken."""
-        tickets = sorted(self._finished | self._in_flight)
+        """Returns as JSON the cursor and every dispatch that is not taken."""
+        dispatches = sorted(self._finished | self._in_flight)
         return {
             "cursor": list(self._cursor),
-            "tickets": [[t.version, t.step, t.row_index, t.attempt] for t in tickets],
+            # The name in resume points that earlier versions stored.
+            "tickets": [[t.version, t.step, t.row_index, t.attempt] for t in dispatches],
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Puts every ticket of a saved state in flight again."""
+        """Puts every dispatch of a saved state in flight again."""
         step, row_index = state["cursor"]
         self._cursor = (int(step), int(row_index))
-        self._in_flight = {Ticket(*map(int, ticket)) for ticket in state["tickets"]}
+        self._in_flight = {Dispatch(*map(int, saved)) for saved in state["tickets"]}
         self._finished = set()
 
-    def _requeue(self, ticket: Ticket, step: int) -> Ticket:
-        new = replace(ticket, version=step - 1, attempt=ticket.attempt + 1)
-        self._finished.discard(ticket)
-        self._in_flight.discard(ticket)
+    def _requeue(self, dispatch: Dispatch, step: int) -> Dispatch:
+        new = replace(dispatch, version=step - 1, attempt=dispatch.attempt + 1)
+        self._finished.discard(dispatch)
+        self._in_flight.discard(dispatch)
         self._in_flight.add(new)
         return new
 
-    def _must_wait(self, step: int, chosen: Iterable[Ticket], remaining: Iterable[Ticket]) -> bool:
+    def _must_wait(
+        self, step: int, chosen: Iterable[Dispatch], remaining: Iterable[Dispatch]
+    ) -> bool:
         """Returns whether taking `chosen` now makes an older remaining group miss its last step.
 
         For each later step, no more groups may be due by then than the steps up to it take.
         """
         newest = max(map(self._due, chosen))
-        due = [self._due(ticket) for ticket in remaining]
+        due = [self._due(dispatch) for dispatch in remaining]
         capacity = 0
         for later in range(step, newest):
             capacity += self._size(later) if later > step else 0
@@ -157,9 +160,9 @@ class StalenessQueue:
                 return True
         return False
 
-    def _due(self, ticket: Ticket) -> int:
+    def _due(self, dispatch: Dispatch) -> int:
         """Returns the last step of the run that may take a group."""
-        return min(self._last_step, self._last_use(ticket.version))
+        return min(self._last_step, self._last_use(dispatch.version))
 
     def _last_use(self, version: int) -> int:
         """Returns the last step that may train on rollouts of a version."""

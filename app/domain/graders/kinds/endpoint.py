@@ -7,6 +7,7 @@ from typing_extensions import override
 
 from app.domain.documents.fields import CustomerUrl, SecretHeaders
 from app.domain.graders.grader_model import GraderModel
+from app.domain.tools.rates import RateLimit
 
 
 class EndpointGrader(GraderModel):
@@ -18,7 +19,7 @@ class EndpointGrader(GraderModel):
     name: str = Field(default="endpoint", min_length=1, max_length=256)
     headers: SecretHeaders | None = None
     """Headers sent with every request; stored encrypted, shown as `[redacted]`."""
-    rate_limit: float | None = Field(default=None, gt=0, strict=True)
+    rate_limit: RateLimit | None = None
     """Requests per second this job may send to it."""
     pass_threshold: float | None = Field(default=None, strict=True)
 

@@ -41,6 +41,7 @@ class McpServerSpec:
                 A name that the server does not list is an error.
             require_approval (Literal['never'] | None | Unset): Only `never`, which is also the default: no one approves a
                 call during a rollout.
+            rate_limit (float | None | Unset): Limit of requests per second (an extension).
             listing (McpListing | None | Unset): The tools as the job's first run listed them; set by the service (an
                 extension).
      """
@@ -52,6 +53,7 @@ class McpServerSpec:
     authorization: None | str | Unset = UNSET
     allowed_tools: AllowedTools | list[str] | None | Unset = UNSET
     require_approval: Literal['never'] | None | Unset = UNSET
+    rate_limit: float | None | Unset = UNSET
     listing: McpListing | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -101,6 +103,12 @@ class McpServerSpec:
         else:
             require_approval = self.require_approval
 
+        rate_limit: float | None | Unset
+        if isinstance(self.rate_limit, Unset):
+            rate_limit = UNSET
+        else:
+            rate_limit = self.rate_limit
+
         listing: dict[str, Any] | None | Unset
         if isinstance(self.listing, Unset):
             listing = UNSET
@@ -126,6 +134,8 @@ class McpServerSpec:
             field_dict["allowed_tools"] = allowed_tools
         if require_approval is not UNSET:
             field_dict["require_approval"] = require_approval
+        if rate_limit is not UNSET:
+            field_dict["rate_limit"] = rate_limit
         if listing is not UNSET:
             field_dict["listing"] = listing
 
@@ -219,6 +229,16 @@ class McpServerSpec:
         require_approval = _parse_require_approval(d.pop("require_approval", UNSET))
 
 
+        def _parse_rate_limit(data: object) -> float | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
+
+        rate_limit = _parse_rate_limit(d.pop("rate_limit", UNSET))
+
+
         def _parse_listing(data: object) -> McpListing | None | Unset:
             if data is None:
                 return data
@@ -247,6 +267,7 @@ class McpServerSpec:
             authorization=authorization,
             allowed_tools=allowed_tools,
             require_approval=require_approval,
+            rate_limit=rate_limit,
             listing=listing,
         )
 

@@ -168,21 +168,29 @@ async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> Non
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "first"),
     [
-        {"method": None},
-        {"method": []},
-        {"method": {"type": "reinforcement", "reinforcement": 7}},
-        {"method": {"type": "reinforcement", "reinforcement": {"tools": [3, {"name": {}}]}}},
-        {"method": {"type": "reinforcement", "reinforcement": {"grader": {"graders": [1]}}}},
-        {"training_file": {"a": 1}, "model": []},
-        {"training_file": ""},
+        ({"method": None}, "method"),
+        ({"method": []}, "method"),
+        ({"method": {"type": "reinforcement", "reinforcement": 7}}, "method.reinforcement"),
+        (
+            {"method": {"type": "reinforcement", "reinforcement": {"tools": [3, {"name": {}}]}}},
+            "method.reinforcement.tools[0]",
+        ),
+        (
+            {"method": {"type": "reinforcement", "reinforcement": {"grader": {"graders": [1]}}}},
+            "method.reinforcement.grader.type",
+        ),
+        ({"training_file": {"a": 1}, "model": []}, "model"),
+        ({"training_file": ""}, "training_file"),
     ],
 )
-async def test_no_shape_is_a_500(api: Api, call: dict[str, Any], change: dict[str, Any]) -> None:
+async def test_no_shape_is_a_500(
+    api: Api, call: dict[str, Any], change: dict[str, Any], first: str
+) -> None:
     report = await validate_call(api, {**call, **change})
     assert report["valid"] is False
-    assert report["errors"]
+    assert report["errors"][0]["param"] == first
 
 
 async def test_the_first_of_very_many_faults_are_reported_and_few_compared_with_keys(

@@ -10,6 +10,7 @@ from app.domain.jobs.detectors import Watched
 from app.domain.jobs.stop_rules import LOSSES, REWARD, RuleTrigger, Watch, gravest
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.domain.rollouts import metrics as names
+from tests.support.curves import noisy
 
 OFF: dict[str, Any] = {
     name: {"action": "off"}
@@ -161,13 +162,6 @@ def test_stopping_outweighs_a_pause_and_off_fires_nothing() -> None:
     assert _valid(_watch(), [0.5] * 50) == []
 
 
-def _noisy(values: list[float], *, deviation: float, count: int) -> list[dict[str, float]]:
-    return [
-        {names.REWARD_MEAN: v, names.REWARD_STD: deviation, names.ROLLOUTS_VALID: float(count)}
-        for v in values
-    ]
-
-
 def test_a_gap_is_beyond_the_error_of_its_validation() -> None:
     """Both rewards are 0.5, of 8 held-out rows: 21 of 100 jobs were warned of a gap of 0.2."""
     generator = np.random.default_rng(8)
@@ -177,12 +171,12 @@ def test_a_gap_is_beyond_the_error_of_its_validation() -> None:
         said = []
         for step in range(1, 11):
             right = generator.random(8) < 0.5
-            (valid,) = _noisy([float(right.mean())], deviation=float(right.std()), count=8)
+            (valid,) = noisy([float(right.mean())], deviation=float(right.std()), count=8)
             said += watch.feed(step, {names.REWARD_MEAN: 0.5}, valid)
         warned += bool(said)
     assert warned <= 0.05 * 200
     certain = _watch(gap={"evaluations": 1})
-    (valid,) = _noisy([0.5], deviation=0.5, count=101)
+    (valid,) = noisy([0.5], deviation=0.5, count=101)
     assert not certain.feed(1, {names.REWARD_MEAN: 0.74}, valid), "0.2, and an error of 0.05"
     assert certain.feed(2, {names.REWARD_MEAN: 0.76}, valid)
 
@@ -190,8 +184,8 @@ def test_a_gap_is_beyond_the_error_of_its_validation() -> None:
 def test_one_lucky_validation_makes_no_plateau_of_a_curve_that_rises() -> None:
     watch = _watch(plateau={"evaluations": 3, "action": "warn"})
     rising = [0.5, 0.52, 0.75, 0.66, 0.69, 0.72, 0.7, 0.74]
-    seen = _noisy(rising, deviation=0.4, count=16)
+    seen = noisy(rising, deviation=0.4, count=16)
     assert not any(watch.feed(step, {}, valid) for step, valid in enumerate(seen))
     flat = _watch(plateau={"evaluations": 3, "action": "warn"})
-    seen = _noisy([0.5, 0.52, 0.6, 0.45, 0.48, 0.44, 0.47, 0.46], deviation=0.4, count=16)
+    seen = noisy([0.5, 0.52, 0.6, 0.45, 0.48, 0.44, 0.47, 0.46], deviation=0.4, count=16)
     assert any(flat.feed(step, {}, valid) for step, valid in enumerate(seen))

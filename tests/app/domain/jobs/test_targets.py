@@ -13,6 +13,7 @@ from app.domain.jobs.detectors import Watched
 from app.domain.jobs.stop_rules import REWARD, Watch, reward_of
 from app.domain.methods.stop import StopOptions
 from app.domain.rollouts import metrics as names
+from tests.support.curves import noisy
 
 UNIT = replace(REWARD, scores=(0.0, 1.0))
 MOST = 0.07
@@ -24,13 +25,6 @@ def _watch(watched: Watched, value: float) -> Watch:
     return Watch(StopOptions.model_validate({**off, "target": {"value": value}}), watched)
 
 
-def _noisy(values: list[float], *, deviation: float, count: int) -> list[dict[str, float]]:
-    return [
-        {names.REWARD_MEAN: v, names.REWARD_STD: deviation, names.ROLLOUTS_VALID: float(count)}
-        for v in values
-    ]
-
-
 def test_a_target_is_not_reached_by_luck_however_often_it_is_looked_at() -> None:
     """The true reward is 0.7, and the best of 40 validations of 25 rows is mostly above 0.8."""
     generator = random.Random(3)
@@ -38,7 +32,7 @@ def test_a_target_is_not_reached_by_luck_however_often_it_is_looked_at() -> None
     for _ in range(200):
         watch = _watch(UNIT, 0.8)
         means = [0.7 + generator.gauss(0, 0.08) for _ in range(40)]
-        seen = _noisy(means, deviation=0.4, count=25)
+        seen = noisy(means, deviation=0.4, count=25)
         passed += max(means) > 0.8
         reached += any(watch.feed(step, {}, valid) for step, valid in enumerate(seen, 1))
     assert passed > 190
@@ -47,7 +41,7 @@ def test_a_target_is_not_reached_by_luck_however_often_it_is_looked_at() -> None
 
 def test_a_target_is_reached_where_there_is_no_doubt() -> None:
     watch = _watch(REWARD, 0.8)
-    seen = _noisy([0.82, 0.84, 0.99], deviation=0.2, count=50)
+    seen = noisy([0.82, 0.84, 0.99], deviation=0.2, count=50)
     assert [bool(watch.feed(step, {}, valid)) for step, valid in enumerate(seen, 1)] == [
         False,
         False,
@@ -62,7 +56,7 @@ def _share_ended(*, target: float, mean: float, rows: int, jobs: int = 2_000) ->
     for right_K in generator.binomial(rows, mean, size=(jobs, 10)):
         watch = _watch(UNIT, target)
         for step, share in enumerate((right_K / rows).tolist(), 1):
-            (valid,) = _noisy([share], deviation=(share * (1 - share)) ** 0.5, count=rows)
+            (valid,) = noisy([share], deviation=(share * (1 - share)) ** 0.5, count=rows)
             if watch.feed(step, {}, valid):
                 ended += 1
                 break

@@ -1,21 +1,15 @@
 import asyncio
-from typing import Any
 
 import pytest
 
-from app.domain.errors import InvalidRequest, NotFound
+from app.domain.errors import InvalidRequest
 from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
-from app.services.models.judge_models import JudgeModels
 from app.services.registry import definition_check
 from app.services.registry.definition_check import check_definitions
 from tests.support.patience import PATIENCE_S
-
-
-class NoModels:
-    async def get(self, name: str) -> Any:
-        raise NotFound(name)
+from tests.support.registry import no_judges
 
 
 async def test_name_servers_that_take_their_time_are_given_up_together(
@@ -33,7 +27,7 @@ async def test_name_servers_that_take_their_time_are_given_up_together(
         (f"criteria[{n}]", EndpointGrader(type="endpoint", url=f"https://g{n}.example/"))
         for n in range(50)
     ]
-    models = JudgeModels(NoModels(), ())  # type: ignore[arg-type]  # a twin with the methods this test reaches
+    models = no_judges()
     # Of fifty names with a limit of their own, this would be the first one's message.
     with pytest.raises(InvalidRequest, match=r"looked up within 0\.5 s"):
         await check_definitions(graders, egress=egress, models=models)

@@ -6,20 +6,11 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from app.domain.models.models import BaseModelSpec
-from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_tiny_model
-from workers.engines.cpu.engine import load_served
+from tests.support.tiny_model import VOCAB_SIZE
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sampling, Sequence
 from workers.engines.cpu.version_batch import BatchShape, VersionBatch
 from workers.engines.cpu.versions import BaseModel, Version
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> BaseModel:
-    path = save_tiny_model(tmp_path_factory.mktemp("model"))
-    spec = BaseModelSpec(name="tiny", path=str(path), context_length=CONTEXT_LENGTH)
-    return load_served(spec, torch.float32)[0]
 
 
 @pytest.fixture(autouse=True)

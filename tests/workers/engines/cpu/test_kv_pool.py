@@ -4,19 +4,9 @@ import pytest
 import torch
 from typing_extensions import override
 
-from app.domain.models.models import BaseModelSpec
 from tests.support.engines.version_batches import World, prompt_ids
-from tests.support.tiny_model import CONTEXT_LENGTH, save_tiny_model
-from workers.engines.cpu.engine import load_served
 from workers.engines.cpu.kv_pool import KvPool
 from workers.engines.cpu.versions import BaseModel
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> BaseModel:
-    path = save_tiny_model(tmp_path_factory.mktemp("model"))
-    spec = BaseModelSpec(name="tiny", path=str(path), context_length=CONTEXT_LENGTH)
-    return load_served(spec, torch.float32)[0]
 
 
 def test_what_does_not_fit_the_kv_pool_waits_its_turn(base: BaseModel) -> None:

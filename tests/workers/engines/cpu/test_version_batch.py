@@ -1,23 +1,13 @@
 import pytest
 import torch
 
-from app.domain.models.models import BaseModelSpec
 from tests.support.engines.version_batches import World, prompt_ids
-from tests.support.tiny_model import CONTEXT_LENGTH, save_tiny_model
-from workers.engines.cpu.engine import load_served
 from workers.engines.cpu.sequence import Sampling, Sequence
 from workers.engines.cpu.version_batch import (
     IDLE_KV_POOL_BYTES,
     PREFILL_TOKENS,
 )
 from workers.engines.cpu.versions import BaseModel
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> BaseModel:
-    path = save_tiny_model(tmp_path_factory.mktemp("model"))
-    spec = BaseModelSpec(name="tiny", path=str(path), context_length=CONTEXT_LENGTH)
-    return load_served(spec, torch.float32)[0]
 
 
 @pytest.fixture(autouse=True)

@@ -143,8 +143,9 @@ async def test_an_internal_fault_in_the_background_ends_the_step() -> None:
 async def test_a_resume_trains_each_once_and_repeats_no_journalled_call(
     commits: int,
 ) -> None:
-    """Killed between two commits: groups started under the uncommitted step, finished groups that
-    were not taken, and hanging groups all return, from the committed queue and the journal.
+    """The run is killed between two commits: groups started under the uncommitted step, finished
+    groups that were not taken, and hanging groups all return, from the committed queue and the
+    journal.
     """
     hanging = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Which rollouts train, and with what advantage, group by group."""
+"""The rollouts of each group that train, and their advantages."""
 
 from dataclasses import replace
 from typing import Any

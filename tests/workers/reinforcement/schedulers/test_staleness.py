@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.reinforcement.schedulers.staleness import StalenessQueue, Ticket
+from workers.reinforcement.schedulers.staleness import Dispatch, StalenessQueue
 
 
 def make_queue(sizes: list[int], *, bound: int = 1, requeues: int = 2) -> StalenessQueue:
@@ -18,22 +18,22 @@ def make_queue(sizes: list[int], *, bound: int = 1, requeues: int = 2) -> Stalen
     )
 
 
-def dispatch_all(queue: StalenessQueue, version: int) -> list[Ticket]:
-    tickets = []
-    while (ticket := queue.dispatch_next(version)) is not None:
-        tickets.append(ticket)
-    return tickets
+def dispatch_all(queue: StalenessQueue, version: int) -> list[Dispatch]:
+    dispatches = []
+    while (dispatch := queue.dispatch_next(version)) is not None:
+        dispatches.append(dispatch)
+    return dispatches
 
 
-def positions(tickets: list[Ticket]) -> list[tuple[int, int]]:
-    return [(ticket.step, ticket.row_index) for ticket in tickets]
+def positions(dispatches: list[Dispatch]) -> list[tuple[int, int]]:
+    return [(dispatch.step, dispatch.row_index) for dispatch in dispatches]
 
 
 def test_capacity_is_k_plus_one_steps_beyond_the_served_version() -> None:
     queue = make_queue([2, 2, 2, 1], bound=1)
     assert positions(dispatch_all(queue, 0)) == [(1, 0), (1, 1), (2, 0), (2, 1)]
-    for ticket in queue.in_flight:
-        queue.finish(ticket, version=0)
+    for dispatch in queue.in_flight:
+        queue.finish(dispatch, version=0)
     assert dispatch_all(queue, 0) == [], "finished groups that no step took count as capacity"
     assert positions(queue.take(1) or []) == [(1, 0), (1, 1)]
     assert dispatch_all(queue, 0) == [], "a new version makes capacity, not a step that took groups"
@@ -77,7 +77,7 @@ def test_a_straggler_is_requeued_and_in_the_end_waited_for() -> None:
     assert queue.requeue_stragglers(2) == [], "no other group is finished"
     queue.finish(second, version=1)
     ((straggler, again),) = queue.requeue_stragglers(2)
-    assert (straggler, again) == (slow, Ticket(1, slow.step, slow.row_index, 1))
+    assert (straggler, again) == (slow, Dispatch(1, slow.step, slow.row_index, 1))
     assert queue.take(2) == [second]
     (third,) = dispatch_all(queue, 2)
     queue.finish(third, version=2)
@@ -89,8 +89,8 @@ def test_a_straggler_is_requeued_and_in_the_end_waited_for() -> None:
 
 def test_every_group_that_is_too_old_is_requeued() -> None:
     queue = make_queue([2, 2, 2, 2, 2], bound=1)
-    for ticket in dispatch_all(queue, 3):
-        queue.finish(ticket, version=0)  # as a replay after a kill may find
+    for dispatch in dispatch_all(queue, 3):
+        queue.finish(dispatch, version=0)  # as a replay after a kill may find
     pairs = queue.expire(3)
     assert len(pairs) == 10
     assert queue.take(3) is None
@@ -104,13 +104,13 @@ def test_every_group_that_is_too_old_is_requeued() -> None:
 @pytest.mark.parametrize("bound", [1, 2, 4])
 def test_the_state_is_whole(bound: int) -> None:
     queue = make_queue([3] * 5, bound=bound)
-    tickets = dispatch_all(queue, 0)
-    for ticket in tickets[:4]:
-        queue.finish(ticket, version=0)
+    dispatches = dispatch_all(queue, 0)
+    for dispatch in dispatches[:4]:
+        queue.finish(dispatch, version=0)
     queue.take(1)
     twin = make_queue([3] * 5, bound=bound)
     twin.restore(queue.state())
-    assert twin.in_flight == tickets[3:]
+    assert twin.in_flight == dispatches[3:]
     assert twin.state() == queue.state()
     assert dispatch_all(twin, 1) == dispatch_all(queue, 1)
 
@@ -129,12 +129,12 @@ class Run:
     def fresh(self) -> StalenessQueue:
         return make_queue(self.sizes, bound=self.bound, requeues=self.requeues)
 
-    def step(self, step: int) -> list[Ticket]:
+    def step(self, step: int) -> list[Dispatch]:
         """Dispatches some, draws events until the step has its groups, commits."""
         for _ in range(self.draw(st.integers(0, 30))):
             if self.queue.dispatch_next(step - 1) is None:
                 break
-        assert all(ticket.step <= step + self.bound for ticket in self.queue.in_flight)
+        assert all(dispatch.step <= step + self.bound for dispatch in self.queue.in_flight)
         while True:
             for old, fresh in self.queue.expire(step):
                 assert step - 1 - old.version > self.bound
@@ -155,10 +155,10 @@ class Run:
             self.queue = self.fresh()
             self.queue.restore(self.saved)
         elif self.queue.in_flight:
-            ticket = self.draw(st.sampled_from(self.queue.in_flight))
+            dispatch = self.draw(st.sampled_from(self.queue.in_flight))
             older = self.draw(st.integers(0, 9)) == 0
             self.found_older += older
-            self.queue.finish(ticket, version=max(0, ticket.version - older))
+            self.queue.finish(dispatch, version=max(0, dispatch.version - older))
         else:
             assert self.queue.dispatch_next(step - 1) is not None, "a deadlock"
 
@@ -170,11 +170,11 @@ def test_every_prompt_is_taken_once_within_the_bound_whatever_happens(data: st.D
     kills that restore the state of the last commit. The test ends, so there is no deadlock.
     """
     run = Run(data)
-    taken: list[Ticket] = []
+    taken: list[Dispatch] = []
     for step, size in enumerate(run.sizes, start=1):
         chosen = run.step(step)
         assert len(chosen) == size
-        assert all(0 <= step - 1 - ticket.version <= run.bound for ticket in chosen)
+        assert all(0 <= step - 1 - dispatch.version <= run.bound for dispatch in chosen)
         assert chosen == sorted(chosen), "oldest first"
         taken += chosen
     expected = {(s + 1, p) for s, size in enumerate(run.sizes) for p in range(size)}

@@ -1,4 +1,4 @@
-"""Training overlaps sampling, parts fill with whoever is there, and the step is stepped once."""
+"""Training overlaps sampling, parts fill in the order of arrival, and each step updates once."""
 
 import asyncio
 

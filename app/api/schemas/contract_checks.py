@@ -1,0 +1,21 @@
+"""A check of a contract test on the wire, whatever was tested."""
+
+from typing import Self
+
+from app.domain.described import Described
+from app.domain.tools.contract import Check, CheckStatus
+
+
+class ContractCheck(Described):
+    name: str
+    """Name of the check."""
+    status: CheckStatus
+    """Result of the check."""
+    detail: str
+    """The result in a sentence."""
+
+    @classmethod
+    def of(cls, check: Check) -> Self:
+        """Returns the check; its figures are left out where the schema has none."""
+        named = {"name": check.name, "status": check.status, "detail": check.detail}
+        return cls.model_validate({**check.data, **named})

@@ -1,0 +1,44 @@
+"""The time of a test of an MCP server: its calls end with it, by the clock that they are given."""
+
+from functools import partial
+
+import pytest
+
+from app.domain.tools.mcp_contract import McpCallPlan
+from app.gateways.mcp.session import LONGEST_END_S
+from app.services.project_slots import ProjectSlots
+from app.services.registry.contract_tests import Deadline
+from app.services.registry.mcp_contract import McpContractService
+from app.settings.egress import EgressSettings
+from tests.support.mcp_clients import SIGNER, egress_to, spec
+from tests.support.mcp_server import mcp_server
+from tests.support.registry import no_judges
+
+LATE = "No usable answer: the time of the test was over. In training a call may take longer."
+
+
+@pytest.mark.parametrize(
+    ("left_s", "status", "detail", "most"),
+    [(0.05, "failed", LATE, 1), (0.0, "skipped", "The time of the test was over.", 0)],
+)
+async def test_a_call_ends_with_the_time_of_the_test(
+    left_s: float, status: str, detail: str, most: int
+) -> None:
+    """The clock stands still, so that the call alone has the time that is left."""
+    with mcp_server() as server:
+        async with egress_to(server) as egress:
+            service = McpContractService(
+                egress,
+                no_judges(),
+                SIGNER,
+                limits=EgressSettings(),
+                slots=ProjectSlots(1, noun="tests"),
+                project_id="proj_a",
+                deadline=partial(Deadline, left_s + LONGEST_END_S, now=lambda: 0.0),
+            )
+            report = await service.test(spec(server.url), McpCallPlan(tool="stuck"))
+        called = server.calls("stuck")
+    last = report.checks[-1]
+    assert (last.name, last.status, last.detail) == ("call", status, detail)
+    assert [check.status for check in report.checks[:3]] == ["passed"] * 3
+    assert len(called) <= most

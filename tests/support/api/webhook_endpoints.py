@@ -1,0 +1,24 @@
+"""Makes webhook endpoints over HTTP, and reads and writes their rows."""
+
+from typing import Any
+
+import psycopg
+
+from tests.support.api.application import ENDPOINT, Api
+from tests.support.stack import Database
+
+PATH = "/v1/webhook_endpoints"
+DONE = "fine_tuning.job.succeeded"
+NEW = {"name": "ci", "url": f"{ENDPOINT}/hook", "event_types": [DONE]}
+
+
+async def made_endpoint(api: Api, **changes: Any) -> Any:
+    reply = await api.call("POST", PATH, json={**NEW, **changes})
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+def execute(database: Database, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        cursor = connection.execute(statement.encode(), values or None)
+        return cursor.fetchall() if cursor.description else []
