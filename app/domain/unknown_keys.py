@@ -23,6 +23,9 @@ _MAX_LISTED: Final = 20
 _MAX_COMPARED: Final = 80
 """Characters of a key that are compared with the known names."""
 _SIMILARITY: Final = 0.6
+_LIKELIEST: Final = 3
+"""Names whose distance to a key is counted."""
+_A_THIRD: Final = 3
 _KEY: Final = "key"
 _KNOWN: Final = "known"
 _MEANT: Final = 0.8
@@ -192,17 +195,29 @@ def nearest(
     object that is most like it, else the one in another object.
     """
     key = str(field.path[-1])[:_MAX_COMPARED].casefold()
-    places = NOWHERE if _is_of_others(field) else elsewhere
+    places = NOWHERE if is_of_others(field.path) else elsewhere
     for name in (key, _OTHER_NAMES.get(key, key)):
         if name in field.known:
             return name
         if (place := places.of(name)) is not None:
             return place
-    here = get_close_matches(key, field.known, n=1, cutoff=likeness)
-    if here:
-        return here[0]
+    here = _near(key, field.known, likeness)
+    if here is not None:
+        return here
     there = get_close_matches(key, places.names, n=1, cutoff=_MEANT)
     return places.names[there[0]] if there else None
+
+
+def _near(key: str, known: Collection[str], likeness: float) -> str | None:
+    """Returns the name that is most like a key, if at most a third of its characters differ:
+    `headers` is like `grader`, but nobody mistypes one for the other.
+    """
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - rapidfuzz loads only where it is used
+
+    for name in get_close_matches(key, known, n=_LIKELIEST, cutoff=likeness):
+        if OSA.distance(key, name) <= max(len(key), len(name)) // _A_THIRD:
+            return name
+    return None
 
 
 def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
@@ -224,11 +239,11 @@ def _has_words(name: str, key: str) -> bool:
     return len(key) >= _BEGINNING and begin
 
 
-def _is_of_others(field: WalkedField) -> bool:
+def is_of_others(path: tuple[str | int, ...]) -> bool:
     """Says if a key is in a tool or a grader, whose own service may read it: no parameter of the
     call was meant.
     """
-    return any(name in ("tools", "grader", "graders") for name in field.path[:-1])
+    return any(name in ("tools", "grader", "graders") for name in path[:-1])
 
 
 def _may_be(field: WalkedField, place: str) -> bool:
@@ -285,14 +300,16 @@ def _unknown(
     return ValidationError.from_exception_data("Body", faults)
 
 
-def cure_of(context: Mapping[str, Any]) -> str:
-    """Returns what to do about a key, from the context of its fault."""
-    near = _name_like(context[_KEY].casefold(), context[_KNOWN])
+def cure_of(context: Mapping[str, Any], elsewhere: KeyPlaces = NOWHERE) -> str:
+    """Returns what to do about a key, from the context of its fault: the parameter of its very name
+    in another object, else the nearest name in its own.
+    """
+    key = context[_KEY].casefold()
+    near = elsewhere.of(key) or _name_like(key, context[_KNOWN])
     return f"Did you mean '{near}'?" if near else "Remove it."
 
 
 def _name_like(key: str, known: Collection[str]) -> str | None:
     """Returns the name that is most like a key, or that the key is the beginning of."""
-    near = get_close_matches(key, known, n=1, cutoff=_SIMILARITY)
-    begun = [name for name in known if len(key) >= _BEGINNING and name.startswith(key)]
-    return next(iter([*near, *begun]), None)
+    begun = (name for name in known if len(key) >= _BEGINNING and name.startswith(key))
+    return _near(key, known, _SIMILARITY) or next(begun, None)

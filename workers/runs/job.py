@@ -147,7 +147,8 @@ class JobRun:
 
     async def _watch(self) -> None:
         """Polls for a pause, and announces silent endpoints. Raises `LeaseLost` when the fence is
-        lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker is better given to another project.
+        lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker is better given to
+        another project.
         """
 
         async def read() -> StopRequest | None:
