@@ -30,9 +30,10 @@ def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
 
 def server_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
     """Yields the faults of one server, at the parameter `at`."""
-    if _read(server, "listing") is not None:
-        message = "the service sets it when the job starts; remove it"
-        yield refused_value(f"{at}.listing", message)
+    for name in ("listing", "listing_summary"):
+        if _read(server, name) is not None:
+            message = "the service sets it when the job starts; remove it"
+            yield refused_value(f"{at}.{name}", message)
     rate = rate_fault(_extra(server, RATE_LIMIT), f"{at}.{RATE_LIMIT}")
     if rate is not None:
         yield rate

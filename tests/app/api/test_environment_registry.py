@@ -136,6 +136,33 @@ async def test_a_test_finds_what_would_lose_rollouts(
     assert part in told
 
 
+KEY = json.dumps("\x1b[31m" + "canary-key" * 50)[1:-1]
+"""A long key with control characters, as JSON has it."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status"),
+    [
+        ("reset", f'{{"episode_id": "e", "{KEY}": 1}}', "warned"),
+        ("reset", f'{{"episode_id": "e", "messages": [{{"role": "user", "{KEY}": 1}}]}}', "failed"),
+        ("reset", f'{{"episode_id": "e", "tools": [{{"{KEY}": 1}}]}}', "failed"),
+        ("step", f'{{"done": true, "reward": 1, "{KEY}": 1}}', "warned"),
+        ("step", f'{{"done": true, "components": {{"{KEY}": 1}}}}', "failed"),
+    ],
+)
+async def test_a_key_of_an_answer_is_repeated_in_short_and_without_control_characters(
+    database: Database, *, kind: str, body: str, status: str
+) -> None:
+    reply = Reply(body=body.encode())
+    world = GuessingWorld(instead=lambda call, _: reply if call["type"] == kind else None)
+    report, _ = await report_of(database, world, task={"secret": 1})
+    (check,) = [one for one in report["checks"] if one["name"] == kind]
+    assert check["status"] == status, check
+    assert check["detail"].count("canary-key") <= 8
+    assert "\x1b" not in check["detail"]
+    assert ("\ufffd[31mcanary" in check["detail"]) == (status == "warned")
+
+
 async def test_a_test_notices_a_step_that_is_played_twice(database: Database) -> None:
     counted = iter(range(9))
     world = GuessingWorld(
