@@ -15,6 +15,7 @@ from app.services.files.uploads import UploadService
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation import CreationPorts, JobCreationService
 from app.services.jobs.environment_files import EnvironmentFilePorts, EnvironmentFiles
+from app.services.jobs.environment_probe import EnvironmentProbe
 from app.services.jobs.events import EventService
 from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
 from app.services.jobs.grader_tries import GraderTries
@@ -82,6 +83,7 @@ class Factory:
                 context.inspections,
                 GraderTries(self._sandbox()),
                 McpListings(context.egress, self._signer()),
+                EnvironmentProbe(context.egress, self._signer()),
             ),
             base_models=context.settings.base_models,
             judges=self.judge_models(),

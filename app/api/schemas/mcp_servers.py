@@ -18,7 +18,7 @@ class RunMcpServerTest(ClosedBody):
     tool: McpToolName | None = None
     """Name of a tool that is called twice with the same id; absent: none is called."""
     arguments: Json | None = None
-    """Arguments of the call; absent: made up from the tool's schema."""
+    """Arguments of the call, only beside `tool`; absent: made up from the tool's schema."""
 
     def to_plan(self) -> McpCallPlan:
         return McpCallPlan(self.tool, self.arguments)

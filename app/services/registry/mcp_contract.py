@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Final
 
 from app.domain.documents.walk import walk_fields
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.ids import new_id
 from app.domain.methods.mcp_faults import server_faults
 from app.domain.methods.reinforcement import MAX_TOOLS
@@ -69,7 +69,7 @@ class McpContractService:
         """Lists the server and calls the named tool twice. Raises `InvalidRequest` for an entry
         that a job may not have, `RateLimited` while other tests of the project run.
         """
-        for fault in (*server_faults(server, PARAM), *_unknown(server)):
+        for fault in (*server_faults(server, PARAM), *_unknown(server), *_plan_faults(plan)):
             raise fault
         await check_definition(server, PARAM, egress=self._egress, models=self._models)
         await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
@@ -148,6 +148,13 @@ class McpContractService:
     def _endpoints(self) -> EndpointPool:
         timeout_s = min(CALL_TIMEOUT_S, self._limits.call_timeout_s)
         return EndpointPool(self._egress, timeout_s=timeout_s, max_retries=0)
+
+
+def _plan_faults(plan: McpCallPlan) -> Iterator[InvalidRequest]:
+    """Yields the fault of arguments that no tool would be called with."""
+    if plan.arguments is not None and plan.tool is None:
+        why = "without 'tool' no tool is called; name the one that takes them, or remove them"
+        yield refused_value("arguments", why)
 
 
 def _unknown(server: McpServerSpec) -> Iterator[InvalidRequest]:

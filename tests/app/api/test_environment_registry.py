@@ -8,8 +8,8 @@ import pytest
 from app.domain.json_object import Json
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.environments import REGISTRY, registered, report_of, statuses
-from tests.support.endpoints import Reply
-from tests.support.http_environments import GuessingWorld
+from tests.support.endpoints import Received, Reply
+from tests.support.http_environments import GUESS, GuessingWorld
 from tests.support.stack import Database
 
 
@@ -99,6 +99,27 @@ async def test_a_test_plays_one_turn_and_shows_it(database: Database) -> None:
     answered = json.loads(report["exchanges"][1]["answered"])
     assert (answered["done"], answered["reward"]) == (True, 1.0)
     assert world.keys[1] == world.keys[2]
+
+
+async def test_a_test_plays_a_turn_of_what_the_environment_offers(database: Database) -> None:
+    world = GuessingWorld(tools=False)
+    report, _ = await report_of(database, world)
+    assert (report["passed"], set(statuses(report))) == (True, {"passed"}), report
+    assert world.of("step")[0]["message"] == {"role": "assistant", "content": "This is a test."}
+
+
+async def test_a_test_calls_a_tool_of_the_task_where_the_episode_names_none(
+    database: Database,
+) -> None:
+    def without_tools(call: Json, _: Received) -> Reply | None:
+        world.episodes["e9"] = 1
+        return Reply(json={"episode_id": "e9"}) if call["type"] == "reset" else None
+
+    world = GuessingWorld(instead=without_tools)
+    task = {"messages": [{"role": "user", "content": "hi"}], "tools": [GUESS]}
+    await report_of(database, world, task=task)
+    (call,) = world.of("step")[0]["message"]["tool_calls"]
+    assert call["function"] == {"name": "guess", "arguments": '{"n": 1}'}
 
 
 async def test_a_test_sends_the_turn_that_it_is_given(database: Database) -> None:
