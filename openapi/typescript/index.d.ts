@@ -6712,6 +6712,27 @@ export interface components {
             tools: components["schemas"]["McpTool"][];
         };
         /**
+         * McpListingSummary
+         * @description A listing in short: lists of jobs have it in place of the tools.
+         */
+        McpListingSummary: {
+            /**
+             * Protocol Version
+             * @description Version of the protocol that server and service agreed on.
+             */
+            protocol_version: string;
+            /**
+             * Tool Count
+             * @description Number of tools that the job offers.
+             */
+            tool_count: number;
+            /**
+             * Tool Names
+             * @description Names of the first 10 tools, in the server's order.
+             */
+            tool_names: string[];
+        };
+        /**
          * McpServerSpec
          * @description An MCP server whose tools the service lists and calls for the model, over streamable HTTP.
          */
@@ -6755,8 +6776,10 @@ export interface components {
              * @description Only `never`, which is also the default: no one approves a call during a rollout.
              */
             require_approval?: "never" | null;
-            /** @description The tools as the job's first run listed them; set by the service (an extension). */
+            /** @description The tools as the job's first run listed them; set by the service, and shown in a single job alone (an extension). */
             listing?: components["schemas"]["McpListing"] | null;
+            /** @description The listing in short, which lists of jobs show too; set by the service (an extension). */
+            listing_summary?: components["schemas"]["McpListingSummary"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -9432,7 +9455,7 @@ export interface components {
             tool?: string | null;
             /**
              * Arguments
-             * @description Arguments of the call; absent: made up from the tool's schema.
+             * @description Arguments of the call, only beside `tool`; absent: made up from the tool's schema.
              */
             arguments?: {
                 [key: string]: unknown;

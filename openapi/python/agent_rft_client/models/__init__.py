@@ -253,6 +253,7 @@ from .max_steps_rule_action import MaxStepsRuleAction
 from .max_time_rule import MaxTimeRule
 from .max_time_rule_action import MaxTimeRuleAction
 from .mcp_listing import McpListing
+from .mcp_listing_summary import McpListingSummary
 from .mcp_server_spec import McpServerSpec
 from .mcp_server_spec_headers_type_0 import McpServerSpecHeadersType0
 from .mcp_server_test import McpServerTest
@@ -732,6 +733,7 @@ __all__ = (
     "MaxTimeRule",
     "MaxTimeRuleAction",
     "McpListing",
+    "McpListingSummary",
     "McpServerSpec",
     "McpServerSpecHeadersType0",
     "McpServerTest",
