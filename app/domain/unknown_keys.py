@@ -18,22 +18,18 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
+from app.domain.near_names import has_words, name_like, nearest_name
 
 _MAX_LISTED: Final = 20
 _MAX_COMPARED: Final = 80
 """Characters of a key that are compared with the known names."""
 _SIMILARITY: Final = 0.6
-_LIKELIEST: Final = 3
-"""Names whose distance to a key is counted."""
-_A_THIRD: Final = 3
 _KEY: Final = "key"
 _KNOWN: Final = "known"
 _MEANT: Final = 0.8
 """Similarity from which a key counts as meant for a parameter of another object, or for a missing
 one.
 """
-_BEGINNING: Final = 3
-"""Characters of a key that may stand for a name that begins with it."""
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
@@ -201,23 +197,11 @@ def nearest(
             return name
         if (place := places.of(name)) is not None:
             return place
-    here = _near(key, field.known, likeness)
+    here = nearest_name(key, field.known, likeness)
     if here is not None:
         return here
     there = get_close_matches(key, places.names, n=1, cutoff=_MEANT)
     return places.names[there[0]] if there else None
-
-
-def _near(key: str, known: Collection[str], likeness: float) -> str | None:
-    """Returns the name that is most like a key, if at most a third of its characters differ:
-    `headers` is like `grader`, but nobody mistypes one for the other.
-    """
-    from rapidfuzz.distance import OSA  # noqa: PLC0415 - rapidfuzz loads only where it is used
-
-    for name in get_close_matches(key, known, n=_LIKELIEST, cutoff=likeness):
-        if OSA.distance(key, name) <= max(len(key), len(name)) // _A_THIRD:
-            return name
-    return None
 
 
 def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
@@ -228,15 +212,8 @@ def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
     if near is not None:
         return near
     key = str(field.path[-1])[:_MAX_COMPARED].casefold()
-    longer = [name for name in field.known if _has_words(name, key)]
+    longer = [name for name in field.known if has_words(name, key)]
     return longer[0] if len(longer) == 1 else None
-
-
-def _has_words(name: str, key: str) -> bool:
-    """Says if each word of a key begins one of a name, as `max_steps` in `max_episode_steps`."""
-    words, of_name = key.split("_"), name.split("_")
-    begin = all(any(each.startswith(word) for each in of_name) for word in words)
-    return len(key) >= _BEGINNING and begin
 
 
 def is_of_others(path: tuple[str | int, ...]) -> bool:
@@ -305,11 +282,5 @@ def cure_of(context: Mapping[str, Any], elsewhere: KeyPlaces = NOWHERE) -> str:
     in another object, else the nearest name in its own.
     """
     key = context[_KEY].casefold()
-    near = elsewhere.of(key) or _name_like(key, context[_KNOWN])
+    near = elsewhere.of(key) or name_like(key, context[_KNOWN], _SIMILARITY)
     return f"Did you mean '{near}'?" if near else "Remove it."
-
-
-def _name_like(key: str, known: Collection[str]) -> str | None:
-    """Returns the name that is most like a key, or that the key is the beginning of."""
-    begun = (name for name in known if len(key) >= _BEGINNING and name.startswith(key))
-    return _near(key, known, _SIMILARITY) or next(begun, None)

@@ -44,11 +44,6 @@ class CalledAddress:
     is_used: bool
     """False for a part of a grader that the formula does not use: it is checked and not asked."""
 
-    @property
-    def is_environment(self) -> bool:
-        """True for an HTTP environment, which takes `reset` there."""
-        return self.param == f"{_ROOT}.environment.url"
-
 
 def base_model(
     body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], findings: list[PreflightIssue]

@@ -1476,6 +1476,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/fine_tuning/alpha/mcp_servers/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Mcp Tools
+         * @description Lists an MCP server and registers each tool that a job would offer: all of them, or none.
+         */
+        post: operations["importMcpServerTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/fine_tuning/alpha/mcp_servers/test": {
         parameters: {
             query?: never;
@@ -3818,6 +3838,11 @@ export interface components {
              */
             rate_limit?: number | null;
             /**
+             * Server Label
+             * @description Label of the MCP server at `server_url` that answers the tool by its protocol; absent: an endpoint of its own.
+             */
+            server_label?: string | null;
+            /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
              */
@@ -6135,6 +6160,23 @@ export interface components {
              * @description Mean implicit reward of the rejected answers.
              */
             rejected?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ImportMcpServerTools
+         * @description An MCP server whose tools are registered.
+         */
+        ImportMcpServerTools: {
+            /** @description The server, as in `method.reinforcement.mcp_servers`; `allowed_tools` chooses. */
+            server: components["schemas"]["McpServerSpec"];
+            /**
+             * Metadata
+             * @description Metadata of each registered tool.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
         } & {
             [key: string]: unknown;
         };
@@ -10346,6 +10388,11 @@ export interface components {
              * @description Limit of requests per second from jobs.
              */
             rate_limit: number | null;
+            /**
+             * Server Label
+             * @description Label of the MCP server at `server_url` that answers the tool by its protocol.
+             */
+            server_label?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -10870,6 +10917,11 @@ export interface components {
              * @description Limit of requests per second from jobs.
              */
             rate_limit?: number | null;
+            /**
+             * Server Label
+             * @description Label of the MCP server at `server_url` that answers the tool by its protocol; absent: an endpoint of its own.
+             */
+            server_label?: string | null;
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -22918,6 +22970,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolRun"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    importMcpServerTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportMcpServerTools"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Tool_"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

@@ -97,16 +97,15 @@ def check_calls(world: InterruptedWorld) -> None:
     """A key has one body, and a turn one message, however often it is sent. Some episodes were
     begun anew under another key.
     """
-    bodies, turns = {}, {}
+    bodies, turns = dict[str, Any](), dict[tuple[str, int], Any]()
     resets = defaultdict[str, set[str]](set)
     for key, call in world.sent:
         assert bodies.setdefault(key, call) == call
-        match call["type"]:
-            case "step":
-                place = (call["rollout_id"], call["turn"])
-                assert turns.setdefault(place, call["message"]) == call["message"]
-            case "reset":
-                resets[call["rollout_id"]].add(key)
+        if call["type"] == "step":
+            place = (call["rollout_id"], call["turn"])
+            assert turns.setdefault(place, call["message"]) == call["message"]
+        if call["type"] == "reset":
+            resets[call["rollout_id"]].add(key)
     assert len(bodies) < len(world.sent), "a call whose answer was lost is sent again"
     assert max(len(keys) for keys in resets.values()) == 2, "episodes that were lost"
 

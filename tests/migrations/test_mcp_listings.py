@@ -60,7 +60,7 @@ def test_listings_move_out_of_the_method_and_back(database: Database) -> None:
 
 
 def _rows(connection: psycopg.Connection[Any], columns: str) -> dict[str, tuple[Any, ...]]:
-    rows = connection.execute(f"SELECT id, {columns} FROM fine_tuning_jobs").fetchall()  # type: ignore[arg-type]  # psycopg takes literals alone
+    rows = connection.execute(f"SELECT id, {columns} FROM fine_tuning_jobs").fetchall()
     return {row[0]: row[1:] for row in rows}
 
 

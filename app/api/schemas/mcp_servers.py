@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from app.api.schemas.common import ClosedBody
+from app.api.schemas.registry import Metadata
 from app.api.schemas.tools import ToolCheck
 from app.domain.described import Described
 from app.domain.json_object import Json
@@ -22,6 +23,15 @@ class RunMcpServerTest(ClosedBody):
 
     def to_plan(self) -> McpCallPlan:
         return McpCallPlan(self.tool, self.arguments)
+
+
+class ImportMcpServerTools(ClosedBody):
+    """An MCP server whose tools are registered."""
+
+    server: McpServerSpec
+    """The server, as in `method.reinforcement.mcp_servers`; `allowed_tools` chooses."""
+    metadata: Metadata | None = None
+    """Metadata of each registered tool."""
 
 
 class McpServerTest(Described):

@@ -14,8 +14,8 @@ LEAST: Final = 8
 
 
 class Echoes:
-    """The values of the headers that a server is sent, of `LEAST` characters or more. Of a value
-    with a scheme, such as `Bearer …`, the credential alone counts too.
+    """The values of the headers that a server is sent, of `LEAST` characters or more. The
+    credential of a value with a scheme, such as `Bearer …`, counts alone too.
     """
 
     def __init__(self, sent: Iterable[str]) -> None:

@@ -170,7 +170,7 @@ class Breaker:
 
     @property
     def patience_ends(self) -> float | None:
-        """When all callers stop waiting; `None` while it is closed."""
+        """Time at which all callers stop waiting; `None` while it is closed."""
         return None if self._down_since is None else self._down_since + self._patience_s
 
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:

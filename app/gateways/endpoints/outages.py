@@ -26,7 +26,7 @@ class Outage:
     gives_up_in_s: float
     """Seconds until the last of the waiting calls gives up."""
     last_fault: str | None
-    """What became of the last attempt that ended; `None` if all are still under way."""
+    """The fault of the last attempt that ended; `None` if all are still under way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ at once: a path that takes no `reset` would lose every rollout. Must not know ho
 from functools import partial
 from typing import Final
 
+from app.domain.environments.environments import PARAM
 from app.domain.ids import new_id
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.environment_calls import (
@@ -37,7 +38,7 @@ class EnvironmentProbe:
         """Returns the fault of an address that answered HEAD with the status `head`; `None` for an
         address of anything else, and for one that takes a `reset`.
         """
-        if not called.is_environment or head not in _DOUBTFUL:
+        if called.param != f"{PARAM}.url" or head not in _DOUBTFUL:
             return None
         endpoint = EndpointPool(self._egress, timeout_s=_TIMEOUT_S, max_retries=0).endpoint(
             called.url

@@ -87,6 +87,28 @@ class McpContractService:
             checks=tuple(found.checks),
         )
 
+    async def listing(self, server: McpServerSpec) -> McpListing:
+        """Lists the tools that a job would offer. Raises `InvalidRequest` for an entry that a job
+        may not have, and for a server whose tools it could not offer.
+        """
+        for fault in (*server_faults(server, PARAM), *_unknown(server)):
+            raise fault
+        await check_definition(server, PARAM, egress=self._egress, models=self._models)
+        await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
+        from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
+
+        with self._slots.taken(self._project_id):
+            found = await listed(
+                server, 0, self._endpoints(), self._signer, within_s=_LISTING_LIMIT_S, at=PARAM
+            )
+        tools = () if found.listing is None else found.listing.tools
+        together = clashes([(server.server_label, tools)], (), most=MAX_TOOLS)
+        for refused in (*found.faults, *together):
+            raise InvalidRequest(refused.message, param=refused.param, code=refused.code)
+        if found.listing is None:
+            raise RuntimeError("a server has neither a listing nor a fault")
+        return found.listing
+
     async def _checked(self, server: McpServerSpec, plan: McpCallPlan) -> _Found:
         from app.gateways.mcp.job_listing import UNAVAILABLE, listed  # noqa: PLC0415 - its library takes a second
 

@@ -50,7 +50,7 @@ class FineTuningJobTable(QueuedRow, Base):
     mcp_listings: Mapped[dict[str, Any] | None] = mapped_column(
         JSONB(none_as_null=True), deferred=True
     )
-    """What the job's MCP servers listed, by the position of the server. A mapped row loads it only
+    """Listings of the job's MCP servers, by the position of the server. A mapped row loads it only
     when it is named: it may have 500,000 characters, of which a list of jobs shows none.
     """
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)

@@ -17,6 +17,7 @@ from tests.support.runs.real_run import ROWS, RealRuns, Script
 from tests.support.timed_egress import call, down
 from workers.methods import job_run
 from workers.runs.activity import Activity
+from workers.runs.context import RunContext
 from workers.runs.outage_events import OutageEvents
 
 SAMPLES = 2
@@ -101,19 +102,25 @@ async def test_a_later_claim_repeats_nothing_and_tells_the_return(runs: RealRuns
             down()
         return EgressReply(200, {}, b"ok", 0.0)
 
+    waiting: list[asyncio.Task[Any]] = []
+
+    async def claimed(context: RunContext) -> tuple[OutageEvents, Endpoint]:
+        """A claim whose calls wait, and that has told so unless an earlier one has."""
+        claim = replace(context, activity=Activity())
+        pool = EndpointPool(InMemoryEgress(answer), timeout_s=600, max_retries=3)
+        claim.activity.calls_through(pool)
+        target = pool.endpoint("https://user:pw@tools.test/a/b?token=x")
+        waiting.extend(asyncio.create_task(call(target, each)) for each in range(OPENS))
+        await until(partial(_is_silent, target))
+        events = OutageEvents(claim)
+        await events.announce()
+        await events.announce()
+        return events, target
+
     async with runs.context(job, Script()) as context:
-        waiting: list[asyncio.Task[Any]] = []
-        for number in range(2):
-            claim = replace(context, activity=Activity())
-            pool = EndpointPool(InMemoryEgress(answer), timeout_s=600, max_retries=3)
-            claim.activity.calls_through(pool)
-            target = pool.endpoint("https://user:pw@tools.test/a/b?token=x")
-            waiting += [asyncio.create_task(call(target, each)) for each in range(16)]
-            await until(partial(_is_silent, target))
-            events = OutageEvents(claim)
-            await events.announce()
-            await events.announce()
-            assert len(_about(await runs.events(job), "endpoint_silent")) == 1, number
+        await claimed(context)
+        events, target = await claimed(context)
+        assert len(_about(await runs.events(job), "endpoint_silent")) == 1
         is_down = False
         await call(target, 99)
         await events.announce()

@@ -216,6 +216,8 @@ from .gsm_8k_environment import Gsm8KEnvironment
 from .http_environment_spec import HttpEnvironmentSpec
 from .http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0
 from .implicit_rewards import ImplicitRewards
+from .import_mcp_server_tools import ImportMcpServerTools
+from .import_mcp_server_tools_metadata_type_0 import ImportMcpServerToolsMetadataType0
 from .importance_sampling_options import ImportanceSamplingOptions
 from .job_error_body import JobErrorBody
 from .job_status import JobStatus
@@ -697,6 +699,8 @@ __all__ = (
     "HttpEnvironmentSpecHeadersType0",
     "ImplicitRewards",
     "ImportanceSamplingOptions",
+    "ImportMcpServerTools",
+    "ImportMcpServerToolsMetadataType0",
     "JobErrorBody",
     "JobStatus",
     "JsonValidGrader",

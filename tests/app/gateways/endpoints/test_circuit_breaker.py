@@ -178,7 +178,7 @@ async def test_an_open_breaker_is_an_outage_until_all_calls_give_up() -> None:
         assert endpoint.state().outage is None
 
 
-async def test_calls_in_the_queue_of_a_declared_rate_wait_for_nobody_else() -> None:
+async def test_calls_in_the_queue_of_a_declared_rate_are_no_outage() -> None:
     async with VirtualClock().running() as clock:
         endpoint, _ = make(clock, lambda *_: (OK, 0.1), rate_limit=0.01)
         calls = asyncio.create_task(call_many(endpoint, 4))
