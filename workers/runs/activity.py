@@ -43,9 +43,23 @@ class Activity:
         return min(waits)
 
     def endpoints(self) -> list[EndpointState]:
-        """Returns the endpoints that were called, under names that the job's owner may read."""
-        return [
-            replace(state, endpoint=OPERATORS) if pool in self._operators else state
-            for pool in self._pools
-            for state in pool.states()
-        ]
+        """Returns the endpoints that were called, under names that the job's owner may read. Those
+        of one name are one: URLs may differ in a part that is not shown.
+        """
+        found: dict[str, EndpointState] = {}
+        for pool in self._pools:
+            for state in pool.states():
+                name = OPERATORS if pool in self._operators else state.endpoint
+                found[name] = _joined(found.get(name), replace(state, endpoint=name))
+        return list(found.values())
+
+
+def _joined(one: EndpointState | None, other: EndpointState) -> EndpointState:
+    if one is None:
+        return other
+    outages = [outage for outage in (one.outage, other.outage) if outage is not None]
+    return EndpointState(
+        one.endpoint,
+        one.answers + other.answers,
+        max(outages, key=lambda outage: outage.silent_s, default=None),
+    )

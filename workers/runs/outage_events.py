@@ -18,6 +18,10 @@ from workers.runs.context import RunContext
 SILENT: Final = "endpoint_silent"
 ANSWERS: Final = "endpoint_answers"
 """Values of `reason` in the data of these events."""
+QUIET_S: Final = 60.0
+"""Seconds after an outage in which a new one is reported only once it has lasted as long: an
+endpoint that fails now and then does not fill the list of events.
+"""
 _RECENT: Final = 100
 """Events of earlier claims that are searched for an outage."""
 
@@ -25,6 +29,8 @@ _RECENT: Final = 100
 class OutageEvents:
     def __init__(self, context: RunContext) -> None:
         self._context = context
+        self._ended_at: dict[str, float] = {}
+        """The monotonic time at which each outage ended that this claim knows of."""
         self._announced: dict[str, int] | None = None
         """The answers of each endpoint when its outage was announced."""
 
@@ -34,13 +40,19 @@ class OutageEvents:
             self._announced = await retry_while_unavailable(self._open_outages)
         for state in self._context.activity.endpoints():
             answers = self._announced.get(state.endpoint)
-            if answers is not None and state.answers > answers:
+            if answers is not None and state.answers > answers and state.outage is None:
                 await self._append(*_answers(state), level="info")
                 del self._announced[state.endpoint]
-            elif answers is None and state.outage is not None:
+                self._ended_at[state.endpoint] = time.monotonic()
+            elif answers is None and state.outage is not None and self._is_news(state):
                 limit = self._context.settings.runs.infrastructure_limit
                 await self._append(*_silent(state.endpoint, state.outage, limit), level="warn")
                 self._announced[state.endpoint] = state.answers
+
+    def _is_news(self, state: EndpointState) -> bool:
+        ended_at = self._ended_at.get(state.endpoint)
+        lasted_s = 0.0 if state.outage is None else state.outage.silent_s
+        return ended_at is None or lasted_s >= QUIET_S or time.monotonic() - ended_at >= QUIET_S
 
     async def _open_outages(self) -> dict[str, int]:
         """Returns the outages that earlier claims announced and that no event has ended."""

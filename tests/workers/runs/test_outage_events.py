@@ -16,7 +16,7 @@ from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.real_run import ROWS, RealRuns, Script
 from tests.support.timed_egress import call, down
 from workers.methods import job_run
-from workers.runs.activity import Activity
+from workers.runs.activity import OPERATORS, Activity
 from workers.runs.context import RunContext
 from workers.runs.outage_events import OutageEvents
 
@@ -94,6 +94,30 @@ async def _check_events(runs: RealRuns, job: Job, name: str) -> None:
     assert set(discarded.values()) <= {0.0}
 
 
+async def test_endpoints_of_one_shown_name_are_one() -> None:
+    def answer(request: EgressRequest) -> EgressReply:
+        if request.url.endswith("=a"):
+            down()
+        return EgressReply(200, {}, b"ok", 0.0)
+
+    activity, waiting = Activity(), list[asyncio.Task[Any]]()
+    for calls_through in (activity.calls_through, activity.calls_operators_through):
+        pool = EndpointPool(InMemoryEgress(answer), timeout_s=600, max_retries=3)
+        calls_through(pool)
+        first, second = (pool.endpoint(f"https://t.test/x?k={key}") for key in "ab")
+        waiting += [asyncio.create_task(call(first, each)) for each in range(OPENS)]
+        await until(partial(_is_silent, first))
+        await call(second, 99)
+    names = {state.endpoint: (state.answers, state.outage) for state in activity.endpoints()}
+    assert names.keys() == {"t.test/x", OPERATORS}
+    for answers, outage in names.values():
+        assert answers == 1
+        assert outage is not None
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
 async def test_a_later_claim_repeats_nothing_and_tells_the_return(runs: RealRuns) -> None:
     job, is_down = await runs.job(), True
 
@@ -104,7 +128,7 @@ async def test_a_later_claim_repeats_nothing_and_tells_the_return(runs: RealRuns
 
     waiting: list[asyncio.Task[Any]] = []
 
-    async def claimed(context: RunContext) -> tuple[OutageEvents, Endpoint]:
+    async def claimed(context: RunContext) -> tuple[RunContext, OutageEvents, Endpoint]:
         """A claim whose calls wait, and that has told so unless an earlier one has."""
         claim = replace(context, activity=Activity())
         pool = EndpointPool(InMemoryEgress(answer), timeout_s=600, max_retries=3)
@@ -115,11 +139,11 @@ async def test_a_later_claim_repeats_nothing_and_tells_the_return(runs: RealRuns
         events = OutageEvents(claim)
         await events.announce()
         await events.announce()
-        return events, target
+        return claim, events, target
 
     async with runs.context(job, Script()) as context:
         await claimed(context)
-        events, target = await claimed(context)
+        claim, events, target = await claimed(context)
         assert len(_about(await runs.events(job), "endpoint_silent")) == 1
         is_down = False
         await call(target, 99)
@@ -127,6 +151,13 @@ async def test_a_later_claim_repeats_nothing_and_tells_the_return(runs: RealRuns
         await events.announce()
         [answers] = _about(await runs.events(job), "endpoint_answers")
         assert answers.message == "The endpoint answers again: tools.test/a/b. The job goes on."
+        is_down = True
+        waiting += [asyncio.create_task(call(target, 100 + each)) for each in range(OPENS)]
+        await until(partial(_is_silent, target))
+        await events.announce()
+        assert len(_about(await runs.events(job), "endpoint_silent")) == 1, "so soon after"
+        await OutageEvents(claim).announce()  # of a claim that knows no earlier one
+        assert len(_about(await runs.events(job), "endpoint_silent")) == 2
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
