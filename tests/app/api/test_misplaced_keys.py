@@ -74,6 +74,13 @@ TOOL = {"name": "a", "server_url": "https://a.example/tool"}
 FILES = {"training_file": "file-1", "validation_file": "file-2"}
 WORLD = {"type": "http", "url": "https://a.example/world"}
 SERVER = {"server_label": "a", "server_url": "https://a.example/mcp"}
+
+
+def played(keys: dict[str, Any]) -> dict[str, Any]:
+    """Returns a call with an HTTP environment that has more keys."""
+    return {**call(environment={**WORLD, **keys}), **FILES}
+
+
 LEARNING_RATE = f"{ROOT}.hyperparameters.learning_rate_multiplier"
 PLACES: list[tuple[dict[str, Any], str, str | None]] = [
     (call(environment=TASKS, training_file="file-1"), f"{ROOT}.training_file", "training_file"),
@@ -94,13 +101,13 @@ PLACES: list[tuple[dict[str, Any], str, str | None]] = [
     (call(environment=TASKS, hyperparameters={"lr_multiplier": 1}),
      f"{ROOT}.hyperparameters.lr_multiplier", "learning_rate_multiplier"),
     (call(environment=TASKS, lr_multiplier=1), f"{ROOT}.lr_multiplier", LEARNING_RATE),
-    (call(environment={**WORLD, "grader": CHECK}), f"{ROOT}.environment.grader", f"{ROOT}.grader"),
-    (call(environment={**WORLD, "tools": [TOOL]}), f"{ROOT}.environment.tools", f"{ROOT}.tools"),
-    (call(environment={**WORLD, "max_episode_steps": 3}), f"{ROOT}.environment.max_episode_steps",
+    (played({"grader": CHECK}), f"{ROOT}.environment.grader", f"{ROOT}.grader"),
+    (played({"tools": [TOOL]}), f"{ROOT}.environment.tools", f"{ROOT}.tools"),
+    (played({"max_episode_steps": 3}), f"{ROOT}.environment.max_episode_steps",
      f"{ROOT}.max_episode_steps"),
-    (call(environment={**WORLD, "heders": {"a": "b"}}), f"{ROOT}.environment.heders", "headers"),
-    (call(environment={**WORLD, "readers": {"a": "b"}}), f"{ROOT}.environment.readers", "headers"),
-    (call(environment={**WORLD, "trials": {"a": "b"}}), f"{ROOT}.environment.trials", None),
+    (played({"heders": {"a": "b"}}), f"{ROOT}.environment.heders", "headers"),
+    (played({"readers": {"a": "b"}}), f"{ROOT}.environment.readers", "headers"),
+    (played({"trials": {"a": "b"}}), f"{ROOT}.environment.trials", None),
     (call(environment=TASKS | {"grader": CHECK}), f"{ROOT}.environment.grader", f"{ROOT}.grader"),
     (call(environment=TASKS | {"training_file": "f"}), f"{ROOT}.environment.training_file",
      "training_file"),
