@@ -4,7 +4,13 @@ import asyncio
 
 from fastapi import APIRouter, Request
 
-from app.api.schemas.mcp_servers import McpServerTest, RunMcpServerTest
+from app.api.schemas.common import Page, paged
+from app.api.schemas.mcp_servers import (
+    ImportMcpServerTools,
+    McpServerTest,
+    RunMcpServerTest,
+)
+from app.api.schemas.tools import Tool
 from app.api.schemas.trials import (
     GraderRun,
     RunGraderRequest,
@@ -57,6 +63,16 @@ async def run_tool(body: RunToolRequest, request: Request, services: Services) -
         attempts=outcome.attempts,
         latency_s=outcome.latency_s,
     )
+
+
+@router.post("/mcp_servers/import", operation_id="importMcpServerTools", responses=responses())
+async def import_mcp_tools(
+    body: ImportMcpServerTools, request: Request, services: Services
+) -> Page[Tool]:
+    """Lists an MCP server and registers each tool that a job would offer: all of them, or none."""
+    work = services.mcp_import().save(body.server, metadata=body.metadata)
+    made = await unless_client_hangs_up(request, work)
+    return paged([Tool.of(tool) for tool in made], has_more=False)
 
 
 @router.post("/mcp_servers/test", operation_id="testMcpServer", responses=responses())

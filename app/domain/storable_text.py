@@ -13,6 +13,14 @@ def storable(text: str) -> str:
     return UNSTORABLE.sub("\ufffd", text)
 
 
+def printable(text: str, *, most: int) -> str:
+    """Returns a text of others as a message repeats it: at most so many characters, and U+FFFD for
+    those that a terminal would obey.
+    """
+    cut = text if len(text) <= most else text[:most] + "…"
+    return "".join(each if each.isprintable() else "\ufffd" for each in cut)
+
+
 def has_nul(value: Any) -> bool:
     """Returns whether U+0000 is in a text or key of a JSON value."""
     return any("\x00" in text for text in _strings(value))

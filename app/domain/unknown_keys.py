@@ -18,6 +18,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
+from app.domain.near_names import has_words, name_like, nearest_name
 
 _MAX_LISTED: Final = 20
 _MAX_COMPARED: Final = 80
@@ -29,8 +30,6 @@ _MEANT: Final = 0.8
 """Similarity from which a key counts as meant for a parameter of another object, or for a missing
 one.
 """
-_BEGINNING: Final = 3
-"""Characters of a key that may stand for a name that begins with it."""
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
@@ -192,15 +191,15 @@ def nearest(
     object that is most like it, else the one in another object.
     """
     key = str(field.path[-1])[:_MAX_COMPARED].casefold()
-    places = NOWHERE if _is_of_others(field) else elsewhere
+    places = NOWHERE if is_of_others(field.path) else elsewhere
     for name in (key, _OTHER_NAMES.get(key, key)):
         if name in field.known:
             return name
         if (place := places.of(name)) is not None:
             return place
-    here = get_close_matches(key, field.known, n=1, cutoff=likeness)
-    if here:
-        return here[0]
+    here = nearest_name(key, field.known, likeness)
+    if here is not None:
+        return here
     there = get_close_matches(key, places.names, n=1, cutoff=_MEANT)
     return places.names[there[0]] if there else None
 
@@ -213,22 +212,15 @@ def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
     if near is not None:
         return near
     key = str(field.path[-1])[:_MAX_COMPARED].casefold()
-    longer = [name for name in field.known if _has_words(name, key)]
+    longer = [name for name in field.known if has_words(name, key)]
     return longer[0] if len(longer) == 1 else None
 
 
-def _has_words(name: str, key: str) -> bool:
-    """Says if each word of a key begins one of a name, as `max_steps` in `max_episode_steps`."""
-    words, of_name = key.split("_"), name.split("_")
-    begin = all(any(each.startswith(word) for each in of_name) for word in words)
-    return len(key) >= _BEGINNING and begin
-
-
-def _is_of_others(field: WalkedField) -> bool:
+def is_of_others(path: tuple[str | int, ...]) -> bool:
     """Says if a key is in a tool or a grader, whose own service may read it: no parameter of the
     call was meant.
     """
-    return any(name in ("tools", "grader", "graders") for name in field.path[:-1])
+    return any(name in ("tools", "grader", "graders") for name in path[:-1])
 
 
 def _may_be(field: WalkedField, place: str) -> bool:
@@ -285,14 +277,10 @@ def _unknown(
     return ValidationError.from_exception_data("Body", faults)
 
 
-def cure_of(context: Mapping[str, Any]) -> str:
-    """Returns what to do about a key, from the context of its fault."""
-    near = _name_like(context[_KEY].casefold(), context[_KNOWN])
+def cure_of(context: Mapping[str, Any], elsewhere: KeyPlaces = NOWHERE) -> str:
+    """Returns what to do about a key, from the context of its fault: the parameter of its very name
+    in another object, else the nearest name in its own.
+    """
+    key = context[_KEY].casefold()
+    near = elsewhere.of(key) or name_like(key, context[_KNOWN], _SIMILARITY)
     return f"Did you mean '{near}'?" if near else "Remove it."
-
-
-def _name_like(key: str, known: Collection[str]) -> str | None:
-    """Returns the name that is most like a key, or that the key is the beginning of."""
-    near = get_close_matches(key, known, n=1, cutoff=_SIMILARITY)
-    begun = [name for name in known if len(key) >= _BEGINNING and name.startswith(key)]
-    return next(iter([*near, *begun]), None)

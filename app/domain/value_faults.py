@@ -19,7 +19,13 @@ from app.domain.graders.formula import NAME
 from app.domain.graders.single import NOT_AVAILABLE
 from app.domain.tools.mcp_servers import SERVER_LABEL
 from app.domain.tools.tools import TOOL_NAME
-from app.domain.unknown_keys import UNKNOWN_PARAMETER, cure_of
+from app.domain.unknown_keys import (
+    NOWHERE,
+    UNKNOWN_PARAMETER,
+    KeyPlaces,
+    cure_of,
+    is_of_others,
+)
 
 _COMPARED: Final = 80
 _KEYS_COMPARED: Final = 200
@@ -107,15 +113,22 @@ _WHOLE: Final[Mapping[str, str]] = MappingProxyType(
 _BUILT_IN: Final = frozenset(get_args(ErrorType))
 
 
-def refusal(param: str, faults: Sequence[ErrorDetails], *, compared: bool = True) -> InvalidRequest:
+def refusal(
+    param: str,
+    faults: Sequence[ErrorDetails],
+    *,
+    compared: bool = True,
+    elsewhere: KeyPlaces = NOWHERE,
+) -> InvalidRequest:
     """Returns the error about the value of one parameter; with `compared`, that about the key which
-    was meant for a missing one.
+    was meant for a missing one. `elsewhere` are places that an unknown key may have been meant for.
     """
     kind = faults[0]["type"]
     if kind in _ABSENT:
         return (_misspelt(param, faults[0]) if compared else None) or missing_parameter(param)
     if kind in {"extra_forbidden", UNKNOWN_PARAMETER}:
-        hint = cure_of(faults[0]["ctx"]) if kind == UNKNOWN_PARAMETER else "Remove it."
+        places = NOWHERE if is_of_others(faults[0]["loc"]) else elsewhere
+        hint = cure_of(faults[0]["ctx"], places) if kind == UNKNOWN_PARAMETER else "Remove it."
         message = f"Unknown parameter: '{param}'. {hint}"
         return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
     code = kind if kind == NOT_AVAILABLE else "invalid_value"

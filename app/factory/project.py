@@ -15,6 +15,7 @@ from app.services.files.uploads import UploadService
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation import CreationPorts, JobCreationService
 from app.services.jobs.environment_files import EnvironmentFilePorts, EnvironmentFiles
+from app.services.jobs.environment_probe import EnvironmentProbe
 from app.services.jobs.events import EventService
 from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
 from app.services.jobs.grader_tries import GraderTries
@@ -37,6 +38,7 @@ from app.services.registry.curricula import CurriculumService, DataPorts
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.mcp_contract import McpContractService
+from app.services.registry.mcp_import import McpImportService
 from app.services.registry.registered_objects import RegistryPorts
 from app.services.registry.tools import ToolService
 from app.services.registry.trials import TrialPorts, TrialService
@@ -82,6 +84,7 @@ class Factory:
                 context.inspections,
                 GraderTries(self._sandbox()),
                 McpListings(context.egress, self._signer()),
+                EnvironmentProbe(context.egress, self._signer()),
             ),
             base_models=context.settings.base_models,
             judges=self.judge_models(),
@@ -219,15 +222,12 @@ class Factory:
         )
 
     def signing(self) -> SigningService:
-        return SigningService(
-            secret_key=self._context.settings.secret_key.get_secret_value(), tenant=self._tenant
-        )
+        secret_key = self._context.settings.secret_key.get_secret_value()
+        return SigningService(secret_key=secret_key, tenant=self._tenant)
 
     def webhook_endpoints(self) -> WebhookEndpointService:
-        context = self._context
-        return WebhookEndpointService(
-            context.database, context.egress, context.secret_box, self._tenant
-        )
+        database, egress = self._context.database, self._context.egress
+        return WebhookEndpointService(database, egress, self._context.secret_box, self._tenant)
 
     def judge_models(self) -> JudgeModels:
         settings = self._context.settings
@@ -255,11 +255,10 @@ class Factory:
 
     def calibrations(self) -> CalibrationService:
         files = self.files()
-        baselines = BaselineSamples(self._context.database, self._tenant, files)
         return CalibrationService(
             self.trials(),
             files,
-            baselines,
+            BaselineSamples(self._context.database, self._tenant, files),
             slot=lambda: self._context.calibrations.taken(self._tenant.organization_id),
         )
 
@@ -283,17 +282,19 @@ class Factory:
             project_id=self._tenant.project_id,
         )
 
+    def mcp_import(self) -> McpImportService:
+        return McpImportService(self.mcp_tests(), self.tools())
+
     def _signer(self) -> CallSigner:
         return CallSigner(*self._context.settings.secret_keys, project_id=self._tenant.project_id)
 
     def _sandbox(self) -> Sandbox:
         """Returns the sandbox with the slots of the tenant."""
-        tenant = self._tenant
-        return self._context.sandbox.for_project(tenant.organization_id, tenant.project_id)
+        organization_id, project_id = self._tenant.organization_id, self._tenant.project_id
+        return self._context.sandbox.for_project(organization_id, project_id)
 
     def _engine(self) -> Inference:
         """Returns the engine with a separate prompt cache for the tenant."""
         secret_key = self._context.settings.secret_key.get_secret_value()
-        return self._context.inference.with_cache_namespace(
-            cache_salt(secret_key, self._tenant.project_id)
-        )
+        salt = cache_salt(secret_key, self._tenant.project_id)
+        return self._context.inference.with_cache_namespace(salt)

@@ -1520,6 +1520,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/fine_tuning/alpha/mcp_servers/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Mcp Tools
+         * @description Lists an MCP server and registers each tool that a job would offer: all of them, or none.
+         */
+        post: operations["importMcpServerTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/fine_tuning/alpha/mcp_servers/test": {
         parameters: {
             query?: never;
@@ -3862,6 +3882,11 @@ export interface components {
              */
             rate_limit?: number | null;
             /**
+             * Server Label
+             * @description Label of the MCP server at `server_url` that answers the tool by its protocol; absent: an endpoint of its own.
+             */
+            server_label?: string | null;
+            /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
              */
@@ -6183,6 +6208,23 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ImportMcpServerTools
+         * @description An MCP server whose tools are registered.
+         */
+        ImportMcpServerTools: {
+            /** @description The server, as in `method.reinforcement.mcp_servers`; `allowed_tools` chooses. */
+            server: components["schemas"]["McpServerSpec"];
+            /**
+             * Metadata
+             * @description Metadata of each registered tool.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ImportanceSamplingOptions
          * @description The ratio of policies without clipping.
          */
@@ -6756,6 +6798,27 @@ export interface components {
             tools: components["schemas"]["McpTool"][];
         };
         /**
+         * McpListingSummary
+         * @description A listing in short: lists of jobs have it in place of the tools.
+         */
+        McpListingSummary: {
+            /**
+             * Protocol Version
+             * @description Version of the protocol that server and service agreed on.
+             */
+            protocol_version: string;
+            /**
+             * Tool Count
+             * @description Number of tools that the job offers.
+             */
+            tool_count: number;
+            /**
+             * Tool Names
+             * @description Names of the first 10 tools, in the server's order.
+             */
+            tool_names: string[];
+        };
+        /**
          * McpServerSpec
          * @description An MCP server whose tools the service lists and calls for the model, over streamable HTTP.
          */
@@ -6804,8 +6867,10 @@ export interface components {
              * @description Limit of requests per second (an extension).
              */
             rate_limit?: number | null;
-            /** @description The tools as the job's first run listed them; set by the service (an extension). */
+            /** @description The tools as the job's first run listed them; set by the service, and shown in a single job alone (an extension). */
             listing?: components["schemas"]["McpListing"] | null;
+            /** @description The listing in short, which lists of jobs show too; set by the service (an extension). */
+            listing_summary?: components["schemas"]["McpListingSummary"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -9481,7 +9546,7 @@ export interface components {
             tool?: string | null;
             /**
              * Arguments
-             * @description Arguments of the call; absent: made up from the tool's schema.
+             * @description Arguments of the call, only beside `tool`; absent: made up from the tool's schema.
              */
             arguments?: {
                 [key: string]: unknown;
@@ -10372,6 +10437,11 @@ export interface components {
              * @description Limit of requests per second from jobs.
              */
             rate_limit: number | null;
+            /**
+             * Server Label
+             * @description Label of the MCP server at `server_url` that answers the tool by its protocol.
+             */
+            server_label?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -10896,6 +10966,11 @@ export interface components {
              * @description Limit of requests per second from jobs.
              */
             rate_limit?: number | null;
+            /**
+             * Server Label
+             * @description Label of the MCP server at `server_url` that answers the tool by its protocol; absent: an endpoint of its own.
+             */
+            server_label?: string | null;
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -23180,6 +23255,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolRun"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    importMcpServerTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportMcpServerTools"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Tool_"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

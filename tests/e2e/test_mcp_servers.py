@@ -1,19 +1,38 @@
-"""A job whose tools are those of an MCP server: the example's, in a process of its own."""
+"""A job whose tools are those of an MCP server: the example's, in a process of its own. The worker
+is killed in the middle of a call.
+"""
 
+import asyncio
 import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from examples.records_agent.dataset import make_rows, write_rows
 from examples.records_agent.records import build_catalogue
 from examples.records_agent.tools import SCHEMAS, call_tool
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation, example_mcp_server, wait_until_final
+from tests.support.endpoints import Received, Reply, endpoint_in_thread
+from tests.support.installation import (
+    Installation,
+    child_pid,
+    example_mcp_server,
+    wait_until_final,
+)
 from tests.support.jobs import upload
+from tests.support.patience import PATIENCE_S
 
 TOKEN = "canary-of-an-mcp-server"
+HELD = 30
+"""The tool call whose answer the worker does not live to read."""
 GRADER = {
     "type": "string_check",
     "name": "exact",
@@ -57,13 +76,96 @@ def call(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     }
 
 
+@dataclass
+class Relay:
+    """Passes requests on to a server, notes its tool calls, and holds the answer to one of them."""
+
+    upstream: str
+    calls: list[tuple[str, str, Any]] = field(default_factory=list)
+    """Rollout, idempotency key and parameters of each call that the server has run."""
+    held: threading.Event = field(default_factory=threading.Event)
+    released: threading.Event = field(default_factory=threading.Event)
+
+    async def __call__(self, received: Received) -> Reply:
+        sent = {
+            name: value
+            for name, value in received.headers.items()
+            if name not in ("host", "content-length", "accept-encoding", "connection")
+        }
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+            reply = await client.post(self.upstream, content=received.body, headers=sent)
+        if received.json.get("method") == "tools/call":
+            key = received.headers["idempotency-key"]
+            self.calls.append((received.headers["x-rollout-id"], key, received.json["params"]))
+            if len(self.calls) == HELD:
+                self.held.set()
+                await asyncio.to_thread(self.released.wait, PATIENCE_S)
+        kind = {"Content-Type": reply.headers.get("content-type", "application/json")}
+        return Reply(reply.status_code, body=reply.content, headers=kind)
+
+
+@contextmanager
+def relayed(port: int) -> Iterator[tuple[Relay, str]]:
+    with example_mcp_server(0) as upstream:
+        relay = Relay(upstream)
+        with endpoint_in_thread(relay, port=port) as server:
+            try:
+                yield relay, server.url("/mcp")
+            finally:
+                relay.released.set()
+
+
+Played = tuple[Any, Relay]
+"""The ended job, and what its server was asked."""
+
+
 @pytest.fixture(scope="module")
-def job(live: Installation, endpoints: Endpoints, call: dict[str, Any]) -> Any:
-    with example_mcp_server(endpoints.hook_port) as url:
+def played(live: Installation, endpoints: Endpoints, call: dict[str, Any]) -> Played:
+    with relayed(endpoints.hook_port) as (relay, url):
         made = live.client().fine_tuning.jobs.create(**call, method=method(url))
+        assert relay.held.wait(PATIENCE_S)
+        pid = child_pid(made.id)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        relay.released.set()
         ended = wait_until_final(live.client(), made.id)
     assert ended.status == "succeeded", ended.error
-    return ended
+    return ended, relay
+
+
+@pytest.fixture(scope="module")
+def job(played: Played) -> Any:
+    return played[0]
+
+
+def test_the_ledger_is_what_the_server_was_asked_though_the_worker_was_killed(
+    live: Installation, played: Played
+) -> None:
+    job, relay = played
+    asked = dict[str, tuple[str, Any]]()
+    for rollout_id, key, parameters in relay.calls:
+        one = (rollout_id, {name: parameters[name] for name in ("name", "arguments")})
+        assert asked.setdefault(key, one) == one, "a key stands for one call of one rollout"
+    assert len(asked) < len(relay.calls), "the call that was held is sent again under its key"
+    counted = dict[str, tuple[str, Any]]()
+    for rollout in live.rollouts(job.id):
+        messages = rollout["trace"]["messages"]
+        functions = {
+            one["id"]: one["function"]
+            for message in messages
+            for one in message.get("tool_calls") or []
+        }
+        for message in messages:
+            if message["role"] == "tool":
+                called = functions[message["tool_call_id"]]
+                counted[message["tool_call_id"]] = (rollout["trace_id"], called)
+    assert asked.keys() <= counted.keys()
+    for key, (rollout_id, parameters) in asked.items():
+        ledgers, called = counted[key]
+        assert (ledgers, called["name"]) == (rollout_id, parameters["name"])
+        assert json.loads(called["arguments"]) == parameters["arguments"]
+    usage = live.get(f"/fine_tuning/jobs/{job.id}")["usage_metrics"]
+    assert usage["tool_calls"] == len(counted)
 
 
 def test_a_job_trains_with_the_tools_of_an_mcp_server(live: Installation, job: Any) -> None:
@@ -96,6 +198,10 @@ def test_the_job_shows_what_was_listed_and_no_secret(live: Installation, job: An
         (tool["name"], tool["description"], json.loads(tool["input_schema_json"]))
         for tool in server["listing"]["tools"]
     ]
+    (in_list,) = [each for each in live.get("/fine_tuning/jobs")["data"] if each["id"] == job.id]
+    (short,) = in_list["method"]["reinforcement"]["mcp_servers"]
+    assert "listing" not in short
+    assert short["listing_summary"]["tool_names"] == [name for name, _, _ in listed]
     functions = [schema["function"] for schema in SCHEMAS]
     assert listed == [(f["name"], f["description"], f["parameters"]) for f in functions]
 

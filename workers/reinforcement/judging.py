@@ -20,7 +20,7 @@ def operators_endpoints(context: RunContext) -> EndpointPool:
         timeout_s=settings.egress.call_timeout_s,
         max_retries=settings.egress.max_retries,
     )
-    context.activity.calls_through(configured)
+    context.activity.calls_operators_through(configured)
     return configured
 
 

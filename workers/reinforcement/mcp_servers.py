@@ -78,10 +78,6 @@ async def record_listings(context: RunContext, listings: Mapping[int, McpListing
 
     async def write() -> None:
         async with context.unit() as unit:
-            stored = (await unit.jobs.get(context.job.id)).method.options
-            servers = [dict(server) for server in stored["mcp_servers"]]
-            for index, listing in listings.items():
-                servers[index]["listing"] = listing.model_dump(mode="json")
-            await unit.jobs.record_options({"mcp_servers": servers})
+            await unit.jobs.record_listings(listings)
 
     await retry_while_unavailable(write)

@@ -4,16 +4,19 @@ Owns who is at fault for one that cannot be sampled from: the row, whose file th
 customer's environment that began the conversation.
 """
 
-from typing import Literal, assert_never
+from typing import Final, Literal, assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.ids import SampleKey, Split
 from app.domain.rollouts.trajectory import Failure, FailureClass
+from app.domain.storable_text import printable
 from app.rendering.prompts import off_loop_if_long
 from app.rendering.renderer import Renderer
 from workers.rollout.environment import Observation
 from workers.rollout.tools import InfrastructureFailure
+
+_SHOWN: Final = 300
 
 
 async def prompt_ids(
@@ -31,7 +34,9 @@ async def prompt_ids(
         ids = await off_loop_if_long(len(text), lambda: renderer.encode(text))
     except InvalidRequest as error:
         if source is not None:
-            raise _unusable(source, f"cannot be rendered: {error}") from error
+            # A template repeats what it does not expect, which is text of the environment.
+            why = f"cannot be rendered: {printable(str(error), most=_SHOWN)}"
+            raise _unusable(source, why) from error
         label = _file_of(key.split)
         raise RunFailed(
             f"Example {row.index + 1} of the {label} file cannot be rendered: {error}",

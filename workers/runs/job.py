@@ -22,6 +22,7 @@ from workers.runs.ending import RunEnding
 from workers.runs.lost_rollouts import nothing_trained
 from workers.runs.lost_step import StepLost
 from workers.runs.method import Method, PreparedRun, build_reporter
+from workers.runs.outage_events import OutageEvents
 from workers.runs.reproducibility import record_reproducibility
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
@@ -64,6 +65,7 @@ class JobRun:
             job_id=context.job.id,
         )
         self._reporter = build_reporter(context, method, tuned_name=self._tuned_name)
+        self._outages = OutageEvents(context)
         self._ending = RunEnding(
             context.database,
             context.objects,
@@ -144,8 +146,9 @@ class JobRun:
             raise Paused(reached)
 
     async def _watch(self) -> None:
-        """Polls for a pause. Raises `LeaseLost` when the fence is lost: a cancel, a newer claim;
-        and `WaitingOnEndpoints` when the worker is better given to another project.
+        """Polls for a pause, and announces silent endpoints. Raises `LeaseLost` when the fence is
+        lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker is better given to
+        another project.
         """
 
         async def read() -> StopRequest | None:
@@ -154,6 +157,7 @@ class JobRun:
 
         while True:
             self._pause_requested = await retry_while_unavailable(read) is StopRequest.PAUSE
+            await self._outages.announce()
             await self._check_waiting()
             await asyncio.sleep(STOP_POLL_S)
 

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from app.api.schemas.common import ClosedBody
+from app.api.schemas.registry import Metadata
 from app.api.schemas.tools import ToolCheck
 from app.domain.described import Described
 from app.domain.json_object import Json
@@ -18,10 +19,19 @@ class RunMcpServerTest(ClosedBody):
     tool: McpToolName | None = None
     """Name of a tool that is called twice with the same id; absent: none is called."""
     arguments: Json | None = None
-    """Arguments of the call; absent: made up from the tool's schema."""
+    """Arguments of the call, only beside `tool`; absent: made up from the tool's schema."""
 
     def to_plan(self) -> McpCallPlan:
         return McpCallPlan(self.tool, self.arguments)
+
+
+class ImportMcpServerTools(ClosedBody):
+    """An MCP server whose tools are registered."""
+
+    server: McpServerSpec
+    """The server, as in `method.reinforcement.mcp_servers`; `allowed_tools` chooses."""
+    metadata: Metadata | None = None
+    """Metadata of each registered tool."""
 
 
 class McpServerTest(Described):

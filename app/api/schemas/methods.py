@@ -16,9 +16,10 @@ from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
 from app.domain.json_object import Json
+from app.domain.methods.kinds import places_of
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
-from app.domain.unknown_keys import refused
+from app.domain.unknown_keys import NOWHERE, KeyPlaces, refused
 
 _MODELS: Final[dict[MethodType, type[RequestedMethod]]] = {
     "supervised": SupervisedMethod,
@@ -79,7 +80,8 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> Requeste
     sent = dict(sent)
     if hyperparameters is not None:
         sent = _with_deprecated(kind, sent, hyperparameters)
-    return _validated(_MODELS[kind], f"method.{kind}", _without_nulls(_MODELS[kind], sent))
+    present = _without_nulls(_MODELS[kind], sent)
+    return _validated(_MODELS[kind], f"method.{kind}", present, elsewhere=places_of(kind, present))
 
 
 def other_bodies(method: Json, kind: MethodType) -> Iterator[InvalidRequest]:
@@ -162,8 +164,10 @@ def _without_nulls(model: type[BaseModel], sent: Json) -> Json:
     return present
 
 
-def _validated(model: type[_Model], root: str, sent: Json) -> _Model:
+def _validated(
+    model: type[_Model], root: str, sent: Json, *, elsewhere: KeyPlaces = NOWHERE
+) -> _Model:
     try:
         return model.model_validate(sent)
     except ValidationError as error:
-        raise first_fault(root, error) from error
+        raise first_fault(root, error, elsewhere=elsewhere) from error

@@ -8,6 +8,7 @@ from pydantic_core import ErrorDetails
 
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
+from app.domain.unknown_keys import NOWHERE, KeyPlaces
 from app.domain.value_faults import refusal
 
 _SPELLINGS: Final = 8
@@ -15,21 +16,26 @@ _SPELLINGS: Final = 8
 _UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]", "dict[", "list[")
 
 
-def first_fault(root: str, error: ValidationError) -> InvalidRequest:
+def first_fault(
+    root: str, error: ValidationError, *, elsewhere: KeyPlaces = NOWHERE
+) -> InvalidRequest:
     """Returns the first fault of the part of the body at path `root`."""
-    return next(refusals(root, error.errors(include_url=False)))
+    return next(refusals(root, error.errors(include_url=False), elsewhere=elsewhere))
 
 
-def refusals(root: str, faults: Iterable[ErrorDetails]) -> Iterator[InvalidRequest]:
+def refusals(
+    root: str, faults: Iterable[ErrorDetails], *, elsewhere: KeyPlaces = NOWHERE
+) -> Iterator[InvalidRequest]:
     """Yields one error for each parameter; a union reports a fault of every member it tried. An
-    error is made when it is asked for: a body can have thousands.
+    error is made when it is asked for: a body can have thousands. `elsewhere` are places that an
+    unknown key may have been meant for.
     """
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):
         by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
     places = set[str | None]()
     for number, (param, found) in enumerate(by_param.items()):
-        refused = refusal(param, found, compared=number < _SPELLINGS)
+        refused = refusal(param, found, compared=number < _SPELLINGS, elsewhere=elsewhere)
         # A misspelt key is the fault of the missing name and of its own; the first has the cure.
         if refused.param not in places:
             places.add(refused.param)

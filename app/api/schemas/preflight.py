@@ -26,7 +26,7 @@ from app.domain.jobs.preflight import (
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.preflight_issues import PreflightIssue
-from app.domain.unknown_keys import UNKNOWN_PARAMETER, refused, unread
+from app.domain.unknown_keys import NOWHERE, UNKNOWN_PARAMETER, KeyPlaces, refused, unread
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
 """The parts of a call that are read by themselves."""
@@ -139,27 +139,30 @@ def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]
     except ValidationError as error:
         return None, list(_faults(error, root=""))
     except InvalidRequest as error:
-        return None, _faults_behind(error)
+        _, elsewhere = call_fields(body)
+        return None, _faults_behind(error, elsewhere)
 
 
-def _faults_behind(error: InvalidRequest) -> list[PreflightIssue]:
+def _faults_behind(error: InvalidRequest, elsewhere: KeyPlaces) -> list[PreflightIssue]:
     """Returns all faults of the part of the call that an error is the first of."""
     cause = error.__cause__
     if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
-        return [issue_of(error), *_faults_behind(cause)[1:]]
+        return [issue_of(error), *_faults_behind(cause, elsewhere)[1:]]
     if not isinstance(cause, ValidationError):
         return [issue_of(error)]
     for root in _ROOTS:
-        found = _faults(cause, root=root)
+        found = _faults(cause, root=root, elsewhere=elsewhere)
         first = next(found)
         if first.param == error.param:
             return [first, *found]
     return [issue_of(error)]
 
 
-def _faults(error: ValidationError, *, root: str) -> Iterator[PreflightIssue]:
+def _faults(
+    error: ValidationError, *, root: str, elsewhere: KeyPlaces = NOWHERE
+) -> Iterator[PreflightIssue]:
     """Yields one fault for each path."""
-    found = refusals(root, error.errors(include_url=False))
+    found = refusals(root, error.errors(include_url=False), elsewhere=elsewhere)
     yield from map(issue_of, islice(found, MAX_FAULTS))
     if next(found, None) is not None:
         message = f"There are more faults than these {MAX_FAULTS}."

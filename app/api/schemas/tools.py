@@ -34,6 +34,9 @@ class _ToolKeys(WireModel):
     """JSON schema of the arguments."""
     rate_limit: RateLimit | None = None
     """Limit of requests per second from jobs."""
+    server_label: str | None = None
+    """Label of the MCP server at `server_url` that answers the tool by its protocol; absent: an
+    endpoint of its own."""
     metadata: Metadata | None = None
 
 
@@ -73,6 +76,8 @@ class Tool(RegisteredObject):
     """JSON schema of the arguments."""
     rate_limit: float | None = None
     """Limit of requests per second from jobs."""
+    server_label: str | None = Field(default=None, exclude_if=lambda label: label is None)
+    """Label of the MCP server at `server_url` that answers the tool by its protocol."""
 
     @classmethod
     def of(cls, registered: Registered) -> "Tool":

@@ -29,9 +29,10 @@ def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
 
 def server_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
     """Yields the faults of one server, at the parameter `at`."""
-    if value_of(server, "listing") is not None:
-        message = "the service sets it when the job starts; remove it"
-        yield refused_value(f"{at}.listing", message)
+    for name in ("listing", "listing_summary"):
+        if value_of(server, name) is not None:
+            message = "the service sets it when the job starts; remove it"
+            yield refused_value(f"{at}.{name}", message)
     yield from _header_faults(server, at)
 
 

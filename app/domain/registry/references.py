@@ -3,6 +3,7 @@
 Owns how a reference is recognised and read. Must not know how it is resolved.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Self
 
@@ -19,11 +20,13 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
 from app.domain.environments.environments import AnyEnvironment, Environment, read_environment
+from app.domain.errors import refused_value
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.domain.methods.stop import absent
 from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec
 from app.domain.tools.tools import ToolSpec
 
 _KEYS: Final = frozenset({"id", "version"})
@@ -211,7 +214,15 @@ class ReinforcementBody(ReinforcementMethod):
         tools: tuple[ToolSpec, ...],
         grader: AnyGrader,
         environment: AnyEnvironment | None,
+        *,
+        served: Sequence[McpServerSpec] = (),
     ) -> ReinforcementMethod:
-        """Returns the method with a definition for each reference; nothing is validated again."""
+        """Returns the method with a definition for each reference, and with the servers of tools
+        that MCP servers answer behind those that were sent; nothing is validated again.
+        """
         values = {**dict(self), "tools": tools, "grader": grader, "environment": environment}
+        values["mcp_servers"] = servers = (*self.mcp_servers, *served)
+        if len(servers) > MAX_MCP_SERVERS:
+            why = f"its tools and 'mcp_servers' have more than {MAX_MCP_SERVERS} MCP servers"
+            raise refused_value("method.reinforcement.tools", why)
         return ReinforcementMethod.model_construct(self.model_fields_set, **values)

@@ -6,7 +6,7 @@ itself receives. Must not know the protocol.
 """
 
 import json
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -28,6 +28,8 @@ MAX_MCP_SERVERS: Final = 16
 MAX_ALLOWED_TOOLS: Final = 128
 MAX_TOOL_NAME: Final = 128
 """Characters that the protocol gives to a tool's name; a model can call fewer."""
+MAX_SHOWN_TOOLS: Final = 10
+"""Names in the summary of a listing."""
 NEVER: Final = "never"
 
 
@@ -129,6 +131,28 @@ class McpListing(Described):
     """The tools that `allowed_tools` lets through, in the server's order."""
 
 
+class McpListingSummary(Described):
+    """A listing in short: lists of jobs have it in place of the tools."""
+
+    model_config = ConfigDict(frozen=True)
+
+    protocol_version: str
+    """Version of the protocol that server and service agreed on."""
+    tool_count: int
+    """Number of tools that the job offers."""
+    tool_names: tuple[str, ...]
+    """Names of the first 10 tools, in the server's order."""
+
+    @classmethod
+    def of(cls, listing: McpListing) -> Self:
+        names = tuple(tool.name for tool in listing.tools[:MAX_SHOWN_TOOLS])
+        return cls(
+            protocol_version=listing.protocol_version,
+            tool_count=len(listing.tools),
+            tool_names=names,
+        )
+
+
 class McpServerSpec(OpenKeys, Described):
     """An MCP server whose tools the service lists and calls for the model, over streamable HTTP."""
 
@@ -153,7 +177,10 @@ class McpServerSpec(OpenKeys, Described):
     rate_limit: RateLimit | None = Field(default=None, exclude_if=_absent)
     """Limit of requests per second (an extension)."""
     listing: McpListing | None = Field(default=None, exclude_if=_absent)
-    """The tools as the job's first run listed them; set by the service (an extension)."""
+    """The tools as the job's first run listed them; set by the service, and shown in a single job
+    alone (an extension)."""
+    listing_summary: McpListingSummary | None = Field(default=None, exclude_if=_absent)
+    """The listing in short, which lists of jobs show too; set by the service (an extension)."""
 
     @property
     def names(self) -> tuple[str, ...] | None:

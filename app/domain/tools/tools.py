@@ -6,13 +6,15 @@ kept and echoed; headers are secrets that only the tool itself receives.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pydantic import ConfigDict, Field
 
 from app.domain.described import Described
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders
 
+LABEL: Final = "server_label"
+"""Key of a tool that an MCP server answers at the tool's address."""
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 
 
@@ -25,6 +27,7 @@ class ToolSpec(OpenKeys, Described):
             "version": "a number",
             "description": "a text",
             "rate_limit": "a number",
+            LABEL: "a text",
         }
     )
     free_form_keys: ClassVar[frozenset[str]] = frozenset({"parameters"})

@@ -17,7 +17,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.http_status import is_client_error, is_success
 from app.domain.rollouts.components import COMPONENT_NAME, MAX_COMPONENTS, is_component_name
 from app.domain.rollouts.environment_steps import LARGEST_REWARD
-from app.domain.storable_text import has_nul, storable
+from app.domain.storable_text import has_nul, printable, storable
 from app.domain.strict_json import MAX_DEPTH, TooManyValues, is_deeper, strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, EndpointRequest, FaultKind
@@ -94,6 +94,8 @@ class _Step(_Answer):
 
 
 _Model = TypeVar("_Model", bound=_Answer)
+_SHOWN_KEY: Final = 80
+"""Characters of an answer's key that a message repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +243,12 @@ def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
 
 def _unread(answer: _Answer, *, results: Sequence[_Answer] = ()) -> tuple[str, ...]:
     """Returns the keys that nothing reads."""
-    found = {storable(key) for key in answer.model_extra or ()}
-    found |= {f"results[].{storable(key)}" for one in results for key in one.model_extra or ()}
+    found = {printable(key, most=_SHOWN_KEY) for key in answer.model_extra or ()}
+    found |= {
+        f"results[].{printable(key, most=_SHOWN_KEY)}"
+        for one in results
+        for key in one.model_extra or ()
+    }
     return tuple(sorted(found))
 
 

@@ -168,6 +168,11 @@ class Breaker:
     def is_open(self) -> bool:
         return self._down_since is not None
 
+    @property
+    def patience_ends(self) -> float | None:
+        """Time at which all callers stop waiting; `None` while it is closed."""
+        return None if self._down_since is None else self._down_since + self._patience_s
+
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
         """Waits until the call may be sent; returns false if its deadline or the patience ends
         first.

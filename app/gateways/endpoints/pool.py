@@ -6,12 +6,10 @@ Promises: ids stay the same over retries, only `X-Attempt`, timestamp and signat
 always ends. Must not know the content of a call or the effect of a failure on a rollout.
 """
 
-import email.utils
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
@@ -21,6 +19,8 @@ from app.gateways.clock import Clock, SystemClock
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.headers import check_headers
 from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
+from app.gateways.endpoints.outages import EndpointState, Silence, shown_endpoint
+from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import CallSigner
 
 Value = TypeVar("Value")
@@ -115,6 +115,10 @@ class EndpointPool:
         """Returns the seconds since a call began or ended last; `None` if no call is pending."""
         return self.clock.now() - self._last_change if self._pending else None
 
+    def states(self) -> list[EndpointState]:
+        """Returns which endpoints were called, and which of them calls wait for in vain."""
+        return [endpoint.state() for endpoint in self._endpoints.values()]
+
     @contextmanager
     def pending(self) -> Iterator[None]:
         """Counts a call, with all its attempts, as pending while the block runs."""
@@ -137,6 +141,12 @@ class Endpoint:
         self._last_fault = FaultKind.UNREACHABLE
         self.slots = ConcurrencySlots()
         self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s)
+        self._silence = Silence()
+
+    def state(self) -> EndpointState:
+        now, ends = self._pool.clock.now(), self.breaker.patience_ends
+        outage = self._silence.outage(now, patience_ends=ends)
+        return EndpointState(shown_endpoint(self._url), self._silence.answers, outage)
 
     def declare_rate(self, rate: float) -> None:
         """Sets the rate limit unless a lower rate was declared before."""
@@ -155,10 +165,12 @@ class Endpoint:
         queue_s = self._calls / self._rate if self._rate else 0.0
         deadline = self._pool.clock.now() + self._pool.timeout_s + queue_s
         self._calls += 1
+        self._silence.begun(request.call_id, request.trace_id, deadline=deadline)
         try:
             with self._pool.pending():
                 return await self._call_with_retries(request, read, signer, deadline=deadline)
         finally:
+            self._silence.ended(request.call_id)
             self._calls -= 1
 
     async def _call_with_retries(
@@ -208,6 +220,7 @@ class Endpoint:
             if self._pacer is not None:
                 await self._pacer.wait()
                 in_flight = self.slots.taken
+            self._silence.sent(request.call_id, self._pool.clock.now())
             reply = await self._post(request, signer, attempt, deadline=deadline)
         except EndpointFault as fault:
             self._record_fault(fault, request.call_id, in_flight, first=attempt == 1)
@@ -215,6 +228,7 @@ class Endpoint:
         except BaseException:
             self.breaker.abandoned(request.call_id)
             raise
+        self._silence.answered(self._pool.clock.now(), latency_s=reply.latency_s)
         if self.breaker.answered():
             self.slots.restart()
         self.slots.coped()
@@ -251,7 +265,9 @@ class Endpoint:
     def _record_fault(
         self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool
     ) -> None:
-        """Updates slots and breaker after a failed attempt."""
+        """Updates slots, breaker and the state of an outage after a failed attempt."""
+        if fault.kind not in _ALIVE:
+            self._silence.failed(self._pool.clock.now(), fault.message)
         if fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT:
             self.slots.refused(in_flight)
         if fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES:
@@ -270,20 +286,3 @@ _KINDS: Final = {
     FailureKind.REFUSED: FaultKind.REFUSED,
     FailureKind.BAD_ENCODING: FaultKind.BAD_REPLY,
 }
-
-
-def retry_after(value: str | None) -> float:
-    """Returns the seconds that a Retry-After header requests (RFC 9110 §10.2.3), 0 if it is absent
-    or invalid.
-    """
-    if value is None:
-        return 0.0
-    if value.strip().isascii() and value.strip().isdigit():
-        return float(value.strip()[:9])
-    try:
-        until = email.utils.parsedate_to_datetime(value)
-    except ValueError:
-        return 0.0
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())

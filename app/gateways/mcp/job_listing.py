@@ -1,10 +1,11 @@
 """Lists one server of a job, and chooses the tools that the job offers."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from app.domain.secrets.echoes import Echoes
 from app.domain.tools.mcp_listings import SERVERS, ListedTool, ListingFault, allowed
-from app.domain.tools.mcp_servers import McpListing, McpServerSpec
+from app.domain.tools.mcp_servers import McpListing, McpServerSpec, McpTool
 from app.domain.tools.trials import new_trace_id
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
@@ -39,18 +40,33 @@ async def listed(
     """
     param = f"{SERVERS}[{index}]" if at is None else at
     called = called_server(server, endpoints, signer)
+    echoes = Echoes(server.sent_headers.values())
     try:
         async with asyncio.timeout(within_s):
             found = await list_tools(called, trace_id=new_trace_id())
     except EndpointFault as fault:
-        return _unavailable(server, param, fault.message)
+        return _unavailable(server, param, echoes.hidden_in(fault.message))
     except TimeoutError:
         return _unavailable(server, param, f"it takes longer than {within_s:g} s")
-    tools, faults = allowed(server, found.tools, param)
+    offered = tuple(_without(echoes, listed) for listed in found.tools)
+    tools, faults = allowed(server, offered, param)
     listing = McpListing(protocol_version=found.protocol_version, tools=tools)
     return JobListing(
-        None if faults else listing, faults, found.tools, keeps_session=found.keeps_session
+        None if faults else listing, faults, offered, keeps_session=found.keeps_session
     )
+
+
+def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
+    """Returns a tool whose texts repeat none of the credentials that the server was sent: they are
+    kept in the job, shown, and read by the model.
+    """
+    tool, hidden = listed.tool, echoes.hidden_in
+    shown = McpTool(
+        name=hidden(tool.name),
+        description=None if tool.description is None else hidden(tool.description),
+        input_schema_json=hidden(tool.input_schema_json),
+    )
+    return replace(listed, tool=shown)
 
 
 def _unavailable(server: McpServerSpec, param: str, why: str) -> JobListing:

@@ -37,6 +37,7 @@ from app.preflight.call import (
 from app.preflight.call_faults import call_faults, readable_method
 from app.preflight.estimate import Pace, pace_of
 from app.services.files.inspections import Inspections, content_gone
+from app.services.jobs.environment_probe import NOT_FOUND, EnvironmentProbe
 from app.services.jobs.grader_tries import ROWS, GraderTries
 from app.services.jobs.mcp_listings import McpListings
 from app.services.models.judge_models import JudgeModels
@@ -62,6 +63,7 @@ class PreflightPorts:
     """Limit on files that are read at once in this process; shared by all tenants."""
     tries: GraderTries
     mcp: McpListings
+    environments: EnvironmentProbe
 
 
 class PreflightService:
@@ -251,7 +253,8 @@ class PreflightService:
         # A server that takes only POST answers HEAD with a 4xx or a 501: it is there, which is the
         # question.
         if reply.status < _SERVER_FAULT or reply.status == _NOT_IMPLEMENTED:
-            return check, []
+            missing = await self._ports.environments.missing(called, reply.status)
+            return (check, []) if missing is None else missed(NOT_FOUND, missing)
         message = f"{called.name} answers {reply.status} to a HEAD request."
         return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
 

@@ -16,6 +16,7 @@ from app.domain.registry.references import (
     RegisteredReference,
     read_curriculum,
 )
+from app.domain.tools.served_tools import by_server
 
 
 def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -> Any:
@@ -24,6 +25,16 @@ def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -
         return read(sent) or sent
     except ValidationError:
         return sent
+
+
+def with_servers(inner: dict[str, Any], tools: list[Any]) -> dict[str, Any]:
+    """Returns the JSON of a method with these tools; those of MCP servers become servers."""
+    own, served = by_server(tools)
+    if not served:
+        return {**inner, "tools": tools}
+    sent = inner.get("mcp_servers")
+    servers = [*(sent if isinstance(sent, list) else ()), *served]
+    return {**inner, "tools": own, "mcp_servers": servers}
 
 
 def missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> InvalidRequest | None:

@@ -35,10 +35,16 @@ from app.domain.registry.references import (
     read_grader_reference,
     read_tool_reference,
 )
+from app.domain.tools.served_tools import split_tools
 from app.domain.tools.tools import ToolSpec
 from app.services.jobs.environment_files import EnvironmentFiles
 from app.services.jobs.grader_choices import GraderChoiceService
-from app.services.jobs.readable_parts import missing_file, readable_source, reference_or
+from app.services.jobs.readable_parts import (
+    missing_file,
+    readable_source,
+    reference_or,
+    with_servers,
+)
 from app.services.registry.curricula import CurriculumService, inline_name
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
@@ -124,11 +130,13 @@ class RegisteredReferences:
                 tools, grader = await self._definitions(
                     method.tools, _grader_of(method, environment)
                 )
-                specs = tuple(ToolSpec.model_validate(tool) for tool in tools)
+                specs, served = split_tools(
+                    [ToolSpec.model_validate(tool) for tool in tools], f"{_METHOD}.tools"
+                )
                 files = await self._both_files(request, made)
                 choice = await self._choice(grader, method, files)
                 chosen = read_grader(grader) if choice is None else choice.read()
-                whole = method.with_definitions(specs, chosen, environment)
+                whole = method.with_definitions(specs, chosen, environment, served=served)
                 return request.resolved(whole, files, choice)
             case SupervisedMethod() | DpoMethod():
                 return request.resolved(method, await self._both_files(request, made), None)
@@ -279,7 +287,7 @@ class RegisteredReferences:
             PARAM,
         )
         inner = inner if environment is None else {**inner, "environment": environment}
-        resolved = {**inner} if listed is None else {**inner, "tools": tools}
+        resolved = {**inner} if listed is None else with_servers(inner, tools)
         return resolved if grader is None else {**resolved, "grader": grader}
 
 

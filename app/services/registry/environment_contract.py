@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from app.domain.data.chat_rows import tools_faults
 from app.domain.environments.contract import EnvironmentPlan, EpisodeCall
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.http_status import is_success
@@ -135,13 +136,24 @@ class EnvironmentTest:
         """Yields id, name and arguments of the turn's calls."""
         sent = self._plan.tool_calls
         if sent is None:
-            offered = [tool["function"] for tool in begun.tools or ()]
+            offered = [tool["function"] for tool in self._offered(begun)]
             sent = tuple(
                 (tool["name"], json.dumps(sample_arguments(tool.get("parameters"))))
                 for tool in offered[: 1 if self._plan.content is None else 0]
             )
         for name, arguments in sent:
             yield new_id("call_"), name, arguments
+
+    def _offered(self, begun: ResetAnswer) -> list[dict[str, Any]]:
+        """Returns the tools of the episode; where the answer has none, those of the task, if they
+        are functions.
+        """
+        if begun.tools is not None:
+            return begun.tools
+        tools = self._plan.task.get("tools")
+        return (
+            [] if any(True for _ in tools_faults(tools, "", callable_names=None)) else tools or []
+        )
 
     def _call(self, body: dict[str, Any]) -> EnvironmentCall:
         return EnvironmentCall(body, new_id("episode_"), self._rollout_id)

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Final
 
 from app.domain.documents.walk import walk_fields
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.ids import new_id
 from app.domain.methods.mcp_faults import server_faults
 from app.domain.methods.reinforcement import MAX_TOOLS
@@ -72,7 +72,7 @@ class McpContractService:
         that a job may not have, `RateLimited` while other tests of the project run.
         """
         deadline = self._deadline()
-        for fault in (*server_faults(server, PARAM), *_unknown(server)):
+        for fault in (*server_faults(server, PARAM), *_unknown(server), *_plan_faults(plan)):
             raise fault
         await check_definition(server, PARAM, egress=self._egress, models=self._models)
         await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
@@ -89,6 +89,28 @@ class McpContractService:
             tools=() if listing is None else listing.tools,
             checks=tuple(found.checks),
         )
+
+    async def listing(self, server: McpServerSpec) -> McpListing:
+        """Lists the tools that a job would offer. Raises `InvalidRequest` for an entry that a job
+        may not have, and for a server whose tools it could not offer.
+        """
+        for fault in (*server_faults(server, PARAM), *_unknown(server)):
+            raise fault
+        await check_definition(server, PARAM, egress=self._egress, models=self._models)
+        await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
+        from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
+
+        with self._slots.taken(self._project_id):
+            found = await listed(
+                server, 0, self._endpoints(), self._signer, within_s=_LISTING_LIMIT_S, at=PARAM
+            )
+        tools = () if found.listing is None else found.listing.tools
+        together = clashes([(server.server_label, tools)], (), most=MAX_TOOLS)
+        for refused in (*found.faults, *together):
+            raise InvalidRequest(refused.message, param=refused.param, code=refused.code)
+        if found.listing is None:
+            raise RuntimeError("a server has neither a listing nor a fault")
+        return found.listing
 
     async def _checked(
         self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline
@@ -161,6 +183,13 @@ class McpContractService:
     def _endpoints(self) -> EndpointPool:
         timeout_s = min(CALL_TIMEOUT_S, self._limits.call_timeout_s)
         return EndpointPool(self._egress, timeout_s=timeout_s, max_retries=0)
+
+
+def _plan_faults(plan: McpCallPlan) -> Iterator[InvalidRequest]:
+    """Yields the fault of arguments that no tool would be called with."""
+    if plan.arguments is not None and plan.tool is None:
+        why = "without 'tool' no tool is called; name the one that takes them, or remove them"
+        yield refused_value("arguments", why)
 
 
 def _unknown(server: McpServerSpec) -> Iterator[InvalidRequest]:

@@ -7,7 +7,7 @@ is sent as `[redacted]` stands for the earlier one, and only as long as its addr
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, assert_never
@@ -150,6 +150,13 @@ class RegistryService:
         """Inserts a first version. Raises `InvalidRequest` for a name that is taken or a bad
         address.
         """
+        (made,) = await self._insert_all([await self._new(name, definition, metadata=metadata)])
+        return made
+
+    async def _new(
+        self, name: str, definition: dict[str, Any], *, metadata: dict[str, str] | None
+    ) -> Registered:
+        """Returns a first version, checked and sealed."""
         new = Registered(
             id=new_id(ID_PREFIXES[self.noun]),
             noun=self.noun,
@@ -160,12 +167,18 @@ class RegistryService:
             created_at=0,
             updated_at=0,
         )
-        new = await self._checked_and_sealed(new)
+        return await self._checked_and_sealed(new)
+
+    async def _insert_all(self, new: Sequence[Registered]) -> list[Registered]:
+        """Inserts first versions in one transaction: all of them, or none."""
+        made = list[Registered]()
         async with self._database.tenant(self._tenant) as unit:
-            await unit.quotas.check_registered_object()
-            await unit.registry.insert(new)
-            made = await unit.registry.get(self.noun, new.id)
-        return replace(made, unread=new.unread)
+            for one in new:
+                await unit.quotas.check_registered_object()
+                await unit.registry.insert(one)
+                stored = await unit.registry.get(self.noun, one.id)
+                made.append(replace(stored, unread=one.unread))
+        return made
 
     async def _append(
         self,

@@ -1,6 +1,7 @@
 """Registered tools: definitions that jobs refer to, and the contract test of their endpoints."""
 
 import time
+from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, TypeAdapter
@@ -12,7 +13,8 @@ from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, N
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.rates import KEY, rate_fault, sent_rate
-from app.domain.tools.tools import ToolSpec
+from app.domain.tools.served_tools import label_fault, refuse_served
+from app.domain.tools.tools import LABEL, ToolSpec
 from app.domain.unknown_keys import UnreadKey
 from app.services.models.judge_models import JudgeModels
 from app.services.project_slots import ProjectSlots
@@ -64,6 +66,13 @@ class ToolService(RegistryService):
         definition = _definition(values)
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
+    async def create_all(
+        self, definitions: Iterable[dict[str, Any]], *, metadata: dict[str, str] | None
+    ) -> list[Registered]:
+        """Registers tools, all or none. Raises `InvalidRequest`, also for a name that is taken."""
+        new = [await self._new(one["name"], one, metadata=metadata) for one in definitions]
+        return await self._insert_all(new)
+
     async def update(self, tool_id: str, changes: dict[str, Any]) -> Registered:
         """Inserts a new version: keys that are not sent stay, a null removes an optional one.
 
@@ -80,13 +89,15 @@ class ToolService(RegistryService):
 
     @override
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
+        self._validate(definition)
         tool = read_definition(_ADAPTER, definition, self.root)
         return await check_definition(tool, "", egress=self._ports.egress, models=self._models)
 
     @override
     def _validate(self, definition: dict[str, Any]) -> None:
         tool = read_definition(_ADAPTER, definition, self.root)
-        fault = rate_fault(sent_rate(tool), KEY)
+        sent = tool.model_extra or {}
+        fault = rate_fault(sent_rate(tool), KEY) or label_fault(sent.get(LABEL), LABEL)
         if fault is not None:
             raise fault
 
@@ -103,6 +114,7 @@ class ToolService(RegistryService):
             )
         registered = await self.get(tool_id)
         tool = _ADAPTER.validate_python(await self.usable(registered))
+        refuse_served(tool)
         test = ContractTest(
             self._ports.egress,
             tool,

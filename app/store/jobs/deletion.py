@@ -54,6 +54,7 @@ async def delete_job(session: AsyncSession, job_id: str) -> None:
             # Customers' values go at once; the row may stay for a published model.
             secrets=None,
             method={},
+            mcp_listings=None,
             job_metadata=None,
             integrations=[],
         )

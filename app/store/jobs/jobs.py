@@ -28,7 +28,7 @@ from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.stored import StoredMethod
 from app.store.jobs.deletion import delete_job
 from app.store.jobs.new_jobs import new_rows, parameters, statement_of, stored_job
-from app.store.jobs.rows import COLUMNS, JOBS, to_job
+from app.store.jobs.rows import COLUMNS, JOBS, to_job, whole_job
 from app.store.jobs.transitions import lock_job, move_job, no_such_job
 from app.store.paging import Keyset
 from app.store.schema.jobs import FineTuningJobTable as Table
@@ -75,7 +75,7 @@ class JobReader:
         rows = await self._statements.rows(_GET, {"job_id": job_id})
         if not rows:
             raise no_such_job(job_id)
-        return to_job(rows[0])
+        return whole_job(rows[0])
 
 
 class JobStore(JobReader):
@@ -142,7 +142,7 @@ class JobsInTransaction(JobStore):
         without_metadata: bool = False,
         status: JobStatus | None = None,
     ) -> tuple[list[Job], bool]:
-        """Returns a page, newest first."""
+        """Returns a page, newest first, with summaries of what MCP servers listed."""
         query = select(Table).where(Table.deleted_at.is_(None))
         if status is not None:
             query = query.where(Table.status == status.value)

@@ -1,6 +1,6 @@
 """Writes of a run to its own job: its resume point, its progress, its end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -9,8 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.jobs.jobs import JobError, JobStatus, ResumePoint, StopRequest
 from app.domain.jobs.usage import Usage
-from app.domain.methods.stored import StoredMethod
+from app.domain.methods.stored import StoredMethod, stored_method
+from app.domain.tools.mcp_servers import McpListing, McpListingSummary
 from app.store.jobs.jobs import JobReader
+from app.store.jobs.rows import MCP_SERVERS
 from app.store.jobs.transitions import lock_job, move_job, pause_job
 from app.store.leases import ended_lease
 from app.store.schema.jobs import FineTuningJobTable as Table
@@ -55,11 +57,20 @@ class RunJobStore(JobReader):
         if JobStatus(row.status) is JobStatus.VALIDATING_FILES:
             await self._move(JobStatus.QUEUED)
 
-    async def record_options(self, options: dict[str, Any]) -> None:
-        """Stores options of the method that the run itself found out, over those of these names."""
-        method = (await self.get(self._job_id)).method
-        shown = method.with_options({**method.options, **options})
-        await self._set(method=storable(shown.document))
+    async def record_listings(self, listings: Mapping[int, McpListing]) -> None:
+        """Stores what MCP servers of the job listed, by their position, and a summary of it in the
+        method.
+        """
+        query = select(Table.method, Table.mcp_listings).where(Table.id == self._job_id)
+        row = (await self._session.execute(query)).one()
+        method, stored = stored_method(row.method), dict(row.mcp_listings or {})
+        servers = [dict(server) for server in method.options.get(MCP_SERVERS, ())]
+        for index, listing in listings.items():
+            stored[str(index)] = listing.model_dump(mode="json")
+            summary = McpListingSummary.of(listing)
+            servers[index]["listing_summary"] = summary.model_dump(mode="json")
+        shown = method.with_options({**method.options, MCP_SERVERS: servers})
+        await self._set(method=storable(shown.document), mcp_listings=storable(stored))
 
     async def mark_retained(self, steps: Sequence[int]) -> None:
         """Stores the steps whose checkpoints are retained; others and their models are hidden."""
@@ -108,8 +119,8 @@ class RunJobStore(JobReader):
 
     async def add_usage(self, usage: Usage) -> Usage:
         """Adds the usage of one commit, under the run's lock on the row. Returns the sum."""
-        before = (await self.get(self._job_id)).usage
-        total = usage if before is None else before.plus(usage)
+        row = await self._session.scalar(select(Table.usage).where(Table.id == self._job_id))
+        total = usage if row is None else Usage.from_json(row).plus(usage)
         await self._set(usage=total.to_json())
         return total
 

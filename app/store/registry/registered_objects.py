@@ -143,7 +143,9 @@ def _name_error(error: IntegrityError, new: Registered) -> Exception:
     if _NAME_INDEX not in str(error.orig):
         return error
     return InvalidRequest(
-        f"A {new.noun.value} named '{new.name}' exists already.", param="name", code="name_taken"
+        f"Another {new.noun.value} named '{new.name}' exists already.",
+        param="name",
+        code="name_taken",
     )
 
 

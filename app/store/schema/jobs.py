@@ -47,6 +47,12 @@ class FineTuningJobTable(QueuedRow, Base):
     seed: Mapped[int] = mapped_column(BigInteger)
     suffix: Mapped[str | None]
     method: Mapped[Json]
+    mcp_listings: Mapped[dict[str, Any] | None] = mapped_column(
+        JSONB(none_as_null=True), deferred=True
+    )
+    """Listings of the job's MCP servers, by the position of the server. A mapped row loads it only
+    when it is named: it may have 500,000 characters, of which a list of jobs shows none.
+    """
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
     """Sealed headers for customers' endpoints; see `app.gateways.secrets`."""
     job_metadata: Mapped[dict[str, Any] | None] = mapped_column(

@@ -8,8 +8,8 @@ import pytest
 from app.domain.json_object import Json
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.environments import REGISTRY, registered, report_of, statuses
-from tests.support.endpoints import Reply
-from tests.support.http_environments import GuessingWorld
+from tests.support.endpoints import Received, Reply
+from tests.support.http_environments import GUESS, GuessingWorld
 from tests.support.stack import Database
 
 
@@ -101,6 +101,27 @@ async def test_a_test_plays_one_turn_and_shows_it(database: Database) -> None:
     assert world.keys[1] == world.keys[2]
 
 
+async def test_a_test_plays_a_turn_of_what_the_environment_offers(database: Database) -> None:
+    world = GuessingWorld(tools=False)
+    report, _ = await report_of(database, world)
+    assert (report["passed"], set(statuses(report))) == (True, {"passed"}), report
+    assert world.of("step")[0]["message"] == {"role": "assistant", "content": "This is a test."}
+
+
+async def test_a_test_calls_a_tool_of_the_task_where_the_episode_names_none(
+    database: Database,
+) -> None:
+    def without_tools(call: Json, _: Received) -> Reply | None:
+        world.episodes["e9"] = 1
+        return Reply(json={"episode_id": "e9"}) if call["type"] == "reset" else None
+
+    world = GuessingWorld(instead=without_tools)
+    task = {"messages": [{"role": "user", "content": "hi"}], "tools": [GUESS]}
+    await report_of(database, world, task=task)
+    (call,) = world.of("step")[0]["message"]["tool_calls"]
+    assert call["function"] == {"name": "guess", "arguments": '{"n": 1}'}
+
+
 async def test_a_test_sends_the_turn_that_it_is_given(database: Database) -> None:
     world = GuessingWorld()
     report, _ = await report_of(database, world, task={"secret": 9}, content="I say 4.")
@@ -134,6 +155,33 @@ async def test_a_test_finds_what_would_lose_rollouts(
     assert report["passed"] is ("failed" not in expected)
     told = " ".join(c["detail"] for c in report["checks"] if c["status"] in ("failed", "warned"))
     assert part in told
+
+
+KEY = json.dumps("\x1b[31m" + "canary-key" * 50)[1:-1]
+"""A long key with control characters, as JSON has it."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status"),
+    [
+        ("reset", f'{{"episode_id": "e", "{KEY}": 1}}', "warned"),
+        ("reset", f'{{"episode_id": "e", "messages": [{{"role": "user", "{KEY}": 1}}]}}', "failed"),
+        ("reset", f'{{"episode_id": "e", "tools": [{{"{KEY}": 1}}]}}', "failed"),
+        ("step", f'{{"done": true, "reward": 1, "{KEY}": 1}}', "warned"),
+        ("step", f'{{"done": true, "components": {{"{KEY}": 1}}}}', "failed"),
+    ],
+)
+async def test_a_key_of_an_answer_is_repeated_in_short_and_without_control_characters(
+    database: Database, *, kind: str, body: str, status: str
+) -> None:
+    reply = Reply(body=body.encode())
+    world = GuessingWorld(instead=lambda call, _: reply if call["type"] == kind else None)
+    report, _ = await report_of(database, world, task={"secret": 1})
+    (check,) = [one for one in report["checks"] if one["name"] == kind]
+    assert check["status"] == status, check
+    assert check["detail"].count("canary-key") <= 8
+    assert "\x1b" not in check["detail"]
+    assert ("\ufffd[31mcanary" in check["detail"]) == (status == "warned")
 
 
 async def test_a_test_notices_a_step_that_is_played_twice(database: Database) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from standardwebhooks import Webhook
 
 from app.domain.json_object import Json
 from tests.support.api.application import ENDPOINT, Api, running
@@ -20,7 +21,8 @@ from tests.support.api.environments import (
 )
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.http_environments import GuessingWorld
 from tests.support.stack import Database
 
 PARAM = "method.reinforcement.environment"
@@ -62,6 +64,43 @@ async def test_a_check_of_the_call_finds_the_dead_address(api: Api, body: Json) 
     assert (found["param"], found["code"]) == (f"{PARAM}.url", "endpoint_unreachable")
     assert report["training_file"]["rows"] == 12
     assert {"tools_not_run", "no_tools"}.isdisjoint(each["code"] for each in report["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("path", "posts_only", "code"),
+    [("/wrld", False, "environment_not_found"), ("/world", True, None), ("/world", False, None)],
+)
+async def test_a_check_of_the_call_finds_a_wrong_path(
+    database: Database, *, path: str, posts_only: bool, code: str | None
+) -> None:
+    world = GuessingWorld()
+
+    def serve(received: Received) -> Reply:
+        if received.path != "/world" or (posts_only and not received.body):
+            return Reply(404)
+        return world(received) if received.body else Reply(200)
+
+    async with endpoint(serve) as server, running(database, server.host_port) as api:
+        rows = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
+        files = [(await api.upload(rows)).json()["id"] for _ in range(2)]
+        inner = {"environment": {**WORLD, "url": server.url(path)}}
+        sent = {"model": "tiny-agent", "training_file": files[0], "validation_file": files[1],
+                "method": {"type": "reinforcement", "reinforcement": inner}}  # fmt: skip
+        report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+        secret = (await api.call("GET", "/v1/signing_secret")).json()["secret"]
+    found = [fault for fault in report["errors"] if fault["param"] == f"{PARAM}.url"]
+    assert [fault["code"] for fault in found] == ([] if code is None else [code])
+    (checked,) = report["endpoints"]
+    assert checked["reachable"] is (code is None)
+    if code is not None:
+        assert "answers 404 to 'reset'" in found[0]["message"]
+        return
+    # An episode is begun only where HEAD leaves a doubt, and it is closed.
+    assert [call["type"] for call in world.calls] == (["reset", "close"] if posts_only else [])
+    assert not world.episodes
+    for received in server.received:
+        if received.body:
+            Webhook(secret).verify(received.body, received.headers)
 
 
 async def test_another_grader_may_read_the_environments_reward(api: Api, body: Json) -> None:

@@ -228,6 +228,8 @@ async def test_a_test_names_what_would_cost_rollouts(api: Api, server: McpServer
         ({"server": {**DOWN, "alowed_tools": ["a"]}}, "server.alowed_tools"),
         ({"server": DOWN, "tol": "a"}, "tol"),
         ({"server": DOWN, "arguments": []}, "arguments"),
+        ({"server": DOWN, "arguments": {"q": "gold"}}, "arguments"),
+        ({"server": DOWN, "arguments": {}}, "arguments"),
     ],
 )
 async def test_a_faulty_test_is_refused_with_its_path(

@@ -72,6 +72,15 @@ async def test_a_key_is_named_before_what_is_missing_because_of_it(
 ENDPOINT = {"type": "endpoint", "url": "https://a.example/grade"}
 TOOL = {"name": "a", "server_url": "https://a.example/tool"}
 FILES = {"training_file": "file-1", "validation_file": "file-2"}
+WORLD = {"type": "http", "url": "https://a.example/world"}
+SERVER = {"server_label": "a", "server_url": "https://a.example/mcp"}
+
+
+def played(keys: dict[str, Any]) -> dict[str, Any]:
+    """Returns a call with an HTTP environment that has more keys."""
+    return {**call(environment={**WORLD, **keys}), **FILES}
+
+
 LEARNING_RATE = f"{ROOT}.hyperparameters.learning_rate_multiplier"
 PLACES: list[tuple[dict[str, Any], str, str | None]] = [
     (call(environment=TASKS, training_file="file-1"), f"{ROOT}.training_file", "training_file"),
@@ -92,6 +101,23 @@ PLACES: list[tuple[dict[str, Any], str, str | None]] = [
     (call(environment=TASKS, hyperparameters={"lr_multiplier": 1}),
      f"{ROOT}.hyperparameters.lr_multiplier", "learning_rate_multiplier"),
     (call(environment=TASKS, lr_multiplier=1), f"{ROOT}.lr_multiplier", LEARNING_RATE),
+    (played({"grader": CHECK}), f"{ROOT}.environment.grader", f"{ROOT}.grader"),
+    (played({"tools": [TOOL]}), f"{ROOT}.environment.tools", f"{ROOT}.tools"),
+    (played({"max_episode_steps": 3}), f"{ROOT}.environment.max_episode_steps",
+     f"{ROOT}.max_episode_steps"),
+    (played({"heders": {"a": "b"}}), f"{ROOT}.environment.heders", "headers"),
+    (played({"readers": {"a": "b"}}), f"{ROOT}.environment.readers", "headers"),
+    (played({"trials": {"a": "b"}}), f"{ROOT}.environment.trials", None),
+    (call(environment=TASKS | {"grader": CHECK}), f"{ROOT}.environment.grader", f"{ROOT}.grader"),
+    (call(environment=TASKS | {"training_file": "f"}), f"{ROOT}.environment.training_file",
+     "training_file"),
+    (call(mcp_servers=[SERVER | {"grader": CHECK}]), f"{ROOT}.mcp_servers[0].grader",
+     f"{ROOT}.grader"),
+    (call(mcp_servers=[SERVER | {"max_episode_steps": 3}]),
+     f"{ROOT}.mcp_servers[0].max_episode_steps", f"{ROOT}.max_episode_steps"),
+    (call(mcp_servers=[SERVER | {"heders": {"a": "b"}}]), f"{ROOT}.mcp_servers[0].heders",
+     "headers"),
+    (call(mcp_servers=[SERVER | {"trials": {"a": "b"}}]), f"{ROOT}.mcp_servers[0].trials", None),
     (call(environment=TASKS, grader={**CHECK, "seed": 1, "loss": "x"}), f"{ROOT}.grader.seed",
      None),
 ]  # fmt: skip

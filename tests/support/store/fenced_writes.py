@@ -32,7 +32,7 @@ WRITES: dict[str, Verb] = {
     "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(
         9, StoredSupervised({"type": "supervised"})
     ),
-    "jobs.record_options": lambda unit, _: unit.jobs.record_options({"mcp_servers": []}),
+    "jobs.record_listings": lambda unit, _: unit.jobs.record_listings({}),
     "jobs.mark_retained": lambda unit, _: unit.jobs.mark_retained([1]),
     "jobs.mark_ended_early": lambda unit, _: unit.jobs.mark_ended_early({"rule": "plateau"}),
     "jobs.record_reproducibility": lambda unit, _: unit.jobs.record_reproducibility(

@@ -9,7 +9,7 @@ from standardwebhooks import Webhook
 
 from app.domain.rollouts.trajectory import FailureClass
 from app.domain.tools.outcome import ToolOutcome
-from app.gateways.endpoints.pool import retry_after
+from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import signing_secret
 from app.rendering.formats.tool_format import ParsedToolCall
 from tests.support.endpoints import Received, Reply, Script, endpoint

@@ -220,6 +220,8 @@ from .gsm_8k_environment import Gsm8KEnvironment
 from .http_environment_spec import HttpEnvironmentSpec
 from .http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0
 from .implicit_rewards import ImplicitRewards
+from .import_mcp_server_tools import ImportMcpServerTools
+from .import_mcp_server_tools_metadata_type_0 import ImportMcpServerToolsMetadataType0
 from .importance_sampling_options import ImportanceSamplingOptions
 from .job_error_body import JobErrorBody
 from .job_status import JobStatus
@@ -257,6 +259,7 @@ from .max_steps_rule_action import MaxStepsRuleAction
 from .max_time_rule import MaxTimeRule
 from .max_time_rule_action import MaxTimeRuleAction
 from .mcp_listing import McpListing
+from .mcp_listing_summary import McpListingSummary
 from .mcp_server_spec import McpServerSpec
 from .mcp_server_spec_headers_type_0 import McpServerSpecHeadersType0
 from .mcp_server_test import McpServerTest
@@ -704,6 +707,8 @@ __all__ = (
     "HttpEnvironmentSpecHeadersType0",
     "ImplicitRewards",
     "ImportanceSamplingOptions",
+    "ImportMcpServerTools",
+    "ImportMcpServerToolsMetadataType0",
     "JobErrorBody",
     "JobStatus",
     "JsonValidGrader",
@@ -740,6 +745,7 @@ __all__ = (
     "MaxTimeRule",
     "MaxTimeRuleAction",
     "McpListing",
+    "McpListingSummary",
     "McpServerSpec",
     "McpServerSpecHeadersType0",
     "McpServerTest",

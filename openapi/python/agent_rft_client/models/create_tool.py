@@ -36,6 +36,8 @@ class CreateTool:
             description (None | str | Unset): Purpose of the tool, for readers; the model reads the row's own description.
             parameters (CreateToolParametersType0 | None | Unset): JSON schema of the arguments.
             rate_limit (float | None | Unset): Limit of requests per second from jobs.
+            server_label (None | str | Unset): Label of the MCP server at `server_url` that answers the tool by its
+                protocol; absent: an endpoint of its own.
             metadata (CreateToolMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
@@ -46,6 +48,7 @@ class CreateTool:
     description: None | str | Unset = UNSET
     parameters: CreateToolParametersType0 | None | Unset = UNSET
     rate_limit: float | None | Unset = UNSET
+    server_label: None | str | Unset = UNSET
     metadata: CreateToolMetadataType0 | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -89,6 +92,12 @@ class CreateTool:
         else:
             rate_limit = self.rate_limit
 
+        server_label: None | str | Unset
+        if isinstance(self.server_label, Unset):
+            server_label = UNSET
+        else:
+            server_label = self.server_label
+
         metadata: dict[str, Any] | None | Unset
         if isinstance(self.metadata, Unset):
             metadata = UNSET
@@ -112,6 +121,8 @@ class CreateTool:
             field_dict["parameters"] = parameters
         if rate_limit is not UNSET:
             field_dict["rate_limit"] = rate_limit
+        if server_label is not UNSET:
+            field_dict["server_label"] = server_label
         if metadata is not UNSET:
             field_dict["metadata"] = metadata
 
@@ -189,6 +200,16 @@ class CreateTool:
         rate_limit = _parse_rate_limit(d.pop("rate_limit", UNSET))
 
 
+        def _parse_server_label(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        server_label = _parse_server_label(d.pop("server_label", UNSET))
+
+
         def _parse_metadata(data: object) -> CreateToolMetadataType0 | None | Unset:
             if data is None:
                 return data
@@ -216,6 +237,7 @@ class CreateTool:
             description=description,
             parameters=parameters,
             rate_limit=rate_limit,
+            server_label=server_label,
             metadata=metadata,
         )
 

@@ -15,6 +15,7 @@ from typing import Literal, cast
 if TYPE_CHECKING:
   from ..models.allowed_tools import AllowedTools
   from ..models.mcp_listing import McpListing
+  from ..models.mcp_listing_summary import McpListingSummary
   from ..models.mcp_server_spec_headers_type_0 import McpServerSpecHeadersType0
 
 
@@ -42,8 +43,10 @@ class McpServerSpec:
             require_approval (Literal['never'] | None | Unset): Only `never`, which is also the default: no one approves a
                 call during a rollout.
             rate_limit (float | None | Unset): Limit of requests per second (an extension).
-            listing (McpListing | None | Unset): The tools as the job's first run listed them; set by the service (an
-                extension).
+            listing (McpListing | None | Unset): The tools as the job's first run listed them; set by the service, and shown
+                in a single job alone (an extension).
+            listing_summary (McpListingSummary | None | Unset): The listing in short, which lists of jobs show too; set by
+                the service (an extension).
      """
 
     server_label: str
@@ -55,6 +58,7 @@ class McpServerSpec:
     require_approval: Literal['never'] | None | Unset = UNSET
     rate_limit: float | None | Unset = UNSET
     listing: McpListing | None | Unset = UNSET
+    listing_summary: McpListingSummary | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -64,6 +68,7 @@ class McpServerSpec:
     def to_dict(self) -> dict[str, Any]:
         from ..models.allowed_tools import AllowedTools # noqa: PLC0415
         from ..models.mcp_listing import McpListing # noqa: PLC0415
+        from ..models.mcp_listing_summary import McpListingSummary # noqa: PLC0415
         from ..models.mcp_server_spec_headers_type_0 import McpServerSpecHeadersType0 # noqa: PLC0415
         server_label = self.server_label
 
@@ -117,6 +122,14 @@ class McpServerSpec:
         else:
             listing = self.listing
 
+        listing_summary: dict[str, Any] | None | Unset
+        if isinstance(self.listing_summary, Unset):
+            listing_summary = UNSET
+        elif isinstance(self.listing_summary, McpListingSummary):
+            listing_summary = self.listing_summary.to_dict()
+        else:
+            listing_summary = self.listing_summary
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -138,6 +151,8 @@ class McpServerSpec:
             field_dict["rate_limit"] = rate_limit
         if listing is not UNSET:
             field_dict["listing"] = listing
+        if listing_summary is not UNSET:
+            field_dict["listing_summary"] = listing_summary
 
         return field_dict
 
@@ -147,6 +162,7 @@ class McpServerSpec:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.allowed_tools import AllowedTools # noqa: PLC0415
         from ..models.mcp_listing import McpListing # noqa: PLC0415
+        from ..models.mcp_listing_summary import McpListingSummary # noqa: PLC0415
         from ..models.mcp_server_spec_headers_type_0 import McpServerSpecHeadersType0 # noqa: PLC0415
         d = dict(src_dict)
         server_label = d.pop("server_label")
@@ -259,6 +275,26 @@ class McpServerSpec:
         listing = _parse_listing(d.pop("listing", UNSET))
 
 
+        def _parse_listing_summary(data: object) -> McpListingSummary | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                listing_summary_type_0 = McpListingSummary.from_dict(data)
+
+
+
+                return listing_summary_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(McpListingSummary | None | Unset, data)
+
+        listing_summary = _parse_listing_summary(d.pop("listing_summary", UNSET))
+
+
         mcp_server_spec = cls(
             server_label=server_label,
             server_url=server_url,
@@ -269,6 +305,7 @@ class McpServerSpec:
             require_approval=require_approval,
             rate_limit=rate_limit,
             listing=listing,
+            listing_summary=listing_summary,
         )
 
 

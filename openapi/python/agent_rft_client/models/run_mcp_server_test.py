@@ -31,8 +31,8 @@ class RunMcpServerTest:
             server (McpServerSpec): An MCP server whose tools the service lists and calls for the model, over streamable
                 HTTP.
             tool (None | str | Unset): Name of a tool that is called twice with the same id; absent: none is called.
-            arguments (None | RunMcpServerTestArgumentsType0 | Unset): Arguments of the call; absent: made up from the
-                tool's schema.
+            arguments (None | RunMcpServerTestArgumentsType0 | Unset): Arguments of the call, only beside `tool`; absent:
+                made up from the tool's schema.
      """
 
     server: McpServerSpec

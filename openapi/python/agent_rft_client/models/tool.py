@@ -45,6 +45,8 @@ class Tool:
             rate_limit (float | None): Limit of requests per second from jobs.
             warnings (list[RegistryWarning] | None | Unset): Keys of this request that nothing reads; only in the reply to a
                 create or an update.
+            server_label (None | str | Unset): Label of the MCP server at `server_url` that answers the tool by its
+                protocol.
      """
 
     id: str
@@ -60,6 +62,7 @@ class Tool:
     rate_limit: float | None
     object_: Literal['tool'] = 'tool'
     warnings: list[RegistryWarning] | None | Unset = UNSET
+    server_label: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -122,6 +125,12 @@ class Tool:
         else:
             warnings = self.warnings
 
+        server_label: None | str | Unset
+        if isinstance(self.server_label, Unset):
+            server_label = UNSET
+        else:
+            server_label = self.server_label
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -141,6 +150,8 @@ class Tool:
         })
         if warnings is not UNSET:
             field_dict["warnings"] = warnings
+        if server_label is not UNSET:
+            field_dict["server_label"] = server_label
 
         return field_dict
 
@@ -264,6 +275,16 @@ class Tool:
         warnings = _parse_warnings(d.pop("warnings", UNSET))
 
 
+        def _parse_server_label(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        server_label = _parse_server_label(d.pop("server_label", UNSET))
+
+
         tool = cls(
             id=id,
             created_at=created_at,
@@ -278,6 +299,7 @@ class Tool:
             parameters=parameters,
             rate_limit=rate_limit,
             warnings=warnings,
+            server_label=server_label,
         )
 
 

@@ -35,6 +35,8 @@ class UpdateTool:
             description (None | str | Unset): Purpose of the tool, for readers; the model reads the row's own description.
             parameters (None | Unset | UpdateToolParametersType0): JSON schema of the arguments.
             rate_limit (float | None | Unset): Limit of requests per second from jobs.
+            server_label (None | str | Unset): Label of the MCP server at `server_url` that answers the tool by its
+                protocol; absent: an endpoint of its own.
             metadata (None | Unset | UpdateToolMetadataType0): Up to 16 pairs of text of the user's own; the service does
                 not read them.
             name (None | str | Unset): Name that the model calls; no other tool of the project has it.
@@ -45,6 +47,7 @@ class UpdateTool:
     description: None | str | Unset = UNSET
     parameters: None | Unset | UpdateToolParametersType0 = UNSET
     rate_limit: float | None | Unset = UNSET
+    server_label: None | str | Unset = UNSET
     metadata: None | Unset | UpdateToolMetadataType0 = UNSET
     name: None | str | Unset = UNSET
     server_url: None | str | Unset = UNSET
@@ -86,6 +89,12 @@ class UpdateTool:
         else:
             rate_limit = self.rate_limit
 
+        server_label: None | str | Unset
+        if isinstance(self.server_label, Unset):
+            server_label = UNSET
+        else:
+            server_label = self.server_label
+
         metadata: dict[str, Any] | None | Unset
         if isinstance(self.metadata, Unset):
             metadata = UNSET
@@ -119,6 +128,8 @@ class UpdateTool:
             field_dict["parameters"] = parameters
         if rate_limit is not UNSET:
             field_dict["rate_limit"] = rate_limit
+        if server_label is not UNSET:
+            field_dict["server_label"] = server_label
         if metadata is not UNSET:
             field_dict["metadata"] = metadata
         if name is not UNSET:
@@ -196,6 +207,16 @@ class UpdateTool:
         rate_limit = _parse_rate_limit(d.pop("rate_limit", UNSET))
 
 
+        def _parse_server_label(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        server_label = _parse_server_label(d.pop("server_label", UNSET))
+
+
         def _parse_metadata(data: object) -> None | Unset | UpdateToolMetadataType0:
             if data is None:
                 return data
@@ -241,6 +262,7 @@ class UpdateTool:
             description=description,
             parameters=parameters,
             rate_limit=rate_limit,
+            server_label=server_label,
             metadata=metadata,
             name=name,
             server_url=server_url,

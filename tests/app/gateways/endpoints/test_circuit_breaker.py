@@ -3,12 +3,14 @@
 import asyncio
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from typing_extensions import override
 
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.limits import Breaker
+from app.gateways.endpoints.outages import EndpointState, Outage
 from app.gateways.endpoints.pool import (
     EndpointAnswer,
     EndpointFault,
@@ -135,3 +137,55 @@ async def test_the_breaker_lets_one_probe_and_replaces_a_probe_that_gave_up() ->
         assert not await breaker.wait_to_send("fourth", deadline=10)
         assert breaker.answered()
         assert await breaker.wait_to_send("fifth", deadline=600)
+
+
+async def test_an_endpoint_that_hangs_is_silent_after_a_minute() -> None:
+    async with VirtualClock().running() as clock:
+        endpoint, _ = make(clock, lambda now, _: (OK, 1e9 if now < 300 else 1.0))
+        calls = asyncio.create_task(call_many(endpoint, 3))
+        await clock.sleep(59)
+        assert endpoint.state() == EndpointState("tool.example/", 0, None)
+        await clock.sleep(2)
+        outage = endpoint.state().outage
+        assert outage == Outage(61, rollouts=1, gives_up_in_s=539, last_fault=None)
+        calls.cancel()
+        await clock.sleep(300)
+        assert endpoint.state().outage is None  # nothing waits any more
+
+
+async def test_an_endpoint_whose_answers_are_slow_is_not_silent_before_twice_their_time() -> None:
+    async with VirtualClock().running() as clock:
+        endpoint, _ = make(clock, lambda now, _: slow(100) if now < 150 else (OK, 1e9))
+        await call(endpoint)
+        assert endpoint.state().answers == 1
+        calls = asyncio.create_task(call_many(endpoint, 3))
+        await clock.sleep(60)
+        await clock.sleep(130)
+        assert endpoint.state().outage is None
+        calls.cancel()
+
+
+async def test_an_open_breaker_is_an_outage_until_all_calls_give_up() -> None:
+    async with VirtualClock().running() as clock:
+        endpoint, _ = make(clock, down)
+        calls = asyncio.create_task(call_many(endpoint, 20))
+        await clock.sleep(10)
+        outage = endpoint.state().outage
+        assert outage is not None
+        assert (outage.rollouts, outage.last_fault) == (1, "connection refused")
+        assert (outage.silent_s, outage.gives_up_in_s) == (10, 590)
+        await calls
+        assert endpoint.state().outage is None
+
+
+async def test_calls_in_the_queue_of_a_declared_rate_are_no_outage() -> None:
+    async with VirtualClock().running() as clock:
+        endpoint, _ = make(clock, lambda *_: (OK, 0.1), rate_limit=0.01)
+        calls = asyncio.create_task(call_many(endpoint, 4))
+        await clock.sleep(95)
+        assert endpoint.state().outage is None
+        calls.cancel()
+
+
+def slow(seconds: float) -> tuple[EgressReply, float]:
+    return replace(OK, latency_s=seconds), seconds

@@ -190,6 +190,30 @@ async def test_the_faults_of_long_names_are_few_and_short() -> None:
     assert max(len(fault.message) for fault in (*every.faults, *chosen.faults)) < 2_000
 
 
+async def test_credentials_that_a_server_repeats_are_kept_nowhere() -> None:
+    token, quoted, short = "canary-token-1", 'canary"quoted\\key', "abc1234"
+
+    def answer(request: Received) -> Reply:
+        sent = " ".join(request.headers[name] for name in ("authorization", "x-key", "x-short"))
+        schema = {"type": "object", "properties": {sent: {"description": f"send {sent}"}}}
+        tool = {"name": f"a_{token}", "description": f"You sent {sent}.", "inputSchema": schema}
+        plain = {"name": "b", "inputSchema": {"type": "object"}}
+        return _result(request, {"tools": [tool, plain], **COMPLETE})
+
+    async with endpoint(scripted(answer)) as server, egress_to(server) as egress:
+        headers = {"X-Key": quoted, "X-Short": short}
+        sent = spec(server.url("/mcp"), authorization=token, headers=headers)
+        found = await listing_of(egress, sent)
+        chosen = await listing_of(egress, sent.model_copy(update={"allowed_tools": ("b",)}))
+    first = found.offered[0].tool
+    assert first.description == f"You sent [redacted] [redacted] {short}."
+    assert list(first.input_schema["properties"]) == [f"[redacted] [redacted] {short}"]
+    assert "'a_[redacted]'" in found.faults[0].message
+    assert chosen.listing is not None
+    assert [tool.name for tool in chosen.listing.tools] == ["b"]
+    assert "canary" not in f"{found} {chosen}"
+
+
 async def test_a_listing_that_does_not_end_is_given_up() -> None:
     async def silent(_: Received) -> Stream:
         await asyncio.Event().wait()

@@ -1,0 +1,122 @@
+"""Tools of an MCP server that are registered, and jobs that name them by id."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.api.application import ENDPOINT, Api, running
+from tests.support.api.job_calls import JOBS, changed
+from tests.support.mcp_server import McpServerUnderTest, mcp_server
+from tests.support.stack import Database
+
+IMPORT = "/v1/fine_tuning/alpha/mcp_servers/import"
+CANARY = "canary-import-4f"
+
+
+@pytest.fixture
+def server() -> Iterator[McpServerUnderTest]:
+    with mcp_server() as serving:
+        yield serving
+
+
+@pytest.fixture
+async def api(database: Database, server: McpServerUnderTest) -> AsyncIterator[Api]:
+    async with running(database, "127.0.0.1:9", server.host_port) as api:
+        yield api
+
+
+def entry(server: McpServerUnderTest, **more: Any) -> dict[str, Any]:
+    return {"server_label": "records", "server_url": server.url, "authorization": CANARY, **more}
+
+
+async def imported(api: Api, server: McpServerUnderTest, *names: str) -> list[dict[str, Any]]:
+    sent = {"server": entry(server, allowed_tools=list(names), rate_limit=9)}
+    reply = await api.call("POST", IMPORT, json=sent)
+    assert reply.status_code == 200, reply.text
+    assert CANARY not in reply.text
+    made: list[dict[str, Any]] = reply.json()["data"]
+    return made
+
+
+async def test_each_listed_tool_is_registered(api: Api, server: McpServerUnderTest) -> None:
+    lookup, count = await imported(api, server, "lookup", "count")
+    assert (lookup["name"], lookup["server_label"]) == ("lookup", "records")
+    assert (lookup["server_url"], lookup["rate_limit"]) == (server.url, 9)
+    assert lookup["headers"] == {"Authorization": "[redacted]"}
+    assert lookup["description"] == "Returns the record of a name."
+    assert lookup["parameters"]["required"] == ["q"]
+    listed = (await api.call("GET", "/v1/tools")).json()["data"]
+    assert {tool["id"] for tool in listed} == {lookup["id"], count["id"]}
+    assert not server.calls(), "an import calls no tool"
+
+
+async def test_a_job_calls_registered_tools_through_their_server(
+    api: Api, body: dict[str, Any], server: McpServerUnderTest
+) -> None:
+    lookup, count = await imported(api, server, "lookup", "count")
+    own = {"name": "own", "server_url": ENDPOINT}
+    sent = changed(body, ("tools",), [{"id": lookup["id"]}, own, {"id": count["id"]}])
+    server.heard.clear()
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert {heard.headers["authorization"] for heard in server.heard} == {f"Bearer {CANARY}"}
+    checks = {check["name"]: check["reachable"] for check in report["endpoints"]}
+    assert checks["records"] is True
+    assert "own" in checks
+    assert "lookup" not in checks
+
+    reply = await api.call("POST", JOBS, json=sent)
+    assert reply.status_code == 200, reply.text
+    assert CANARY not in reply.text
+    method = reply.json()["method"]["reinforcement"]
+    assert [tool["name"] for tool in method["tools"]] == ["own"]
+    (served,) = method["mcp_servers"]
+    assert (served["server_label"], served["server_url"]) == ("records", server.url)
+    assert served["headers"] == {"Authorization": "[redacted]"}
+    assert (served["allowed_tools"], served["rate_limit"]) == (["lookup", "count"], 9)
+
+
+async def test_an_import_registers_all_tools_or_none(api: Api, server: McpServerUnderTest) -> None:
+    await imported(api, server, "count")
+    sent = {"server": entry(server, allowed_tools=["lookup", "count"])}
+    error = (await api.call("POST", IMPORT, json=sent)).json()["error"]
+    assert (error["code"], error["param"]) == ("name_taken", "name")
+    assert "'count'" in error["message"]
+    listed = (await api.call("GET", "/v1/tools")).json()["data"]
+    assert [tool["name"] for tool in listed] == ["count"]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "param"),
+    [
+        ({"server_url": f"{ENDPOINT}/mcp"}, "mcp_server_unavailable", "server.server_url"),
+        ({"allowed_tools": ["lokup"]}, "unknown_tool", "server.allowed_tools"),
+        ({"headers": {"Mcp-Method": "a"}}, "invalid_value", "server.headers"),
+        ({"server_url": "http://10.0.0.1/"}, "endpoint_not_allowed", "server.server_url"),
+    ],
+)
+async def test_a_server_that_cannot_be_listed_is_refused(
+    api: Api, server: McpServerUnderTest, *, change: dict[str, Any], code: str, param: str
+) -> None:
+    reply = await api.call("POST", IMPORT, json={"server": entry(server, **change)})
+    error = reply.json()["error"]
+    assert (reply.status_code, error["code"]) == (400, code), error
+    assert error["param"].startswith(param)
+
+
+async def test_a_tool_of_a_server_is_called_as_no_endpoint(
+    api: Api, body: dict[str, Any], server: McpServerUnderTest
+) -> None:
+    (lookup,) = await imported(api, server, "lookup")
+    reply = await api.call("POST", f"/v1/tools/{lookup['id']}/test", json={})
+    assert (reply.status_code, reply.json()["error"]["param"]) == (400, "server_label")
+    assert "mcp_servers/test" in reply.json()["error"]["message"]
+    wrong = {"name": "b", "server_url": ENDPOINT, "server_label": "1st"}
+    for path, sent, param in (
+        ("/v1/tools", wrong, "server_label"),
+        (JOBS, changed(body, ("tools",), [wrong]), "method.reinforcement.tools[0].server_label"),
+        (JOBS, changed(body, ("tools",), [{"id": lookup["id"]}] * 2),
+         "method.reinforcement.tools"),
+    ):  # fmt: skip
+        reply = await api.call("POST", path, json=sent)
+        assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text

@@ -1,0 +1,105 @@
+"""Events about endpoints that a run waits for in vain: one when calls begin to wait, one when the
+endpoint answers again.
+
+Owns their words and data, and the memory of what was announced, which a later claim reads in the
+job's events. Must not know the rule by which an endpoint counts as silent.
+"""
+
+import time
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from app.domain.errors import ENDPOINT_UNAVAILABLE
+from app.domain.jobs.jobs import EventLevel
+from app.gateways.endpoints.outages import EndpointState, Outage
+from workers.processes.retry import retry_while_unavailable
+from workers.runs.context import RunContext
+
+SILENT: Final = "endpoint_silent"
+ANSWERS: Final = "endpoint_answers"
+"""Values of `reason` in the data of these events."""
+QUIET_S: Final = 60.0
+"""Seconds after an outage in which a new one is reported only once it has lasted as long: an
+endpoint that fails now and then does not fill the list of events.
+"""
+_RECENT: Final = 100
+"""Events of earlier claims that are searched for an outage."""
+
+
+class OutageEvents:
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._ended_at: dict[str, float] = {}
+        """The monotonic time at which each outage ended that this claim knows of."""
+        self._announced: dict[str, int] | None = None
+        """The answers of each endpoint when its outage was announced."""
+
+    async def announce(self) -> None:
+        """Appends an event for each endpoint that has fallen silent or answers again."""
+        if self._announced is None:
+            self._announced = await retry_while_unavailable(self._open_outages)
+        for state in self._context.activity.endpoints():
+            answers = self._announced.get(state.endpoint)
+            if answers is not None and state.answers > answers and state.outage is None:
+                await self._append(*_answers(state), level="info")
+                del self._announced[state.endpoint]
+                self._ended_at[state.endpoint] = time.monotonic()
+            elif answers is None and state.outage is not None and self._is_news(state):
+                limit = self._context.settings.runs.infrastructure_limit
+                await self._append(*_silent(state.endpoint, state.outage, limit), level="warn")
+                self._announced[state.endpoint] = state.answers
+
+    def _is_news(self, state: EndpointState) -> bool:
+        ended_at = self._ended_at.get(state.endpoint)
+        lasted_s = 0.0 if state.outage is None else state.outage.silent_s
+        return ended_at is None or lasted_s >= QUIET_S or time.monotonic() - ended_at >= QUIET_S
+
+    async def _open_outages(self) -> dict[str, int]:
+        """Returns the outages that earlier claims announced and that no event has ended."""
+        async with self._context.unit() as unit:
+            events, _ = await unit.events.page(self._context.job.id, after=None, limit=_RECENT)
+        state: dict[str, str] = {}
+        for event in events:  # newest first
+            data = event.data or {}
+            if data.get("reason") in (SILENT, ANSWERS):
+                state.setdefault(data["endpoint"], data["reason"])
+        return {endpoint: 0 for endpoint, reason in state.items() if reason == SILENT}
+
+    async def _append(self, message: str, data: dict[str, Any], *, level: EventLevel) -> None:
+        async def write() -> None:
+            async with self._context.unit() as unit:
+                await unit.events.append(
+                    self._context.job.id, level=level, type="message", message=message, data=data
+                )
+
+        await retry_while_unavailable(write)
+
+
+def _silent(endpoint: str, outage: Outage, limit: float) -> tuple[str, dict[str, Any]]:
+    now = time.time()
+    since, until = now - outage.silent_s, now + outage.gives_up_in_s
+    why = "" if outage.last_fault is None else f" (last: {outage.last_fault})"
+    wait = "1 rollout waits" if outage.rollouts == 1 else f"{outage.rollouts} rollouts wait"
+    message = (
+        f"Waiting on endpoint: {endpoint} has not answered since {_clock(since)}{why}. {wait} for "
+        f"it, at most until {_clock(until)}. Those without an answer are lost then, and a step "
+        f"that loses {limit:.0%} of its rollouts ends the job with the code {ENDPOINT_UNAVAILABLE}."
+        " If the endpoint answers before, the job goes on and nothing is lost."
+    )
+    data = {
+        "reason": SILENT,
+        "endpoint": endpoint,
+        "since": int(since),
+        "rollouts": outage.rollouts,
+        "gives_up_at": int(until),
+    }
+    return message, data
+
+
+def _answers(state: EndpointState) -> tuple[str, dict[str, Any]]:
+    message = f"The endpoint answers again: {state.endpoint}. The job goes on."
+    return message, {"reason": ANSWERS, "endpoint": state.endpoint}
+
+
+def _clock(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
