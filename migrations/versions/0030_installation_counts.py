@@ -1,7 +1,7 @@
 """Counts the jobs of the installation by status, for the operator's monitoring.
 
 Revision ID: 0030
-Revises: 0028
+Revises: 0029
 
 The function runs as the tables' owner, as `queue_places` does, and returns nothing but counts.
 """
@@ -11,7 +11,7 @@ from alembic import op
 from migrations.guards import APP
 
 revision = "0030"
-down_revision = "0028"
+down_revision = "0029"
 branch_labels = None
 depends_on = None
 

@@ -10,7 +10,7 @@ from tests.support.rollouts import KEY
 from tests.support.tiny_model import DROPS_THINKING, build_tokenizer
 from workers.rollout.environment import Observation
 from workers.rollout.prompts import prompt_ids
-from workers.rollout.tools import EnvironmentFailure
+from workers.rollout.tools import InfrastructureFailure
 
 STRICT = (
     "{% for message in messages %}{% for key in message %}{% if key not in "
@@ -26,7 +26,7 @@ async def test_a_template_that_repeats_a_key_is_quoted_in_short(tmp_path: Path) 
     renderer = Renderer(str(tmp_path), tool_parser="hermes", chat_template=None)
     messages = [{"role": "user", "content": "hi", LONG: 1}]
     row = DatasetRow(0, messages, [], {})
-    with pytest.raises(EnvironmentFailure) as caught:
+    with pytest.raises(InfrastructureFailure) as caught:
         await prompt_ids(
             renderer, Observation(messages, [], source="world"), row, KEY, context_length=256
         )
