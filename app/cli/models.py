@@ -18,7 +18,8 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
 from app.cli.model_download import ModelDownload
-from app.cli.service_client import ServiceError, check, service_client
+from app.cli.service_client import check, service_client
+from app.cli.service_errors import ServiceError
 
 _POLL_S: Final = 1.0
 _USABLE: Final = ("queued", "in_progress", "completed")

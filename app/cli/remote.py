@@ -75,13 +75,18 @@ def _run(run: Callable[..., None], context: typer.Context, **options: Any) -> No
 
     sent = frozenset(name for name in _SHARED if _is_sent(context, name))
     named = Named(options.pop("base_url"), options.pop("api_key"), options.pop("profile"), sent)
-    _, _, command = context.command_path.partition(" ")
-    out = Output(command, as_json=options.pop("as_json"))
+    out = Output(_name(context), as_json=options.pop("as_json"))
     try:
         run(Remote(named, out), **options)
     except AgentRftError as failure:
         out.failure({"message": str(failure), **getattr(failure, "error", {})})
         raise
+
+
+def _name(context: typer.Context) -> str:
+    """Returns the words of the command behind the name of the program, whatever that is."""
+    group = context.parent
+    return " ".join(filter(None, (group.info_name if group else None, context.info_name)))
 
 
 def _is_sent(context: typer.Context, name: str) -> bool:

@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from app.cli.model_download import DownloadFailed
 from app.cli.models import download
-from app.cli.service_client import ServiceError
+from app.cli.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service

@@ -40,7 +40,8 @@ class _Failure(BaseModel):
 
 class LiveView:
     def __init__(self, service: Service, job: Job, console: Console) -> None:
-        self._service, self._job, self._state = service, job, job
+        self._service, self._job = service, job
+        self._state: JobState = job
         self._curves: dict[str, dict[str, dict[int, float]]] = {}
         """Values by curve, split and step."""
         self._events: deque[Event] = deque(maxlen=_EVENTS)
