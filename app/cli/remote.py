@@ -23,6 +23,8 @@ _SHARED: Final[dict[str, tuple[Any, Any]]] = {
     "profile": (ProfileOption, None),
     "as_json": (JsonOption, False),
 }
+_NO_ERROR: Final = dict.fromkeys(("message", "type", "param", "code", "status"))
+"""The keys of every error: those of the service's error object, and the status of its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _run(run: Callable[..., None], context: typer.Context, **options: Any) -> No
     try:
         run(Remote(named, out), **options)
     except AgentRftError as failure:
-        out.failure({"message": str(failure), **getattr(failure, "error", {})})
+        out.failure({**_NO_ERROR, "message": str(failure), **getattr(failure, "error", {})})
         raise
 
 

@@ -21,6 +21,7 @@ from workers.processes.forks import ChildProcess, ForkServer
 _PROGRAM: Final = """
 import os, sys
 os.dup2(os.open(sys.argv[1], os.O_WRONLY), 1)
+sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)  # it may be a terminal now
 sys.argv = ["agent-rft", *sys.argv[2:]]
 from app.cli.main import main
 main()
