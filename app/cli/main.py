@@ -13,11 +13,15 @@ from typing import Annotated
 
 import typer
 
+from app.cli.evals.commands import evals
+from app.cli.files.commands import files
 from app.cli.jobs.commands import jobs
 from app.cli.key_commands import keys
 from app.cli.model_commands import models
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
 from app.cli.profiles.commands import profiles
+from app.cli.registry.commands import registry
+from app.cli.rollouts.commands import rollouts
 from app.cli.up_command import DEFAULT_PORT, PortOption, up
 from app.domain.exit_codes import FAILED, WRONG_OPTIONS
 
@@ -30,6 +34,13 @@ app = typer.Typer(
 app.add_typer(keys, name="keys")
 app.add_typer(models, name="models")
 app.add_typer(jobs, name="jobs")
+app.add_typer(rollouts, name="rollouts")
+app.add_typer(files, name="files")
+app.add_typer(evals, name="evals")
+app.add_typer(registry("tools", "tool"), name="tools")
+app.add_typer(registry("graders", "grader", needs_body=True), name="graders")
+app.add_typer(registry("curricula", "curriculum"), name="curricula")
+app.add_typer(registry("environments", "environment"), name="environments")
 app.add_typer(profiles, name="profiles")
 
 app.command()(up)

@@ -80,11 +80,13 @@ def archive_at(out: Path) -> Path:
 def test_the_list_has_every_model_that_may_be_called(service: Service, model: StoredModel) -> None:
     listed = run(service, "list")
     assert listed.returncode == 0, listed.stderr
-    rows = {line.split()[0]: line.split()[1:] for line in listed.stdout.splitlines()}
+    header, *lines = listed.stdout.splitlines()
+    assert header.split() == ["MODEL", "CREATED", "OWNER"]
+    rows = {line.split()[0]: line.split()[1:] for line in lines}
     assert rows[BASE][-1] == "system"
     assert rows[model.name][-1] == service.project_of(service.api.key)
     as_json = json.loads(run(service, "list", "--json").stdout)
-    assert {row["id"] for row in as_json} == set(rows)
+    assert {row["id"] for row in as_json["data"]} == set(rows)
 
 
 def test_a_download_is_a_checked_directory_whose_path_is_printed(

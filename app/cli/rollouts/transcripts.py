@@ -1,0 +1,111 @@
+"""A rollout's trace as lines of text, turn by turn."""
+
+import json
+from typing import Any
+
+from pydantic import BaseModel
+
+from app.cli.printable import printable, printable_lines
+
+
+class ToolCall(BaseModel):
+    name: str | None = None
+    arguments: Any = None
+    output: Any = None
+    error: str | None = None
+    latency_s: float | None = None
+
+
+class Turn(BaseModel):
+    tool_calls: list[ToolCall] = []
+
+
+class Message(BaseModel):
+    role: str
+    content: Any = None
+    reasoning_content: str | None = None
+
+
+class Trace(BaseModel):
+    messages: list[Message] = []
+    turns: list[Turn] = []
+    grader_reasons: dict[str, str] = {}
+
+
+class Rollout(BaseModel):
+    id: str
+    split: str
+    step: int
+    prompt_index: int
+    sample_index: int
+    reward: float | None
+    stop_reason: str | None = None
+    failure_class: str | None = None
+    failure_message: str | None = None
+    completion_tokens: int = 0
+    tool_calls: int = 0
+    trace: Trace = Trace()
+
+    @property
+    def outcome(self) -> str:
+        """Returns the stop reason, or the failure that the rollout was lost to."""
+        if self.failure_class is not None:
+            return f"lost to {self.failure_class}: {self.failure_message or ''}"
+        return self.stop_reason or "-"
+
+    @property
+    def title(self) -> str:
+        reward = "no reward" if self.reward is None else f"reward {self.reward:.4g}"
+        return (
+            f"{self.id}  {self.split} step {self.step} row {self.prompt_index} sample "
+            f"{self.sample_index}  {reward}  {self.outcome}"
+        )
+
+
+def parts_of(rollout: Rollout) -> list[str]:
+    """Returns the prompt's messages, the turns with their calls, and the grader's reasons, each as
+    lines that a terminal may show.
+    """
+    trace, parts = rollout.trace, list[str]()
+    turns = iter(enumerate(trace.turns, start=1))
+    for message in trace.messages:
+        if message.role == "tool":  # it is shown with its call
+            continue
+        number, turn = next(turns, (0, Turn())) if message.role == "assistant" else (0, Turn())
+        heading = f"turn {number}" if number else message.role
+        parts.append("\n".join([f"-- {printable(heading)}", *_message(message), *_calls(turn)]))
+    if trace.grader_reasons:
+        reasons = [
+            f"{printable(name or 'grader')}: {printable_lines(reason)}"
+            for name, reason in sorted(trace.grader_reasons.items())
+        ]
+        parts.append("\n".join(["-- grades", *reasons]))
+    return parts
+
+
+def _message(message: Message) -> list[str]:
+    lines = []
+    if message.reasoning_content:
+        lines.append(f"(reasoning) {printable_lines(message.reasoning_content)}")
+    if message.content:
+        lines.append(printable_lines(_text(message.content)))
+    return lines
+
+
+def _calls(turn: Turn) -> list[str]:
+    lines = []
+    for call in turn.tool_calls:
+        took = "" if call.latency_s is None else f"  ({call.latency_s:.2f} s)"
+        name, arguments = printable(call.name or "?"), printable(_text(call.arguments))
+        lines.append(f"> {name}({arguments}){took}")
+        if call.error is not None:
+            lines.append(f"< error: {printable(call.error)}")
+        if call.output:
+            lines.append(f"< {printable_lines(_text(call.output))}")
+    return lines
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
