@@ -57,7 +57,9 @@ def print_models(remote: Remote) -> None:
 def download(
     name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
 ) -> Path:
-    """Returns the directory. Raises `ServiceError`, and `DownloadFailed` for faults of this machine."""
+    """Returns the directory. Raises `ServiceError`, and `DownloadFailed` for faults of this
+    machine.
+    """
 
     def adapter(_client: httpx.Client, path: str, _report: Callable[[str], None]) -> str:
         return f"{path}/adapter"
@@ -69,7 +71,9 @@ def download(
 def export(
     name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
 ) -> Path:
-    """Returns the directory. Raises `ServiceError`, also for an export that failed, and `DownloadFailed`."""
+    """Returns the directory. Raises `ServiceError`, also for an export that failed, and
+    `DownloadFailed`.
+    """
 
     def merged(client: httpx.Client, path: str, report: Callable[[str], None]) -> str:
         made = _completed(client, f"{path}/exports", report=report)

@@ -70,7 +70,7 @@ def remote(run: Callable[Concatenate[Remote, Options], None]) -> Callable[..., N
     return command
 
 
-def _run(run: Callable[..., None], context: typer.Context, **options: Any) -> None:
+def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) -> None:
     from app.cli.output import Output  # noqa: PLC0415 - keeps --help fast
     from app.cli.profiles.profiles import Named  # noqa: PLC0415 - as above
     from app.domain.errors import AgentRftError  # noqa: PLC0415 - as above

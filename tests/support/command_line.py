@@ -8,7 +8,7 @@ import pty
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,13 +30,19 @@ _COMMANDS: Final = ForkServer(
     [
         "app.cli.base_models",
         "app.cli.doctor",
+        "app.cli.evals.evals",
+        "app.cli.files.files",
         "app.cli.jobs.creation",
         "app.cli.jobs.curves",
         "app.cli.jobs.report",
         "app.cli.keys",
         "app.cli.main",
+        "app.cli.model_chat",
         "app.cli.models",
         "app.cli.plan",
+        "app.cli.profiles.editing",
+        "app.cli.registry.objects",
+        "app.cli.rollouts.rollouts",
         "app.cli.up",
         "app.cli.validate",
         "app.embedded.shutdown",
@@ -111,7 +117,10 @@ def agent_rft(
 
 
 def agent_rft_in_terminal(
-    *arguments: str, size: tuple[int, int] = (100, 40), **environment: str
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    size: tuple[int, int] = (100, 40),
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command whose output is a terminal of so many columns and lines; returns everything
     that reached it, control sequences included.

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,7 +76,7 @@ def test_a_job_is_created_from_local_files(
 ) -> None:
     done = commands.run("jobs", "create", str(call), *files)
     assert done.returncode == 0, done.stderr
-    job = service.client().fine_tuning.jobs.retrieve(done.stdout.strip())
+    job: Any = service.client().fine_tuning.jobs.retrieve(done.stdout.strip())
     assert job.user_provided_suffix == "made"
     assert job.validation_file is not None
     for name, file in (("train", job.training_file), ("valid", job.validation_file)):

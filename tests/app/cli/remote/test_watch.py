@@ -73,7 +73,7 @@ def test_json_lines_are_the_envelope_and_the_last_one_says_so(
 def test_a_terminal_shows_progress_curves_lost_rollouts_and_events(
     service: Service, shown: str
 ) -> None:
-    done = agent_rft_in_terminal("jobs", "watch", shown, **address_of(service))
+    done = agent_rft_in_terminal(("jobs", "watch", shown), address_of(service))
     assert done.returncode == 0, done.stdout
     picture = ESCAPES.sub("", done.stdout).replace("\r\n", "\n")
     last = picture[picture.rindex(f"{shown}  succeeded") :]
