@@ -1,5 +1,5 @@
-"""Curves drawn with characters, told apart by their marks: a pipe and a colour-blind reader have no
-colours.
+"""Draws curves with characters. Each has a mark of its own: a pipe and a colour-blind reader have
+no colours.
 """
 
 from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import typer
+import pytest
 from typer.main import get_command
 
 from app.cli.main import app
@@ -42,7 +42,9 @@ def _parse(words: list[str]) -> None:
     command.make_context("agent-rft", words[2:])
 
 
-def test_every_example_of_the_page_can_be_parsed(tmp_path: Path, monkeypatch: Any) -> None:
+def test_every_example_of_the_page_can_be_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("train.jsonl", "valid.jsonl"):
         Path(name).touch()
@@ -57,7 +59,7 @@ def test_every_example_of_the_page_can_be_parsed(tmp_path: Path, monkeypatch: An
 
 
 def test_every_help_text_of_the_client_ends_in_an_example_that_can_be_parsed(
-    tmp_path: Path, monkeypatch: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("train.jsonl", "valid.jsonl"):
@@ -80,13 +82,20 @@ def test_the_envelope_of_the_page_is_the_one_that_is_printed(tmp_path: Path) -> 
     assert shown == {**printed, "command": "jobs list"}
 
 
-def test_the_shell_completes_commands_and_options() -> None:
-    cases = {"agent-rft jobs wa": "watch", "agent-rft jobs list --li": "--limit"}
-    for words, found in cases.items():
-        done = agent_rft(
-            _AGENT_RFT_COMPLETE="complete_bash",
-            COMP_WORDS=words,
-            COMP_CWORD=str(len(words.split()) - 1),
-        )
-        assert done.stdout.split() == [found]
-    assert isinstance(app, typer.Typer)
+@pytest.mark.parametrize(
+    ("words", "found"), [("agent-rft jobs wa", "watch"), ("agent-rft jobs list --li", "--limit")]
+)
+def test_the_shell_completes_commands_and_options(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, found: str
+) -> None:
+    monkeypatch.setattr("sys.argv", ["agent-rft"])
+    for name, value in {
+        "_AGENT_RFT_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        app()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.split() == [found]

@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from contextlib import suppress
-from typing import Final
+from typing import Final, assert_never
 
 from pydantic import BaseModel
 from rich.console import Console, Group, RenderableType
@@ -52,15 +52,18 @@ class LiveView:
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.picture)
         self._live.start()
 
-    def show(self, news: News, *, is_last: bool) -> None:
+    def show(self, news: News) -> None:
         self._away = None
         match news.read:
             case Event() as event:
                 self._events.append(event)
                 self._add_points(event.points)
+                self._draw(at_once=False)
             case JobState() as state:
                 self._state = state
-        self._draw(at_once=is_last or isinstance(news.read, JobState))
+                self._draw(at_once=True)
+            case _:
+                assert_never(news.read)
 
     def quiet(self, reason: str | None) -> None:
         self._away = reason

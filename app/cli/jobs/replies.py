@@ -1,6 +1,6 @@
-"""What the commands of jobs read of the service's replies. Other keys may come and go."""
+"""The parts of the service's replies that the commands of jobs read. Other keys may come and go."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
@@ -85,6 +85,9 @@ class Point(BaseModel):
 
 
 class Event(BaseModel):
+    is_last: ClassVar[bool] = False
+    """A state follows the last event."""
+    exit_code: ClassVar[int] = 0
     id: str
     created_at: float
     level: str

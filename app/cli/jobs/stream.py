@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import httpx
 
@@ -34,11 +34,16 @@ class News:
     read: Event | JobState
     reply: dict[str, Any]
 
+    @property
+    def is_last(self) -> bool:
+        return self.read.is_last
+
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
     """Nothing happened; `reason` says why the stream is away, if it is."""
 
+    is_last: ClassVar[bool] = False
     reason: str | None = None
 
 
@@ -57,7 +62,7 @@ class JobStream:
             try:
                 for item in self._connection():
                     yield item
-                    if isinstance(item, News) and _is_last(item):
+                    if item.is_last:
                         return
                 reason = "the service closed the stream"
             except httpx.RequestError as error:
@@ -108,7 +113,3 @@ class JobStream:
         event = shaped(Event, data)
         self._last_id = message.id or event.id
         return News(event, data)
-
-
-def _is_last(news: News) -> bool:
-    return isinstance(news.read, JobState) and news.read.is_last

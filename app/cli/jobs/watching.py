@@ -4,12 +4,12 @@ In a terminal it is a picture that changes; elsewhere one line for each event, o
 """
 
 import sys
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import Event, Job, JobState
-from app.cli.jobs.stream import JobStream, News
+from app.cli.jobs.stream import JobStream, News, Quiet
 from app.cli.output import Output, console, note
 from app.cli.printable import printable
 from app.cli.remote import Remote
@@ -19,7 +19,7 @@ from app.domain.exit_codes import INTERRUPTED
 
 
 class View(Protocol):
-    def show(self, news: News, *, is_last: bool) -> None: ...
+    def show(self, news: News) -> None: ...
 
     def quiet(self, reason: str | None) -> None:
         """Nothing happened; `reason` says why the stream is away, if it is."""
@@ -46,15 +46,17 @@ def watch_job(remote: Remote, job_id: str) -> int:
 
 
 def _follow(stream: JobStream, view: View) -> int:
-    state: JobState | None = None
+    code = 0
     for item in stream.items():
-        if not isinstance(item, News):
-            view.quiet(item.reason)
-            continue
-        if isinstance(item.read, JobState):
-            state = item.read
-        view.show(item, is_last=state is not None and state.is_last)
-    return 0 if state is None else state.exit_code
+        match item:
+            case News():
+                view.show(item)
+                code = item.read.exit_code
+            case Quiet():
+                view.quiet(item.reason)
+            case _:
+                assert_never(item)
+    return code
 
 
 def _view(out: Output, service: Service, job: Job) -> View:
@@ -67,8 +69,8 @@ class _JsonView:
     def __init__(self, out: Output) -> None:
         self._out = out
 
-    def show(self, news: News, *, is_last: bool) -> None:
-        self._out.result(news.reply, lambda: None, has_more=not is_last)
+    def show(self, news: News) -> None:
+        self._out.result(news.reply, lambda: None, has_more=not news.is_last)
 
     def quiet(self, reason: str | None) -> None:
         if reason is not None:
@@ -83,7 +85,7 @@ class _PlainView:
         self._out = console()
         self._status: str | None = None
 
-    def show(self, news: News, *, is_last: bool) -> None:
+    def show(self, news: News) -> None:
         match news.read:
             case Event() as event:
                 self._print(f"{moment(event.created_at)}  {event.level:5}  {event.message}")
@@ -91,8 +93,10 @@ class _PlainView:
                 if state.status != self._status:
                     self._status = state.status
                     self._print(f"status: {state.status}, step {state.progress}")
-        if is_last and isinstance(news.read, JobState):
-            self._print(news.read.ending)
+                if state.is_last:
+                    self._print(state.ending)
+            case _:
+                assert_never(news.read)
 
     def quiet(self, reason: str | None) -> None:
         if reason is not None:

@@ -35,7 +35,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a command line and its environment name. A sent option is one of the command line."""
+    """The options of a command, also from variables. A sent one stands in the command line."""
 
     base_url: str | None
     api_key: str | None = field(repr=False)

@@ -69,9 +69,12 @@ def parts_of(rollout: Rollout) -> list[str]:
     trace, parts = rollout.trace, list[str]()
     turns = iter(enumerate(trace.turns, start=1))
     for message in trace.messages:
-        if message.role == "tool":  # it is shown with its call
-            continue
-        number, turn = next(turns, (0, Turn())) if message.role == "assistant" else (0, Turn())
+        number, turn = 0, Turn()
+        match message.role:
+            case "tool":  # it is shown with its call
+                continue
+            case "assistant":
+                number, turn = next(turns, (0, turn))
         heading = f"turn {number}" if number else message.role
         parts.append("\n".join([f"-- {printable(heading)}", *_message(message), *_calls(turn)]))
     if trace.grader_reasons:

@@ -131,13 +131,12 @@ def test_an_answer_that_breaks_off_is_a_failure(commands: Commands, service: Ser
 def test_an_eval_run_is_followed_to_its_end(
     commands: Commands, service: Service, tmp_path: Path
 ) -> None:
-    client = service.client()
+    create: Any = service.client().evals.create
     schema = {"type": "object", "properties": {"answer": {"type": "string"}}}
-    config: Any = {"type": "custom", "item_schema": schema}
-    made = client.evals.create(
+    made = create(
         name="exact",
-        data_source_config=config,
-        testing_criteria=[{**GRADER, "input": "{{item.answer}}"}],  # type: ignore[list-item]
+        data_source_config={"type": "custom", "item_schema": schema},
+        testing_criteria=[{**GRADER, "input": "{{item.answer}}"}],
     )
     items = [{"item": {"answer": answer}} for answer in ("yes", "no")]
     source = {"type": "jsonl", "source": {"type": "file_content", "content": items}}
@@ -147,17 +146,17 @@ def test_an_eval_run_is_followed_to_its_end(
     with running_agent_rft("evals", "run", made.id, body, **address_of(service)) as following:
         runs = "SELECT count(*) FROM eval_runs WHERE eval_id = %s"
         wait_for(lambda: service.value(runs, made.id) == 2, what="the second run")
-        counts = json.dumps({"total": 2, "passed": 1, "failed": 1, "errored": 0})
         service.execute(
             "UPDATE eval_runs SET status = 'failed', error = %s WHERE eval_id = %s AND id <> %s",
             json.dumps({"code": "x", "message": "no \x07"}),
             *(made.id, detached["id"]),
         )
         done = following.ended()
-    assert counts
     assert done.returncode == 20
     assert r"x: no \x07" in done.stdout
     rows = commands.text("evals", "runs", made.id).splitlines()
     assert [row.split()[1] for row in rows[1:]] == ["failed", "queued"]
     assert commands.envelope("evals", "list", "--limit", "1")["data"][0]["id"] == made.id
-    assert "2 items" in commands.text("evals", "show", made.id, detached["id"])
+    lines = commands.text("evals", "show", made.id, detached["id"]).splitlines()
+    shown = [line.split() for line in lines]
+    assert shown[:2] == [["id", detached["id"]], ["status", "queued"]]
