@@ -157,7 +157,7 @@ def json_object(reply: httpx.Response) -> dict[str, Any]:
     check(reply)
     try:
         content = reply.json()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise strange(str(reply.url)) from error
     if not isinstance(content, dict):
         raise strange(str(reply.url))
@@ -190,5 +190,5 @@ def _error(reply: httpx.Response) -> dict[str, Any] | None:
     try:
         error = reply.json()["error"]
         return {key: error[key] for key in ("message", "type", "param", "code") if key in error}
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None

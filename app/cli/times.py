@@ -1,5 +1,6 @@
 """Times and durations as commands print them."""
 
+import math
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,6 +18,8 @@ def moment(unix_s: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
+    if not math.isfinite(seconds):
+        return "-"
     left = max(0, round(seconds))
     hours, minutes = left // _HOUR_S, left % _HOUR_S // _MINUTE_S
     if hours:

@@ -38,6 +38,8 @@ def jobs_create(
     """
     from app.cli.jobs.creation import create  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
+    if dry_run and watch:
+        raise typer.BadParameter("--dry-run creates no job that --watch could follow")
     files = {"training_file": training_file, "validation_file": validation_file}
     raise typer.Exit(create(service, call, files, dry_run=dry_run, watch=watch))
 
@@ -156,6 +158,8 @@ def jobs_curves(
     from app.cli.jobs import curves  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     if names:
+        if name or split or table is not None:
+            raise typer.BadParameter("--list takes no --name, --split, --table or --chart")
         curves.list_curves(service, job)
         return
     curves.show_curves(service, job, name or [], split=split, max_points=max_points, as_table=table)

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, FiniteFloat
 
 from app.domain.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
 from app.domain.exit_codes import JOB_PAUSED, NOTHING_TO_LEARN, RUN_CANCELLED, RUN_FAILED
@@ -23,7 +23,7 @@ class JobState(BaseModel):
     status: str
     step: int = 0
     total_steps: int | None = None
-    estimated_finish: float | None = None
+    estimated_finish: FiniteFloat | None = None
     fine_tuned_model: str | None = None
     error: JobError | None = None
 
@@ -81,7 +81,7 @@ class Point(BaseModel):
     name: str
     split: str
     step: int
-    value: float
+    value: FiniteFloat
 
 
 class Event(BaseModel):
@@ -98,7 +98,7 @@ class Event(BaseModel):
 
 class CurvePoint(BaseModel):
     step: int
-    value: float
+    value: FiniteFloat
 
 
 class Curve(BaseModel):

@@ -106,7 +106,7 @@ class JobStream:
     def _read(self, message: ServerEvent) -> News:
         try:
             data = json.loads(message.data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise strange(self._path) from error
         if message.name == "job":
             return News(shaped(JobState, data), data)

@@ -27,6 +27,7 @@ def _error(message: str) -> str:
         (reply('{"data": {}}'), 15, "reply cannot be read (data)"),
         (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id, status, model)"),
         (reply('{"data": [], "has_more": true}'), 15, "did not answer as"),
+        (reply("[" * 100_000), 15, "did not answer as an agent-rft service does"),
         (cut('{"data": ['), 15, "no answer from"),
         (b"SSH-2.0-OpenSSH\r\n", 15, "no answer from"),
         (reply("", status="302 Found"), 18, "answered 302: Found. Is 127.0.0.1 an agent-rft"),

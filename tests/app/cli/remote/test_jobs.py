@@ -119,6 +119,16 @@ def test_a_refused_job_leaves_no_uploaded_file(
     assert stored_files(service) == before
 
 
+def test_options_without_effect_are_refused(commands: Commands, call: Path) -> None:
+    for arguments in (
+        ("create", str(call), "--dry-run", "--watch"),
+        ("curves", "ftjob-1", "--list", "--name", "reward/mean"),
+        ("curves", "ftjob-1", "--list", "--table"),
+    ):
+        done = commands.run("jobs", *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+
+
 @pytest.mark.parametrize(
     "content", ["", "[1]", "{", '{"seed": NaN}', '{"a": "\\ud800"}', "[" * 9999]
 )

@@ -19,18 +19,21 @@ from tests.support.remote_commands import Commands, address_of
 from tests.support.scripted_service import cut, reply, scripted_service
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+HOSTILE = "the tool says \x1b]0;owned\x07\rStep 99\u202e"
+SHOWN = r"the tool says \x1b]0;owned\x07\rStep 99\u202e"
 ERROR = {"code": "x", "message": "no \x1b[31m", "param": None}
 
 
-def add_step(service: Service, job: str, step: int) -> None:
-    """Adds the event of a step, whose points are stored already."""
+def add_event(service: Service, job: str, message: str, step: int | None = None) -> None:
+    """Adds an event; the points of its step are stored already."""
     service.execute(
         "INSERT INTO job_events (id, project_id, job_id, level, type, message, data)"
-        " SELECT 'ftevent-' || id || %s, project_id, id, 'info', 'metrics', %s, %s"
+        " SELECT 'ftevent-' || id || %s, project_id, id, 'info', %s, %s, %s"
         " FROM fine_tuning_jobs WHERE id = %s",
         str(step),
-        f"Step {step}/{STEPS}",
-        json.dumps({"step": step}),
+        "message" if step is None else "metrics",
+        message,
+        None if step is None else json.dumps({"step": step}),
         job,
     )
 
@@ -40,14 +43,16 @@ def shown(service: Service, trained: str) -> str:
     """Returns a job that has ended, with the event of each step and two lost rollouts."""
     put_lost(service.database, trained)
     for step in range(1, STEPS + 1):
-        add_step(service, trained, step)
+        add_event(service, trained, f"Step {step}/{STEPS}", step)
+    add_event(service, trained, HOSTILE)
     return trained
 
 
 def test_a_pipe_gets_a_line_for_each_event_and_the_end(commands: Commands, shown: str) -> None:
     done = commands.run("jobs", "watch", shown)
     assert (done.returncode, done.stderr) == (0, "")
-    *events, state, ending = done.stdout.splitlines()
+    *events, hostile, state, ending = done.stdout.splitlines()
+    assert hostile.endswith(f"  info   {SHOWN}")
     assert [line.split("info   ")[-1] for line in events[-STEPS:]] == [
         f"Step {step}/{STEPS}" for step in range(1, STEPS + 1)
     ]
@@ -64,7 +69,8 @@ def test_json_lines_are_the_envelope_and_the_last_one_says_so(
     assert {line["command"] for line in lines} == {"jobs watch"}
     assert [line["has_more"] for line in lines] == [True] * (len(lines) - 1) + [False]
     assert lines[-1]["data"]["status"] == "succeeded"
-    last = lines[-2]["data"]
+    assert lines[-2]["data"]["message"] == HOSTILE
+    last = lines[-3]["data"]
     assert last["data"] == {"step": STEPS}
     values = {(point["name"], point["split"]): point["value"] for point in last["points"]}
     assert values["reward/mean", "train"] == pytest.approx(0.7)
@@ -82,11 +88,13 @@ def test_a_terminal_shows_progress_curves_lost_rollouts_and_events(
     assert "reward/mean valid" in last
     assert "lost rollouts: 10.0% of the last step" in last
     assert "  step 2: tool_timeout: search: no answer" in last
-    assert [line[-10:] for line in last.splitlines() if "info" in line or "Step" in line][-1] == (
-        "Step 12/12"
-    )
+    assert [line[22:] for line in last.splitlines() if line.endswith(("/12", SHOWN))][-2:] == [
+        "Step 12/12",
+        SHOWN,
+    ]
     assert "succeeded: the tuned model is " in last
     assert "\x1b]" not in done.stdout
+    assert "\u202e" not in done.stdout
 
 
 @pytest.mark.parametrize(
