@@ -26,14 +26,14 @@ from app.domain.exit_codes import (
 TIMEOUT: Final = httpx.Timeout(60.0, connect=5.0)
 _UNAUTHORIZED: Final = 401
 _MOST_ROWS: Final = 100
-"""Rows of a page that the service gives at most."""
+"""Most rows that the service gives on a page."""
 _CODES: Final = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: NOT_FOUND, 429: TRY_LATER}
 _SERVER_ERRORS: Final = 500
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ListedRows:
     """The rows of a list up to the limit, and whether the service has more."""
 
     data: list[dict[str, Any]]
@@ -61,7 +61,7 @@ class Service:
     def delete(self, path: str) -> dict[str, Any]:
         return json_object(self.http.delete(path))
 
-    def rows(self, path: str, *, limit: int, **params: Any) -> Rows:
+    def rows(self, path: str, *, limit: int, **params: Any) -> ListedRows:
         """Follows the pages of a list until it has `limit` rows."""
         found: list[dict[str, Any]] = []
         after: str | None = None
@@ -70,7 +70,7 @@ class Service:
             page = shaped(_Page, self.get(path, limit=asked, after=after, **params))
             found += page.data
             if not page.has_more or len(found) >= limit:
-                return Rows(found[:limit], page.has_more or len(found) > limit)
+                return ListedRows(found[:limit], page.has_more or len(found) > limit)
             before, after = after, str(page.data[-1].get("id")) if page.data else None
             if after in (None, "None", before):
                 raise strange(path)

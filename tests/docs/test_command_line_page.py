@@ -88,7 +88,6 @@ def test_the_envelope_of_the_page_is_the_one_that_is_printed(tmp_path: Path) -> 
 def test_the_shell_completes_commands_and_options(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, found: str
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["agent-rft"])
     for name, value in {
         "_AGENT_RFT_COMPLETE": "complete_bash",
         "COMP_WORDS": words,
@@ -96,6 +95,6 @@ def test_the_shell_completes_commands_and_options(
     }.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(SystemExit) as ended:
-        app()
+        app([], prog_name="agent-rft")
     assert ended.value.code == 0
     assert capsys.readouterr().out.split() == [found]

@@ -20,7 +20,7 @@ _POLL_S: Final = 1.0
 _CODES: Final = {"completed": 0, "failed": RUN_FAILED, "canceled": RUN_CANCELLED}
 
 
-class Eval(BaseModel):
+class EvalReply(BaseModel):
     id: str
     name: str | None = None
     created_at: float
@@ -40,7 +40,7 @@ class _Criterion(BaseModel):
     failed: int
 
 
-class Run(BaseModel):
+class RunReply(BaseModel):
     id: str
     eval_id: str
     name: str | None = None
@@ -63,7 +63,7 @@ class Run(BaseModel):
 def list_evals(remote: Remote, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(EVALS, limit=limit, order="desc")
-    evals = [shaped(Eval, row) for row in rows.data]
+    evals = [shaped(EvalReply, row) for row in rows.data]
 
     def show() -> None:
         cells = [
@@ -77,7 +77,7 @@ def list_evals(remote: Remote, *, limit: int) -> None:
 def list_runs(remote: Remote, eval_id: str, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(f"{EVALS}/{path_of(eval_id)}/runs", limit=limit, order="desc")
-    runs = [shaped(Run, row) for row in rows.data]
+    runs = [shaped(RunReply, row) for row in rows.data]
 
     def show() -> None:
         cells = [
@@ -102,7 +102,7 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
         sent["data_source"] = {**(source if isinstance(source, dict) else {}), "model": model}
     with remote.service() as service:
         reply = service.post(f"{EVALS}/{path_of(eval_id)}/runs", sent)
-        run = shaped(Run, reply)
+        run = shaped(RunReply, reply)
         if not detach:
             note(f"run {printable(run.id)} of {printable(eval_id)}")
             try:
@@ -114,15 +114,15 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
                 )
                 return INTERRUPTED
     _print(remote, reply)
-    return _CODES.get(shaped(Run, reply).status, 0)
+    return _CODES.get(shaped(RunReply, reply).status, 0)
 
 
-def _followed(service: Service, eval_id: str, run: Run) -> dict[str, Any]:
+def _followed(service: Service, eval_id: str, run: RunReply) -> dict[str, Any]:
     """Returns the run after its end."""
     shown = ""
     while True:
         reply = service.get(_path(eval_id, run.id))
-        now = shaped(Run, reply)
+        now = shaped(RunReply, reply)
         if now.status in _CODES:
             return reply
         if sys.stderr.isatty() and now.counts != shown:
@@ -136,7 +136,7 @@ def _path(eval_id: str, run_id: str) -> str:
 
 
 def _print(remote: Remote, reply: dict[str, Any]) -> None:
-    run = shaped(Run, reply)
+    run = shaped(RunReply, reply)
 
     def show() -> None:
         pairs: list[tuple[str, object]] = [

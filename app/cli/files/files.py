@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from app.cli.files.uploading import FILES, File, upload
+from app.cli.files.uploading import FILES, FileReply, upload
 from app.cli.output import columns, console, fields, note
 from app.cli.printable import printable
 from app.cli.remote import Remote
@@ -26,7 +26,7 @@ def upload_file(remote: Remote, path: Path, *, purpose: str) -> None:
 def list_files(remote: Remote, *, purpose: str | None, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(FILES, limit=limit, purpose=purpose)
-    files = [shaped(File, row) for row in rows.data]
+    files = [shaped(FileReply, row) for row in rows.data]
 
     def show() -> None:
         header = ("ID", "BYTES", "CREATED", "PURPOSE", "NAME")
@@ -42,7 +42,7 @@ def list_files(remote: Remote, *, purpose: str | None, limit: int) -> None:
 def show_file(remote: Remote, file_id: str) -> None:
     with remote.service() as service:
         reply = service.get(f"{FILES}/{path_of(file_id)}")
-    file = shaped(File, reply)
+    file = shaped(FileReply, reply)
 
     def show() -> None:
         pairs = [

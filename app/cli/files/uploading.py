@@ -15,7 +15,7 @@ _TIMEOUT: Final = httpx.Timeout(300.0, connect=5.0)
 """The service reads the whole file before it answers."""
 
 
-class File(BaseModel):
+class FileReply(BaseModel):
     id: str
     filename: str
     bytes: int
@@ -39,5 +39,5 @@ def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
     except OSError as error:
         raise ServiceError(f"{path}: {error.strerror}", exit_code=WRONG_OPTIONS) from error
     content = json_object(reply)
-    shaped(File, content)
+    shaped(FileReply, content)
     return content

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from app.cli.files.uploading import FILES, upload
 from app.cli.jobs.listing import JOBS
-from app.cli.jobs.replies import Issue, Job, Validation
+from app.cli.jobs.replies import IssueReply, JobReply, ValidationReply
 from app.cli.jobs.watching import watch_job
 from app.cli.json_files import read_body
 from app.cli.output import console, note
@@ -37,7 +37,7 @@ def create(
         if dry_run:
             return _check(remote, service, {**body, **ids})
         reply = service.post(JOBS, {**body, **ids})
-        job = shaped(Job, reply)
+        job = shaped(JobReply, reply)
         remote.out.result(reply, lambda: print(printable(job.id), flush=True), has_more=watch)
     return watch_job(remote, job.id) if watch else 0
 
@@ -66,12 +66,12 @@ def _uploaded(
 
 def _check(remote: Remote, service: Service, body: dict[str, Any]) -> int:
     reply = service.post(f"{JOBS}/validate", body, timeout_s=_CHECK_TIMEOUT_S)
-    report = shaped(Validation, reply)
+    report = shaped(ValidationReply, reply)
     remote.out.result(reply, lambda: _print_report(report))
     return 0 if report.valid else FAILED
 
 
-def _print_report(report: Validation) -> None:
+def _print_report(report: ValidationReply) -> None:
     out = console()
     for severity, issues in (("ERROR", report.errors), ("WARNING", report.warnings)):
         for issue in issues:
@@ -95,6 +95,6 @@ def _print_report(report: Validation) -> None:
     out.print("valid" if report.valid else "not valid")
 
 
-def _sentence(severity: str, issue: Issue) -> str:
+def _sentence(severity: str, issue: IssueReply) -> str:
     where = f" [{issue.param}]" if issue.param else ""
     return printable(f"{severity:7}  {issue.code}{where}: {issue.message}")

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from app.cli.charts import MOST_CURVES, chart
 from app.cli.jobs.listing import JOBS
-from app.cli.jobs.replies import Curve, Curves
+from app.cli.jobs.replies import CurveReply, CurvesReply
 from app.cli.output import columns, console
 from app.cli.remote import Remote
 from app.cli.service_client import path_of, shaped
@@ -29,7 +29,7 @@ def show_curves(
 ) -> None:
     """Draws in a terminal and prints a table elsewhere, unless `as_table` chooses."""
     reply = _read(remote, job_id, names or [REWARD_MEAN], split=split, max_points=max_points)
-    curves = shaped(Curves, reply).data
+    curves = shaped(CurvesReply, reply).data
     table = not sys.stdout.isatty() if as_table is None else as_table
 
     def show() -> None:
@@ -45,7 +45,7 @@ def show_curves(
 
 def list_curves(remote: Remote, job_id: str) -> None:
     reply = _read(remote, job_id, None, split=None, max_points=2)
-    curves = shaped(Curves, reply).data
+    curves = shaped(CurvesReply, reply).data
 
     def show() -> None:
         rows = [
@@ -63,14 +63,14 @@ def _read(remote: Remote, job_id: str, names: Sequence[str] | None, **query: Any
         return service.get(f"{JOBS}/{path_of(job_id)}/metrics", names=names, **query)
 
 
-def _print_table(curves: list[Curve]) -> None:
+def _print_table(curves: list[CurveReply]) -> None:
     values = [{point.step: point.value for point in curve.points} for curve in curves]
     steps = sorted({step for points in values for step in points})
     rows = [(step, *(points.get(step) for points in values)) for step in steps]
     console().print(columns(("STEP", *(curve.label for curve in curves)), rows))
 
 
-def _draw(curves: list[Curve]) -> None:
+def _draw(curves: list[CurveReply]) -> None:
     out = console()
     width = min(out.width - 1, _MOST_COLUMNS)
     for start in range(0, len(curves), MOST_CURVES):

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from app.cli.charts import chart
 from app.cli.jobs.listing import JOBS
-from app.cli.jobs.replies import Event, Job, JobState, Point
+from app.cli.jobs.replies import EventReply, JobReply, PointReply, StateReply
 from app.cli.jobs.stream import News
 from app.cli.printable import printable
 from app.cli.service_client import Service, path_of, shaped
@@ -39,12 +39,12 @@ class _Failure(BaseModel):
 
 
 class LiveView:
-    def __init__(self, service: Service, job: Job, console: Console) -> None:
+    def __init__(self, service: Service, job: JobReply, console: Console) -> None:
         self._service, self._job = service, job
-        self._state: JobState = job
+        self._state: StateReply = job
         self._curves: dict[str, dict[str, dict[int, float]]] = {}
         """Values by curve, split and step."""
-        self._events: deque[Event] = deque(maxlen=_EVENTS)
+        self._events: deque[EventReply] = deque(maxlen=_EVENTS)
         self._failures: list[_Failure] = []
         self._away: str | None = None
         self._console = console
@@ -55,11 +55,11 @@ class LiveView:
     def show(self, news: News) -> None:
         self._away = None
         match news.read:
-            case Event() as event:
+            case EventReply() as event:
                 self._events.append(event)
                 self._add_points(event.points)
                 self._draw(at_once=False)
-            case JobState() as state:
+            case StateReply() as state:
                 self._state = state
                 self._draw(at_once=True)
             case _:
@@ -103,7 +103,7 @@ class LiveView:
             self._drawn_at = time.monotonic()
             self._live.refresh()
 
-    def _add_points(self, points: list[Point]) -> None:
+    def _add_points(self, points: list[PointReply]) -> None:
         lost = False
         for point in points:
             splits = self._curves.setdefault(point.name, {})

@@ -11,12 +11,12 @@ ENDED = frozenset({"succeeded", "failed", "cancelled"})
 PAUSED = "paused"
 
 
-class JobError(BaseModel):
+class JobErrorReply(BaseModel):
     code: str | None = None
     message: str | None = None
 
 
-class JobState(BaseModel):
+class StateReply(BaseModel):
     """State of a job, in its own reply and in its stream."""
 
     id: str
@@ -25,7 +25,7 @@ class JobState(BaseModel):
     total_steps: int | None = None
     estimated_finish: FiniteFloat | None = None
     fine_tuned_model: str | None = None
-    error: JobError | None = None
+    error: JobErrorReply | None = None
 
     @property
     def exit_code(self) -> int:
@@ -64,7 +64,7 @@ class JobState(BaseModel):
         return f"{self.step}/{self.total_steps or '?'}"
 
 
-class Job(JobState):
+class JobReply(StateReply):
     model: str
     created_at: float
     finished_at: float | None = None
@@ -77,14 +77,14 @@ class Job(JobState):
     usage_metrics: dict[str, Any] | None = None
 
 
-class Point(BaseModel):
+class PointReply(BaseModel):
     name: str
     split: str
     step: int
     value: FiniteFloat
 
 
-class Event(BaseModel):
+class EventReply(BaseModel):
     is_last: ClassVar[bool] = False
     """A state follows the last event."""
     exit_code: ClassVar[int] = 0
@@ -93,38 +93,38 @@ class Event(BaseModel):
     level: str
     message: str
     data: dict[str, Any] | None = None
-    points: list[Point] = []
+    points: list[PointReply] = []
 
 
-class CurvePoint(BaseModel):
+class CurvePointReply(BaseModel):
     step: int
     value: FiniteFloat
 
 
-class Curve(BaseModel):
+class CurveReply(BaseModel):
     name: str
     split: str
-    points: list[CurvePoint]
+    points: list[CurvePointReply]
 
     @property
     def label(self) -> str:
         return f"{self.name} ({self.split})"
 
 
-class Curves(BaseModel):
-    data: list[Curve]
+class CurvesReply(BaseModel):
+    data: list[CurveReply]
 
 
-class Issue(BaseModel):
+class IssueReply(BaseModel):
     code: str
     message: str
     param: str | None = None
     line: int | None = None
 
 
-class Validation(BaseModel):
+class ValidationReply(BaseModel):
     valid: bool
-    errors: list[Issue]
-    warnings: list[Issue]
+    errors: list[IssueReply]
+    warnings: list[IssueReply]
     estimate: dict[str, Any] | None = None
     grader_choice: dict[str, Any] | None = None

@@ -16,7 +16,7 @@ _SHOWN_ROWS: Final = 10
 _DASH: Final = "-"
 
 
-class Comparison(BaseModel):
+class ComparisonReply(BaseModel):
     base_mean: float | None = None
     start_mean: float | None = None
     tuned_mean: float | None = None
@@ -24,17 +24,17 @@ class Comparison(BaseModel):
     difference_ci95: tuple[float, float] | None = None
 
 
-class Regression(BaseModel):
+class RegressionReply(BaseModel):
     row: int
     before: float | None = None
     after: float | None = None
 
 
-class Greedy(BaseModel):
-    reward: Comparison | None = None
+class GreedyReply(BaseModel):
+    reward: ComparisonReply | None = None
 
 
-class Report(BaseModel):
+class ReportReply(BaseModel):
     step: int
     rows: int
     wins: int
@@ -42,21 +42,21 @@ class Report(BaseModel):
     losses: int
     start_model: str
     rows_in_training: int | None = None
-    regressions: list[Regression] = []
+    regressions: list[RegressionReply] = []
     ended_early: dict[str, Any] | None = None
-    components: dict[str, Comparison] | None = None
-    greedy: Greedy | None = None
-    reward: Comparison | None = None
-    tool_calls: Comparison | None = None
-    loss: Comparison | None = None
-    token_accuracy: Comparison | None = None
-    preference_accuracy: Comparison | None = None
+    components: dict[str, ComparisonReply] | None = None
+    greedy: GreedyReply | None = None
+    reward: ComparisonReply | None = None
+    tool_calls: ComparisonReply | None = None
+    loss: ComparisonReply | None = None
+    token_accuracy: ComparisonReply | None = None
+    preference_accuracy: ComparisonReply | None = None
 
 
 def show_report(remote: Remote, job_id: str) -> None:
     with remote.service() as service:
         reply = service.get(f"{JOBS}/{path_of(job_id)}/report")
-    report = shaped(Report, reply)
+    report = shaped(ReportReply, reply)
 
     def show() -> None:
         out = console()
@@ -67,7 +67,7 @@ def show_report(remote: Remote, job_id: str) -> None:
     remote.out.result(reply, show)
 
 
-def sentences(report: Report) -> Iterator[str]:
+def sentences(report: ReportReply) -> Iterator[str]:
     yield (
         f"{report.start_model} before training against step {report.step}, on {report.rows} "
         f"held-out rows: {report.wins} better, {report.ties} the same, {report.losses} worse."
@@ -92,7 +92,7 @@ def sentences(report: Report) -> Iterator[str]:
         yield f"Rows that became worse: {worst}{f' and {more} more' if more > 0 else ''}."
 
 
-def _change(name: str, change: Comparison) -> Iterator[str]:
+def _change(name: str, change: ComparisonReply) -> Iterator[str]:
     if change.start_mean is None or change.tuned_mean is None or change.difference is None:
         return
     verb = "rose" if change.difference > 0 else "fell" if change.difference < 0 else "stayed"
@@ -107,8 +107,8 @@ def _change(name: str, change: Comparison) -> Iterator[str]:
         yield f"The 95 % interval of the change is {low:+.3f} to {high:+.3f}."
 
 
-def _rows(report: Report) -> Iterator[tuple[str, ...]]:
-    measures: dict[str, Comparison | None] = {
+def _rows(report: ReportReply) -> Iterator[tuple[str, ...]]:
+    measures: dict[str, ComparisonReply | None] = {
         "reward": report.reward,
         "reward at temperature 0": None if report.greedy is None else report.greedy.reward,
         "tool calls": report.tool_calls,

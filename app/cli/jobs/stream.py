@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 import httpx
 
 from app.cli.jobs.listing import JOBS
-from app.cli.jobs.replies import Event, JobState
+from app.cli.jobs.replies import EventReply, StateReply
 from app.cli.server_events import ServerEvent, server_events
 from app.cli.service_client import TIMEOUT, Service, check, path_of, shaped, strange
 from app.cli.service_errors import ServiceError
@@ -31,7 +31,7 @@ _PATIENCE_S: Final = 300.0
 class News:
     """An event or a state of the job, with the reply that it was read from."""
 
-    read: Event | JobState
+    read: EventReply | StateReply
     reply: dict[str, Any]
 
     @property
@@ -40,14 +40,14 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet:
+class Silence:
     """Nothing happened; `reason` says why the stream is away, if it is."""
 
     is_last: ClassVar[bool] = False
     reason: str | None = None
 
 
-class JobStream:
+class FollowedJob:
     def __init__(self, service: Service, job_id: str, *, patience_s: float = _PATIENCE_S) -> None:
         self._service = service
         self._path = f"{JOBS}/{path_of(job_id)}"
@@ -56,7 +56,7 @@ class JobStream:
         self._heard_at: float | None = None
         self._wait_s = _FIRST_WAIT_S
 
-    def items(self) -> Iterator[News | Quiet]:
+    def items(self) -> Iterator[News | Silence]:
         """Yields news until the job has ended or is paused: that state comes last."""
         while True:
             try:
@@ -74,7 +74,7 @@ class JobStream:
                     raise
                 reason = str(failure)
             self._give_up_after(reason)
-            yield Quiet(reason)
+            yield Silence(reason)
             time.sleep(self._wait_s)
             self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
 
@@ -87,21 +87,21 @@ class JobStream:
                 exit_code=NO_ANSWER,
             )
 
-    def _connection(self) -> Iterator[News | Quiet]:
+    def _connection(self) -> Iterator[News | Silence]:
         headers = {} if self._last_id is None else {LAST_EVENT_ID: self._last_id}
         http = self._service.http
         with http.stream("GET", f"{self._path}/stream", headers=headers, timeout=TIMEOUT) as reply:
             check(reply)
             if reply.status_code == _NO_CONTENT:  # it has ended, and there is no more event
                 job = self._service.get(self._path)
-                yield News(shaped(JobState, job), job)
+                yield News(shaped(StateReply, job), job)
                 return
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
                 raise strange(str(reply.url))
             self._heard_at = time.monotonic()
             for message in server_events(reply.iter_raw()):
                 self._heard_at, self._wait_s = time.monotonic(), _FIRST_WAIT_S
-                yield self._read(message) if message.data else Quiet()
+                yield self._read(message) if message.data else Silence()
 
     def _read(self, message: ServerEvent) -> News:
         try:
@@ -109,7 +109,7 @@ class JobStream:
         except (ValueError, RecursionError) as error:
             raise strange(self._path) from error
         if message.name == "job":
-            return News(shaped(JobState, data), data)
-        event = shaped(Event, data)
+            return News(shaped(StateReply, data), data)
+        event = shaped(EventReply, data)
         self._last_id = message.id or event.id
         return News(event, data)

@@ -8,8 +8,8 @@ from typing import Protocol, assert_never
 
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.live_view import LiveView
-from app.cli.jobs.replies import Event, Job, JobState
-from app.cli.jobs.stream import JobStream, News, Quiet
+from app.cli.jobs.replies import EventReply, JobReply, StateReply
+from app.cli.jobs.stream import FollowedJob, News, Silence
 from app.cli.output import Output, console, note
 from app.cli.printable import printable
 from app.cli.remote import Remote
@@ -30,10 +30,10 @@ class View(Protocol):
 def watch_job(remote: Remote, job_id: str) -> int:
     """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C: the job then goes on."""
     with remote.service() as service:
-        job = shaped(Job, service.get(f"{JOBS}/{path_of(job_id)}"))
+        job = shaped(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
         view = _view(remote.out, service, job)
         try:
-            return _follow(JobStream(service, job_id), view)
+            return _follow(FollowedJob(service, job_id), view)
         except KeyboardInterrupt:
             view.close()
             note(
@@ -45,21 +45,21 @@ def watch_job(remote: Remote, job_id: str) -> int:
             view.close()
 
 
-def _follow(stream: JobStream, view: View) -> int:
+def _follow(stream: FollowedJob, view: View) -> int:
     code = 0
     for item in stream.items():
         match item:
             case News():
                 view.show(item)
                 code = item.read.exit_code
-            case Quiet():
+            case Silence():
                 view.quiet(item.reason)
             case _:
                 assert_never(item)
     return code
 
 
-def _view(out: Output, service: Service, job: Job) -> View:
+def _view(out: Output, service: Service, job: JobReply) -> View:
     if out.as_json:
         return _JsonView(out)
     return LiveView(service, job, console()) if sys.stdout.isatty() else _PlainView()
@@ -87,9 +87,9 @@ class _PlainView:
 
     def show(self, news: News) -> None:
         match news.read:
-            case Event() as event:
+            case EventReply() as event:
                 self._print(f"{moment(event.created_at)}  {event.level:5}  {event.message}")
-            case JobState() as state:
+            case StateReply() as state:
                 if state.status != self._status:
                     self._status = state.status
                     self._print(f"status: {state.status}, step {state.progress}")

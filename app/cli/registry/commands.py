@@ -71,8 +71,8 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
     )
     @remote
     def test(service: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> None:
-        from app.cli.registry.objects import test_object  # noqa: PLC0415 - keeps --help fast
+        from app.cli.registry.objects import run_object_test  # noqa: PLC0415 - keeps --help fast
 
-        raise typer.Exit(test_object(service, noun, object_id, body))
+        raise typer.Exit(run_object_test(service, noun, object_id, body))
 
     return commands

@@ -18,7 +18,7 @@ _TEST_TIMEOUT_S: Final = 300.0
 """A test calls endpoints for a minute, and each may be slow."""
 
 
-class Registered(BaseModel):
+class RegisteredReply(BaseModel):
     id: str
     name: str
     version: int
@@ -60,7 +60,7 @@ def add_object(remote: Remote, noun: str, path: Path) -> None:
     body = read_body(path)
     with remote.service() as service:
         reply = service.post(noun, body)
-    added = shaped(Registered, reply)
+    added = shaped(RegisteredReply, reply)
     for warning in added.warnings or []:
         note(printable(str(warning.get("message"))))
     remote.out.result(reply, lambda: print(printable(added.id)))
@@ -69,7 +69,7 @@ def add_object(remote: Remote, noun: str, path: Path) -> None:
 def list_objects(remote: Remote, noun: str, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(noun, limit=limit)
-    found = [shaped(Registered, row) for row in rows.data]
+    found = [shaped(RegisteredReply, row) for row in rows.data]
 
     def show() -> None:
         cells = [(one.id, one.name, one.version, moment(one.created_at)) for one in found]
@@ -81,11 +81,11 @@ def list_objects(remote: Remote, noun: str, *, limit: int) -> None:
 def show_object(remote: Remote, noun: str, object_id: str, *, version: int | None) -> None:
     with remote.service() as service:
         reply = service.get(f"{noun}/{path_of(object_id)}", version=version)
-    shaped(Registered, reply)
+    shaped(RegisteredReply, reply)
     remote.out.result(reply, lambda: console().print(fields(_named(reply))))
 
 
-def test_object(remote: Remote, noun: str, object_id: str, body: Path | None) -> int:
+def run_object_test(remote: Remote, noun: str, object_id: str, body: Path | None) -> int:
     """Returns `TEST_FAILED` if the test found a fault."""
     sent = None if body is None else read_body(body)
     with remote.service() as service:

@@ -13,7 +13,7 @@ from app.cli.jobs.listing import JOBS
 from app.cli.output import columns, console
 from app.cli.printable import printable
 from app.cli.remote import Remote
-from app.cli.rollouts.transcripts import Rollout, parts_of
+from app.cli.rollouts.transcripts import RolloutReply, parts_of
 from app.cli.service_client import path_of, shaped
 
 _SIDE_BY_SIDE: Final = 100
@@ -23,7 +23,7 @@ _SIDE_BY_SIDE: Final = 100
 def list_rollouts(remote: Remote, job_id: str, *, limit: int, **filters: Any) -> None:
     with remote.service() as service:
         rows = service.rows(f"{JOBS}/{path_of(job_id)}/rollouts", limit=limit, **filters)
-    rollouts = [shaped(Rollout, row) for row in rows.data]
+    rollouts = [shaped(RolloutReply, row) for row in rows.data]
 
     def show() -> None:
         header = ("ID", "SPLIT", "STEP", "ROW", "SAMPLE", "REWARD", "CALLS", "TOKENS", "ENDED")
@@ -41,7 +41,7 @@ def list_rollouts(remote: Remote, job_id: str, *, limit: int, **filters: Any) ->
 
 def show_rollout(remote: Remote, job_id: str, rollout_id: str) -> None:
     reply = _read(remote, job_id, rollout_id)
-    rollout = shaped(Rollout, reply)
+    rollout = shaped(RolloutReply, reply)
 
     def show() -> None:
         for text in (printable(rollout.title), *parts_of(rollout)):
@@ -57,7 +57,7 @@ def compare_rollouts(
     `unified` chooses.
     """
     replies = [_read(remote, job_id, one) for one in (first_id, second_id)]
-    first, second = (shaped(Rollout, reply) for reply in replies)
+    first, second = (shaped(RolloutReply, reply) for reply in replies)
 
     def show() -> None:
         out = console()
@@ -76,7 +76,7 @@ def _read(remote: Remote, job_id: str, rollout_id: str) -> dict[str, Any]:
         return service.get(f"{JOBS}/{path_of(job_id)}/rollouts/{path_of(rollout_id)}")
 
 
-def _unified(first: Rollout, second: Rollout) -> Iterator[str]:
+def _unified(first: RolloutReply, second: RolloutReply) -> Iterator[str]:
     """Yields every line, marked with `-` if only the first has it and `+` if only the second."""
     yield f"--- {printable(first.title)}"
     yield f"+++ {printable(second.title)}"
@@ -90,11 +90,11 @@ def _unified(first: Rollout, second: Rollout) -> Iterator[str]:
             yield from (f"+ {line}" for line in after[other_begin:other_end])
 
 
-def _lines(rollout: Rollout) -> list[str]:
+def _lines(rollout: RolloutReply) -> list[str]:
     return [line for part in parts_of(rollout) for line in part.split("\n")]
 
 
-def _side_by_side(first: Rollout, second: Rollout) -> Table:
+def _side_by_side(first: RolloutReply, second: RolloutReply) -> Table:
     table = Table(show_lines=True, expand=True)
     for one in (first, second):
         table.add_column(Text(printable(one.title)), ratio=1, overflow="fold")

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from app.cli.printable import printable, printable_lines
 
 
-class ToolCall(BaseModel):
+class CallReply(BaseModel):
     name: str | None = None
     arguments: Any = None
     output: Any = None
@@ -16,23 +16,23 @@ class ToolCall(BaseModel):
     latency_s: float | None = None
 
 
-class Turn(BaseModel):
-    tool_calls: list[ToolCall] = []
+class TurnReply(BaseModel):
+    tool_calls: list[CallReply] = []
 
 
-class Message(BaseModel):
+class MessageReply(BaseModel):
     role: str
     content: Any = None
     reasoning_content: str | None = None
 
 
-class Trace(BaseModel):
-    messages: list[Message] = []
-    turns: list[Turn] = []
+class TraceReply(BaseModel):
+    messages: list[MessageReply] = []
+    turns: list[TurnReply] = []
     grader_reasons: dict[str, str] = {}
 
 
-class Rollout(BaseModel):
+class RolloutReply(BaseModel):
     id: str
     split: str
     step: int
@@ -44,7 +44,7 @@ class Rollout(BaseModel):
     failure_message: str | None = None
     completion_tokens: int = 0
     tool_calls: int = 0
-    trace: Trace = Trace()
+    trace: TraceReply = TraceReply()
 
     @property
     def outcome(self) -> str:
@@ -62,19 +62,21 @@ class Rollout(BaseModel):
         )
 
 
-def parts_of(rollout: Rollout) -> list[str]:
+def parts_of(rollout: RolloutReply) -> list[str]:
     """Returns the prompt's messages, the turns with their calls, and the grader's reasons, each as
     lines that a terminal may show.
     """
     trace, parts = rollout.trace, list[str]()
     turns = iter(enumerate(trace.turns, start=1))
     for message in trace.messages:
-        number, turn = 0, Turn()
+        number, turn = 0, TurnReply()
         match message.role:
             case "tool":  # it is shown with its call
                 continue
             case "assistant":
                 number, turn = next(turns, (0, turn))
+            case _:
+                pass
         heading = f"turn {number}" if number else message.role
         parts.append("\n".join([f"-- {printable(heading)}", *_message(message), *_calls(turn)]))
     if trace.grader_reasons:
@@ -86,7 +88,7 @@ def parts_of(rollout: Rollout) -> list[str]:
     return parts
 
 
-def _message(message: Message) -> list[str]:
+def _message(message: MessageReply) -> list[str]:
     lines = []
     if message.reasoning_content:
         lines.append(f"(reasoning) {printable_lines(message.reasoning_content)}")
@@ -95,7 +97,7 @@ def _message(message: Message) -> list[str]:
     return lines
 
 
-def _calls(turn: Turn) -> list[str]:
+def _calls(turn: TurnReply) -> list[str]:
     lines = []
     for call in turn.tool_calls:
         took = "" if call.latency_s is None else f"  ({call.latency_s:.2f} s)"

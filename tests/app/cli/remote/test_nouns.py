@@ -2,8 +2,15 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from app.cli.model_chat import ChatOptions, chat
+from app.cli.output import Output
+from app.cli.profiles.profiles import Named
+from app.cli.remote import Remote
 from tests.support.command_line import running_agent_rft
 from tests.support.contract.service import BASE, ENDPOINT, HOOK_PORT, ROW, Service
 from tests.support.patience import wait_for
@@ -160,3 +167,28 @@ def test_an_eval_run_is_followed_to_its_end(
     lines = commands.text("evals", "show", made.id, detached["id"]).splitlines()
     shown = [line.split() for line in lines]
     assert shown[:2] == [["id", detached["id"]], ["status", "queued"]]
+
+
+def test_a_conversation_keeps_its_messages_and_goes_on_after_a_failure(
+    service: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = iter(["first", "", "refused", "second"])
+
+    def typed(_prompt: str) -> str:
+        line = next(lines, None)
+        if line is None:
+            raise EOFError
+        if line == "refused":
+            service.engine.refusals.append((400, "too long"))
+        return line
+
+    monkeypatch.setattr("builtins.input", typed)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    named = Named(service.api.base_url, service.api.key, None, frozenset())
+    options = ChatOptions(BASE, "be kind", None, 8)
+    chat(Remote(named, Output("models chat", as_json=False)), options, None)
+    printed = capsys.readouterr()
+    assert printed.out == "hello\nhello\n\n"
+    assert "too long" in printed.err
+    messages = service.engine.bodies[-1]["messages"]
+    assert [message["content"] for message in messages] == ["be kind", "first", "hello", "second"]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.cli.jobs import stream
-from app.cli.jobs.replies import Event
-from app.cli.jobs.stream import JobStream, News, Quiet
+from app.cli.jobs.replies import EventReply
+from app.cli.jobs.stream import FollowedJob, News, Silence
 from app.cli.service_client import service as calling
 from app.cli.service_errors import ServiceError
 from tests.support.command_line import agent_rft_in_terminal, running_agent_rft
@@ -161,15 +161,15 @@ def test_a_stream_that_breaks_goes_on_behind_its_last_event(
         _stream(_state("running"), _event(3), _state("cancelled")),
     ]
     with scripted_service(replies) as found, calling(found.base_url, "k") as running:
-        items = list(JobStream(running, "ftjob-1").items())
+        items = list(FollowedJob(running, "ftjob-1").items())
         heads = [re.findall(r"(?i)last-event-id: (\S+)", request) for request in found.requests]
     events = [
-        item.read for item in items if isinstance(item, News) and isinstance(item.read, Event)
+        item.read for item in items if isinstance(item, News) and isinstance(item.read, EventReply)
     ]
     assert [event.id for event in events] == ["e1", "e2", "e3"]
     assert events[0].message == "a\u2028b\x85c"
     assert heads == [[], ["e2"], ["e2"], ["e2"]]
-    reasons = [item.reason for item in items if isinstance(item, Quiet)]
+    reasons = [item.reason for item in items if isinstance(item, Silence)]
     assert reasons[0] is None
     assert [reason is None for reason in reasons] == [True, False, False, False]
     assert str(reasons[2]).startswith("the service answered 503: X.")
@@ -197,7 +197,7 @@ def test_a_stream_that_cannot_go_on_ends_with_a_sentence(
         calling(found.base_url, "k") as running,
     ):
         patience = 0.0 if code == 15 and first else 300.0
-        for _ in JobStream(running, "ftjob-1", patience_s=patience).items():
+        for _ in FollowedJob(running, "ftjob-1", patience_s=patience).items():
             pass
     assert failure.value.exit_code == code
 
@@ -206,7 +206,7 @@ def test_a_job_that_ended_long_ago_is_asked_for_its_state() -> None:
     job = json.dumps({"id": "ftjob-1", "status": "failed", "error": {"code": "x"}})
     replies = [b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", reply(job)]
     with scripted_service(replies) as found, calling(found.base_url, "k") as running:
-        [item] = JobStream(running, "ftjob-1").items()
+        [item] = FollowedJob(running, "ftjob-1").items()
     assert isinstance(item, News)
-    assert not isinstance(item.read, Event)
+    assert not isinstance(item.read, EventReply)
     assert item.read.exit_code == 20
