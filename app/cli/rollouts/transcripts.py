@@ -68,13 +68,18 @@ def parts_of(rollout: RolloutReply) -> list[str]:
     """
     trace, parts = rollout.trace, list[str]()
     turns = iter(enumerate(trace.turns, start=1))
+    said = sum(message.role == "assistant" for message in trace.messages)
+    earlier, played = said - len(trace.turns), False  # a row may hold turns of its own
     for message in trace.messages:
         number, turn = 0, TurnReply()
         match message.role:
-            case "tool":  # it is shown with its call
+            case "tool" if played:  # it is shown with its call
                 continue
-            case "assistant":
+            case "assistant" if earlier <= 0:
                 number, turn = next(turns, (0, turn))
+                played = True
+            case "assistant":
+                earlier -= 1
             case _:
                 pass
         heading = f"turn {number}" if number else message.role

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from app.cli.rollouts.transcripts import RolloutReply, parts_of
 from tests.support.command_line import agent_rft_in_terminal
 from tests.support.contract.service import Service
 from tests.support.dashboard.scenes import call, put_rollout, trace
@@ -108,3 +109,22 @@ def test_two_rollouts_are_compared_in_one_column_or_side_by_side(
     assert "+ The Nile." in narrow.stdout
     both = commands.envelope(*arguments)["data"]
     assert [one["id"] for one in both] == ["cli-before", "cli-after"]
+
+
+def test_turns_of_the_row_are_no_turns_of_the_model() -> None:
+    played = trace("Which river?", "The Nile.", call("Nile"))
+    example = [
+        {"role": "user", "content": "Which lake?"},
+        {"role": "assistant", "content": "calls"},
+        {"role": "tool", "content": "Tana"},
+        {"role": "assistant", "content": "Tana."},
+    ]
+    played["messages"] = [*example, *played["messages"]]
+    row = {"id": "r", "split": "train", "step": 1, "prompt_index": 0, "sample_index": 0}
+    parts = parts_of(RolloutReply.model_validate({**row, "reward": 1.0, "trace": played}))
+    assert [part.split("\n")[0].removeprefix("-- ") for part in parts] == [
+        *("user", "assistant", "tool", "assistant"),
+        *("user", "turn 1", "turn 2", "grades"),
+    ]
+    assert parts[2].endswith("Tana")
+    assert parts[5].endswith("< Nile")
