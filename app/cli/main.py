@@ -1,20 +1,27 @@
 """`agent-rft`: the command tree of the command line.
 
-Owns: the commands, those of `up`, models and keys aside, and the conversion of known errors into
-one line and an exit code. Promises: a command's own modules are imported only when it runs;
-standard output contains results only.
+Owns: the commands of an installation, those of `up` and keys aside, and the conversion of known
+errors into one line and an exit code. Promises: a command's own modules are imported only when it
+runs; standard output contains results only.
 """
 
 import importlib.util
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from app.cli.evals.commands import evals
+from app.cli.files.commands import files
+from app.cli.jobs.commands import jobs
 from app.cli.key_commands import keys
 from app.cli.model_commands import models
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
+from app.cli.profiles.commands import profiles
+from app.cli.registry.commands import registry
+from app.cli.rollouts.commands import rollouts
 from app.cli.up_command import DEFAULT_PORT, PortOption, up
 from app.domain.exit_codes import FAILED, WRONG_OPTIONS
 
@@ -22,11 +29,19 @@ app = typer.Typer(
     name="agent-rft",
     help="Reinforcement fine-tuning of tool-using agents, on one machine or many.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.add_typer(keys, name="keys")
 app.add_typer(models, name="models")
+app.add_typer(jobs, name="jobs")
+app.add_typer(rollouts, name="rollouts")
+app.add_typer(files, name="files")
+app.add_typer(evals, name="evals")
+app.add_typer(registry("tools", "tool"), name="tools")
+app.add_typer(registry("graders", "grader", needs_body=True), name="graders")
+app.add_typer(registry("curricula", "curriculum"), name="curricula")
+app.add_typer(registry("environments", "environment"), name="environments")
+app.add_typer(profiles, name="profiles")
 
 app.command()(up)
 
@@ -169,14 +184,20 @@ def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
     from app.cli.console import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.service_errors import ServiceError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.domain.errors import AgentRftError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.embedded.errors import EmbeddedError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.logs import log_to_stderr  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     log_to_stderr()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may have fewer characters than texts
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except EmbeddedError as failure:
+        print(f"agent-rft: {failure}", file=sys.stderr)
+        sys.exit(failure.exit_code)
+    except ServiceError as failure:
         print(f"agent-rft: {failure}", file=sys.stderr)
         sys.exit(failure.exit_code)
     except AgentRftError as failure:

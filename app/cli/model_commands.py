@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import ApiKeyOption, BaseUrlOption
+from app.cli.remote import Remote, remote
 
 NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an earlier download in DIR.")]
@@ -14,20 +14,44 @@ models = typer.Typer(help="Models of a running service.", no_args_is_help=True)
 
 
 @models.command("list")
-def models_list(
-    *,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Print the models that a project may call, with time of creation and owner."""
+@remote
+def models_list(service: Remote) -> None:
+    """Print the models that a project may call, with time of creation and owner.
+
+    Example: agent-rft models list --json
+    """
     from app.cli.models import print_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    print_models(base_url, api_key, as_json=as_json)
+    print_models(service)
+
+
+@models.command("chat")
+@remote
+def models_chat(
+    service: Remote,
+    *,
+    name: NameArgument,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", help="One message; its answer is printed.")
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="System message.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, help="Temperature.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest answer.")] = None,
+) -> None:
+    """Talk to a model. Without --message, each line that is typed is one; a pipe is one message.
+
+    Example: agent-rft models chat ft:… -m 'Who wrote it?'
+    """
+    from app.cli.model_chat import ChatOptions, chat  # noqa: PLC0415 - keeps --help fast
+
+    options = ChatOptions(name, system, temperature, max_tokens)
+    chat(service, options, message)
 
 
 @models.command("download")
+@remote
 def models_download(
+    service: Remote,
     *,
     name: NameArgument,
     out: Annotated[
@@ -35,21 +59,25 @@ def models_download(
         typer.Option(metavar="DIR", help="New directory for the adapter; by default the name."),
     ] = None,
     force: ForceOption = False,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
 ) -> None:
     """Download the adapter of a model as a PEFT directory; print the directory.
 
     Every file is checked by its SHA-256, and DIR appears whole or not at all. An interrupted
     download goes on when the same command runs again.
+
+    Example: agent-rft models download ft:… --out adapter
     """
     from app.cli.models import download  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    download(name, out, base_url=base_url, api_key=api_key, force=force)
+    address = service.address
+    directory = download(name, out, base_url=address.base_url, api_key=address.api_key, force=force)
+    service.out.result({"model": name, "path": str(directory)}, lambda: print(directory))
 
 
 @models.command("export")
+@remote
 def models_export(
+    service: Remote,
     *,
     name: NameArgument,
     out: Annotated[
@@ -57,14 +85,16 @@ def models_export(
         typer.Option(metavar="DIR", help="New directory; by default the name and `-merged`."),
     ] = None,
     force: ForceOption = False,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
 ) -> None:
     """Have a model merged with its base, and download the weights; print the directory.
 
     Takes an export that the service still has, or waits for a new one. Interrupted, it goes on
     when the same command runs again.
+
+    Example: agent-rft models export ft:… --out merged
     """
     from app.cli.models import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    export(name, out, base_url=base_url, api_key=api_key, force=force)
+    address = service.address
+    directory = export(name, out, base_url=address.base_url, api_key=address.api_key, force=force)
+    service.out.result({"model": name, "path": str(directory)}, lambda: print(directory))

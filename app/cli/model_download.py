@@ -18,7 +18,8 @@ from typing import IO, Final, Self
 
 import httpx
 
-from app.cli.service_client import ServiceError, check
+from app.cli.service_client import check
+from app.cli.service_errors import ServiceError
 from app.domain.errors import AgentRftError
 from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.file_digests import sha256_of

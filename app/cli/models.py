@@ -3,22 +3,25 @@
 Standard output has the list, or the directory of the downloaded files.
 """
 
-import json
 import re
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 import httpx
+from pydantic import BaseModel
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
 from app.cli.model_download import ModelDownload
-from app.cli.service_client import ServiceError, check, service_client
+from app.cli.output import columns, console
+from app.cli.remote import Remote
+from app.cli.service_client import check, service_client, shaped
+from app.cli.service_errors import ServiceError
+from app.cli.times import moment
 
 _POLL_S: Final = 1.0
 _USABLE: Final = ("queued", "in_progress", "completed")
@@ -29,44 +32,55 @@ and a function that shows a state.
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
 
-def print_models(base_url: str | None, api_key: str | None, *, as_json: bool) -> None:
-    with service_client(base_url, api_key) as client:
-        reply = client.get("models")
-        check(reply)
-        models = _rows(reply)
-    if as_json:
-        print(json.dumps(models, indent=1))
-        return
-    width = max((len(model["id"]) for model in models), default=0)
-    for model in models:
-        created = model["created"]
-        made = f"{datetime.fromtimestamp(created, UTC):%Y-%m-%d %H:%M} UTC" if created else "-"
-        print(f"{model['id']:{width}}  {made:20}  {model['owned_by']}")
+class _Model(BaseModel):
+    id: str
+    created: float | None = None
+    owned_by: str
+
+
+class _Models(BaseModel):
+    data: list[dict[str, Any]]
+
+
+def print_models(remote: Remote) -> None:
+    with remote.service() as service:
+        rows = shaped(_Models, service.get("models")).data
+    models = [shaped(_Model, row) for row in rows]
+
+    def show() -> None:
+        cells = [(one.id, moment(one.created or None), one.owned_by) for one in models]
+        console().print(columns(("MODEL", "CREATED", "OWNER"), cells))
+
+    remote.out.result(rows, show)
 
 
 def download(
     name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
-) -> None:
-    """Raises `ServiceError`, and `DownloadFailed` for faults of this machine."""
+) -> Path:
+    """Returns the directory. Raises `ServiceError`, and `DownloadFailed` for faults of this
+    machine.
+    """
 
     def adapter(_client: httpx.Client, path: str, _report: Callable[[str], None]) -> str:
         return f"{path}/adapter"
 
     target = _target(name) if out is None else out
-    _fetch(name, target, adapter, base_url=base_url, api_key=api_key, force=force)
+    return _fetch(name, target, adapter, base_url=base_url, api_key=api_key, force=force)
 
 
 def export(
     name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
-) -> None:
-    """Raises `ServiceError`, also for an export that failed, and `DownloadFailed`."""
+) -> Path:
+    """Returns the directory. Raises `ServiceError`, also for an export that failed, and
+    `DownloadFailed`.
+    """
 
     def merged(client: httpx.Client, path: str, report: Callable[[str], None]) -> str:
         made = _completed(client, f"{path}/exports", report=report)
         return f"{path}/exports/{made['id']}/content"
 
     target = _target(f"{name}-merged") if out is None else out
-    _fetch(name, target, merged, base_url=base_url, api_key=api_key, force=force)
+    return _fetch(name, target, merged, base_url=base_url, api_key=api_key, force=force)
 
 
 def _target(name: str) -> Path:
@@ -81,8 +95,8 @@ def _fetch(
     base_url: str | None,
     api_key: str | None,
     force: bool,
-) -> None:
-    """Downloads an archive of a model into a directory, and prints it."""
+) -> Path:
+    """Downloads an archive of a model into a directory, and returns it."""
     with (
         service_client(base_url, api_key) as client,
         _progress() as progress,
@@ -98,8 +112,7 @@ def _fetch(
 
         path = archive(client, f"models/{quote(name, safe='')}", show_state)
         download.fetch(client, path, report=show_bytes)
-        directory = download.install()
-    print(directory)
+        return download.install()
 
 
 def _completed(client: httpx.Client, path: str, *, report: Callable[[str], None]) -> dict[str, Any]:
@@ -129,12 +142,3 @@ def _progress() -> Progress:
     console = Console(stderr=True)
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn())
     return Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty())
-
-
-def _rows(reply: httpx.Response) -> list[dict[str, Any]]:
-    try:
-        return [
-            {key: row[key] for key in ("id", "created", "owned_by")} for row in reply.json()["data"]
-        ]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ServiceError(f"{reply.url} is not the model list of an agent-rft service") from error

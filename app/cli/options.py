@@ -20,3 +20,15 @@ ApiKeyOption = Annotated[
     str | None,
     typer.Option(envvar=["AGENT_RFT_API_KEY", "OPENAI_API_KEY"], help="Key of a project."),
 ]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(
+        envvar="AGENT_RFT_PROFILE",
+        metavar="NAME",
+        help="Profile with address and key; see `agent-rft profiles`.",
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON: one envelope, documented and stable.")
+]
+LimitOption = Annotated[int, typer.Option(min=1, max=100_000, help="Most rows to print.")]

@@ -1,23 +1,96 @@
 """HTTP client of the commands that call a running service.
 
-Owns: address, key, and the conversion of failed calls into `ServiceError`, whose message names the
-failure and the remedy and never contains the key.
+Owns: address, key, pages of lists, and the conversion of failed calls into `ServiceError`, whose
+message names the failure and the remedy and never contains the key.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
 import httpx
+from pydantic import BaseModel, ValidationError
 
-from app.domain.errors import AgentRftError
+from app.cli.service_errors import ServiceError
+from app.domain.exit_codes import (
+    NO_ANSWER,
+    NOT_ALLOWED,
+    NOT_FOUND,
+    REQUEST_REFUSED,
+    TRY_LATER,
+    WRONG_OPTIONS,
+)
 
-_TIMEOUT: Final = httpx.Timeout(60.0, connect=5.0)
+TIMEOUT: Final = httpx.Timeout(60.0, connect=5.0)
 _UNAUTHORIZED: Final = 401
+_MOST_ROWS: Final = 100
+"""Most rows that the service gives on a page."""
+_CODES: Final = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: NOT_FOUND, 429: TRY_LATER}
+_SERVER_ERRORS: Final = 500
+Reply = TypeVar("Reply", bound=BaseModel)
 
 
-class ServiceError(AgentRftError):
-    """A call of the service failed."""
+@dataclass(frozen=True, slots=True)
+class ListedRows:
+    """The rows of a list up to the limit, and whether the service has more."""
+
+    data: list[dict[str, Any]]
+    has_more: bool
+
+
+class Service:
+    """Calls the API. Every method raises `ServiceError`; `httpx` errors leave the block of
+    `service` as one.
+    """
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+
+    def get(self, path: str, **params: Any) -> dict[str, Any]:
+        sent = {name: value for name, value in params.items() if value is not None}
+        return json_object(self.http.get(path, params=sent))
+
+    def post(
+        self, path: str, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> dict[str, Any]:
+        limit = TIMEOUT if timeout_s is None else httpx.Timeout(timeout_s, connect=5.0)
+        return json_object(self.http.post(path, json=body, timeout=limit))
+
+    def delete(self, path: str) -> dict[str, Any]:
+        return json_object(self.http.delete(path))
+
+    def rows(self, path: str, *, limit: int, **params: Any) -> ListedRows:
+        """Follows the pages of a list until it has `limit` rows."""
+        found: list[dict[str, Any]] = []
+        after: str | None = None
+        while True:
+            asked = min(_MOST_ROWS, limit - len(found))
+            page = shaped(_Page, self.get(path, limit=asked, after=after, **params))
+            found += page.data
+            if not page.has_more or len(found) >= limit:
+                return ListedRows(found[:limit], page.has_more or len(found) > limit)
+            before, after = after, str(page.data[-1].get("id")) if page.data else None
+            if after in (None, "None", before):
+                raise strange(path)
+
+
+class _Page(BaseModel):
+    data: list[dict[str, Any]]
+    has_more: bool = False
+
+
+def path_of(*parts: str) -> str:
+    """Returns a path whose parts cannot lead elsewhere, whatever an id has in it."""
+    # A dot segment would be resolved by the client; the service has no such id.
+    return "/".join(quote(part, safe="").replace(".", "%2E") for part in parts)
+
+
+@contextmanager
+def service(base_url: str | None, api_key: str | None) -> Iterator[Service]:
+    with service_client(base_url, api_key) as client:
+        yield Service(client)
 
 
 @contextmanager
@@ -26,24 +99,37 @@ def service_client(base_url: str | None, api_key: str | None) -> Iterator[httpx.
     options, and for a service that cannot be reached during the block.
     """
     if not base_url:
-        raise ServiceError("no service is named: pass --base-url or set AGENT_RFT_BASE_URL")
+        raise ServiceError(
+            "no service is named: pass --base-url or set AGENT_RFT_BASE_URL, or a --profile",
+            exit_code=WRONG_OPTIONS,
+        )
     if not api_key:
-        raise ServiceError("no key is given: pass --api-key or set AGENT_RFT_API_KEY")
+        raise ServiceError(
+            "no key is given: pass --api-key or set AGENT_RFT_API_KEY, or a --profile",
+            exit_code=WRONG_OPTIONS,
+        )
     try:
         with httpx.Client(
             base_url=base_url,
             headers={"Authorization": f"Bearer {api_key}", "Accept-Encoding": "identity"},
-            timeout=_TIMEOUT,
+            timeout=TIMEOUT,
         ) as client:
             yield client
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeEncodeError) as error:
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
         raise ServiceError(
-            f"not a usable --base-url or --api-key: {type(error).__name__}"
+            f"not a usable --base-url or --api-key: {type(error).__name__}",
+            exit_code=WRONG_OPTIONS,
         ) from error
-    except httpx.TransportError as error:
+    except UnicodeEncodeError as error:
+        raise ServiceError(
+            "not a usable --base-url or --api-key: a character is not ASCII",
+            exit_code=WRONG_OPTIONS,
+        ) from error
+    except httpx.RequestError as error:
         raise ServiceError(
             f"no answer from {base_url}: {str(error) or type(error).__name__}. Is the service "
-            "running there? `agent-rft up` prints its base_url."
+            "running there? `agent-rft up` prints its base_url.",
+            exit_code=NO_ANSWER,
         ) from error
 
 
@@ -52,14 +138,57 @@ def check(reply: httpx.Response) -> None:
     if reply.is_success:
         return
     reply.read()
-    message = f"the service answered {reply.status_code}: {_message(reply)}"
-    if reply.status_code == _UNAUTHORIZED:
+    status, error = reply.status_code, _error(reply)
+    if error is None:
+        text = f"{reply.reason_phrase}. Is {reply.url.host} an agent-rft service, and its path /v1?"
+    else:
+        text = str(error.get("message"))
+    message = f"the service answered {status}: {text}"
+    if status == _UNAUTHORIZED:
         message += " Check --api-key or AGENT_RFT_API_KEY."
-    raise ServiceError(message)
+    code = _CODES.get(status, TRY_LATER if status >= _SERVER_ERRORS else REQUEST_REFUSED)
+    if code == TRY_LATER:
+        seconds = reply.headers.get("retry-after")
+        message += f" Try again in {seconds} s." if seconds else " Try again later."
+    raise ServiceError(message, exit_code=code, error={**(error or {}), "status": status})
 
 
-def _message(reply: httpx.Response) -> str:
+def json_object(reply: httpx.Response) -> dict[str, Any]:
+    check(reply)
     try:
-        return str(reply.json()["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return f"{reply.reason_phrase}. Is {reply.url.host} an agent-rft service, and its path /v1?"
+        content = reply.json()
+    except (ValueError, RecursionError) as error:
+        raise strange(str(reply.url)) from error
+    if not isinstance(content, dict):
+        raise strange(str(reply.url))
+    return content
+
+
+def shaped(model: type[Reply], data: object) -> Reply:
+    """Reads what a command needs of a reply; other keys may come and go with versions."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        named = ", ".join(
+            ".".join(map(str, fault["loc"])) for fault in error.errors(include_input=False)[:3]
+        )
+        raise ServiceError(
+            f"the service's reply cannot be read ({named}). Is it an agent-rft service of this "
+            "version?",
+            exit_code=NO_ANSWER,
+        ) from error
+
+
+def strange(where: str) -> ServiceError:
+    return ServiceError(
+        f"{where} did not answer as an agent-rft service does. Check the address and its path /v1.",
+        exit_code=NO_ANSWER,
+    )
+
+
+def _error(reply: httpx.Response) -> dict[str, Any] | None:
+    try:
+        error = reply.json()["error"]
+        return {key: error[key] for key in ("message", "type", "param", "code") if key in error}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

@@ -20,5 +20,23 @@ UNCOUNTABLE: Final = 12
 BACKUP_UNUSABLE: Final = 13
 SANDBOX_BELOW_FLOOR: Final = 14
 """The sandbox has fewer layers on this machine than its floor."""
+NO_ANSWER: Final = 15
+"""A service that cannot be reached, hangs up, or answers as no service of this project would."""
+NOT_ALLOWED: Final = 16
+"""The key is not valid (401), or may not do this (403)."""
+NOT_FOUND: Final = 17
+"""The service has no such object for the project of the key (404)."""
+REQUEST_REFUSED: Final = 18
+"""The service refused the request for another fault of it (any other 4xx)."""
+TRY_LATER: Final = 19
+"""The service answered 429 or a 5xx."""
+RUN_FAILED: Final = 20
+"""A job or an eval run that was followed has failed."""
+RUN_CANCELLED: Final = 21
+JOB_PAUSED: Final = 22
+NOTHING_TO_LEARN: Final = 23
+"""The job ended before training, because its rewards do not differ (`nothing_to_learn`)."""
+TEST_FAILED: Final = 24
+"""The test of a registered object found a fault."""
 INTERRUPTED: Final = 130
 """A terminal's interrupt ended the command: 128 and the number of SIGINT, as in a shell."""

@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from app.cli.model_download import DownloadFailed
 from app.cli.models import download
-from app.cli.service_client import ServiceError
+from app.cli.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service
@@ -80,11 +80,13 @@ def archive_at(out: Path) -> Path:
 def test_the_list_has_every_model_that_may_be_called(service: Service, model: StoredModel) -> None:
     listed = run(service, "list")
     assert listed.returncode == 0, listed.stderr
-    rows = {line.split()[0]: line.split()[1:] for line in listed.stdout.splitlines()}
+    header, *lines = listed.stdout.splitlines()
+    assert header.split() == ["MODEL", "CREATED", "OWNER"]
+    rows = {line.split()[0]: line.split()[1:] for line in lines}
     assert rows[BASE][-1] == "system"
     assert rows[model.name][-1] == service.project_of(service.api.key)
     as_json = json.loads(run(service, "list", "--json").stdout)
-    assert {row["id"] for row in as_json} == set(rows)
+    assert {row["id"] for row in as_json["data"]} == set(rows)
 
 
 def test_a_download_is_a_checked_directory_whose_path_is_printed(
@@ -101,22 +103,22 @@ def test_a_download_is_a_checked_directory_whose_path_is_printed(
 
 
 @pytest.mark.parametrize(
-    ("name", "environment", "told"),
+    ("name", "environment", "code", "told"),
     [
-        (BASE, {}, "answered 400: 'tiny-agent-2026-11-21' is a base model, which has no adapter"),
-        ("ft:nothing", {}, "answered 404: The model 'ft:nothing' does not exist"),
-        ("x", {"AGENT_RFT_API_KEY": "art_project_wrong"}, "Check --api-key or AGENT_RFT_API_KEY."),
-        ("x", {"AGENT_RFT_API_KEY": ""}, "no key is given: pass --api-key or set"),
-        ("x", {"AGENT_RFT_BASE_URL": ""}, "no service is named: pass --base-url or set"),
-        ("x", {"AGENT_RFT_BASE_URL": "nowhere"}, "not a usable --base-url or --api-key"),
-        ("x", {"AGENT_RFT_BASE_URL": f"http://127.0.0.1:{free_port()}/v1"}, "Is the service runn"),
+        (BASE, {}, 18, "answered 400: 'tiny-agent-2026-11-21' is a base model, which has no"),
+        ("ft:nothing", {}, 17, "answered 404: The model 'ft:nothing' does not exist"),
+        ("x", {"AGENT_RFT_API_KEY": "art_project_wrong"}, 16, "Check --api-key or AGENT_RFT_"),
+        ("x", {"AGENT_RFT_API_KEY": ""}, 2, "no key is given: pass --api-key or set"),
+        ("x", {"AGENT_RFT_BASE_URL": ""}, 2, "no service is named: pass --base-url or set"),
+        ("x", {"AGENT_RFT_BASE_URL": "nowhere"}, 2, "not a usable --base-url or --api-key"),
+        ("x", {"AGENT_RFT_BASE_URL": f"http://127.0.0.1:{free_port()}/v1"}, 15, "Is the service"),
     ],
 )
 def test_a_refusal_is_a_line_with_the_cure(
-    service: Service, out: Path, name: str, environment: dict[str, str], told: str
+    service: Service, out: Path, name: str, environment: dict[str, str], code: int, told: str
 ) -> None:
     done = run(service, "download", name, "--out", str(out), **environment)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith("agent-rft: ")
     assert told in done.stderr
     assert done.stderr.count("\n") == 1

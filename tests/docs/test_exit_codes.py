@@ -10,7 +10,7 @@ CODES = {
     for name, value in vars(exit_codes).items()
     if name.isupper() and isinstance(value, int)
 }
-PAGE = Path(__file__).parents[2] / "docs" / "running-models.md"
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 
 
 def test_no_two_failures_share_a_code() -> None:

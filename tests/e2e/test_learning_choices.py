@@ -2,10 +2,16 @@
 The async job of `test_modes` learns by other options.
 """
 
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from examples.records_agent.dataset import write_dataset
+from tests.support.command_line import agent_rft
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation, wait_until_final
+from tests.support.installation import Installation
 from tests.support.jobs import records_method
 
 STEPS = 3
@@ -35,20 +41,33 @@ CURVES = (
 )
 
 
+def created_and_watched(live: Installation, body: dict[str, Any], files: Sequence[Path]) -> str:
+    """Creates a job from local files at the command line and follows it there; returns its id."""
+    training, validation = map(str, files)
+    done = agent_rft(
+        *("jobs", "create", "-", "--watch"),
+        *("--training-file", training, "--validation-file", validation),
+        stdin=json.dumps(body),
+        AGENT_RFT_BASE_URL=live.base_url,
+        AGENT_RFT_API_KEY=live.api_key,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    job, *lines, ending = done.stdout.splitlines()
+    steps = [found[1] for line in lines if (found := re.search(r"  info   Step (\d+)/3", line))]
+    assert steps == ["1", "2", "3"]
+    assert f"status: succeeded, step {STEPS}/{STEPS}" in lines
+    assert ending.startswith("succeeded: the tuned model is ft:tiny-agent-")
+    return job
+
+
 def test_a_job_learns_by_its_options(
-    live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
+    live: Installation, endpoints: Endpoints, tmp_path: Path
 ) -> None:
-    client = live.client()
     method = records_method(endpoints.good, eval_interval=100, compute_multiplier=0.5)
     method["reinforcement"].update(PULLED)
-    created = client.fine_tuning.jobs.create(
-        model="tiny-agent",
-        training_file=small_files[0],
-        validation_file=small_files[1],
-        seed=3,
-        method=method,
-    )
-    job = wait_until_final(client, created.id)
+    files = write_dataset(tmp_path, train=24, valid=10, seed=7)
+    body = {"model": "tiny-agent", "seed": 3, "method": method}
+    job = live.client().fine_tuning.jobs.retrieve(created_and_watched(live, body, files))
     assert job.status == "succeeded", job.error
     resolved = live.get(f"/fine_tuning/jobs/{job.id}")["method"]["reinforcement"]
     assert {name: resolved[name] for name in SHOWN} == SHOWN

@@ -16,7 +16,7 @@ from tests.support.stack import Database
 from tests.support.store.leased_kinds import connect
 
 CHARACTERS = 500_000
-"""What the tools of a job may have."""
+"""Size of the largest listing."""
 TOOLS = 25
 TWO = [{"server_label": label, "server_url": f"{ENDPOINT}/{label}"} for label in ("a", "b")]
 CLAIM = """

@@ -1,0 +1,1 @@
+"""`agent-rft evals`: evals and their runs of a running service."""

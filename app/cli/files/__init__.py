@@ -1,0 +1,1 @@
+"""`agent-rft files`: files of a running service."""

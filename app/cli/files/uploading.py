@@ -1,0 +1,43 @@
+"""Uploads a local file."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+from pydantic import BaseModel
+
+from app.cli.service_client import Service, json_object, shaped
+from app.cli.service_errors import ServiceError
+from app.domain.exit_codes import WRONG_OPTIONS
+
+FILES: Final = "files"
+_TIMEOUT: Final = httpx.Timeout(300.0, connect=5.0)
+"""The service reads the whole file before it answers."""
+
+
+class FileReply(BaseModel):
+    id: str
+    filename: str
+    bytes: int
+    created_at: float
+    purpose: str
+    status: str | None = None
+    expires_at: float | None = None
+
+
+def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
+    """Returns the service's reply, which has the shape of `File`."""
+    try:
+        with path.open("rb") as file:
+            name = path.name.encode("utf-8", "replace").decode("utf-8")
+            reply = service.http.post(
+                FILES,
+                files={"file": (name, file, "application/octet-stream")},
+                data={"purpose": purpose},
+                timeout=_TIMEOUT,
+            )
+    except OSError as error:
+        raise ServiceError(f"{path}: {error.strerror}", exit_code=WRONG_OPTIONS) from error
+    content = json_object(reply)
+    shaped(FileReply, content)
+    return content

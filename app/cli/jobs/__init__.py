@@ -1,0 +1,1 @@
+"""`agent-rft jobs`: jobs of a running service."""

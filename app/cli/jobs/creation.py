@@ -1,0 +1,100 @@
+"""`agent-rft jobs create`: uploads the files of a job and creates it, or only checks the call.
+
+Promises: files that were uploaded for a call that was refused, or only checked, are deleted again.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from app.cli.files.uploading import FILES, upload
+from app.cli.jobs.listing import JOBS
+from app.cli.jobs.replies import IssueReply, JobReply, ValidationReply
+from app.cli.jobs.watching import watch_job
+from app.cli.json_files import read_body
+from app.cli.output import console, note
+from app.cli.printable import printable
+from app.cli.remote import Remote
+from app.cli.service_client import Service, path_of, shaped
+from app.cli.service_errors import ServiceError
+from app.cli.times import duration
+from app.domain.exit_codes import FAILED, NO_ANSWER
+
+_CHECK_TIMEOUT_S = 300.0
+"""Large files are read, and endpoints asked."""
+
+
+def create(
+    remote: Remote, call: Path, files: Mapping[str, Path | None], *, dry_run: bool, watch: bool
+) -> int:
+    """Returns the exit code: of the followed job with `watch`, of the check with `dry_run`."""
+    body = read_body(call)
+    with remote.service() as service, _uploaded(service, files, keep=not dry_run) as ids:
+        if dry_run:
+            return _check(remote, service, {**body, **ids})
+        reply = service.post(JOBS, {**body, **ids})
+        job = shaped(JobReply, reply)
+        remote.out.result(reply, lambda: print(printable(job.id), flush=True), has_more=watch)
+    return watch_job(remote, job.id) if watch else 0
+
+
+@contextmanager
+def _uploaded(
+    service: Service, files: Mapping[str, Path | None], *, keep: bool
+) -> Iterator[dict[str, str]]:
+    """Yields the ids of the uploaded files by parameter."""
+    ids: dict[str, str] = {}
+    try:
+        for param, path in files.items():
+            if path is not None:
+                ids[param] = str(upload(service, path, purpose="fine-tune")["id"])
+                note(f"uploaded {printable(str(path))} as {printable(ids[param])}")
+        yield ids
+    except ServiceError as failure:
+        keep = failure.exit_code == NO_ANSWER  # the job may have been created
+        raise
+    finally:
+        if not keep:
+            for file_id in ids.values():
+                with contextlib.suppress(ServiceError):
+                    service.delete(f"{FILES}/{path_of(file_id)}")
+
+
+def _check(remote: Remote, service: Service, body: dict[str, Any]) -> int:
+    reply = service.post(f"{JOBS}/validate", body, timeout_s=_CHECK_TIMEOUT_S)
+    report = shaped(ValidationReply, reply)
+    remote.out.result(reply, lambda: _print_report(report))
+    return 0 if report.valid else FAILED
+
+
+def _print_report(report: ValidationReply) -> None:
+    out = console()
+    for severity, issues in (("ERROR", report.errors), ("WARNING", report.warnings)):
+        for issue in issues:
+            out.print(Text(_sentence(severity, issue)))
+    if report.grader_choice is not None:
+        choice = report.grader_choice
+        out.print(Text(printable(f"grader: {choice.get('kind')}. {choice.get('reason')}")))
+    if report.estimate is not None:
+        plan = report.estimate
+        seconds = plan.get("training_seconds")
+        time = duration(seconds) if isinstance(seconds, int | float) else "unknown"
+        rollouts = f"{plan.get('train_rollouts')} + {plan.get('validation_rollouts')}"
+        out.print(
+            Text(
+                printable(
+                    f"estimate: {plan.get('total_steps')} steps, {rollouts} rollouts of training "
+                    f"and validation, worker time {time}"
+                )
+            )
+        )
+    out.print("valid" if report.valid else "not valid")
+
+
+def _sentence(severity: str, issue: IssueReply) -> str:
+    where = f" [{issue.param}]" if issue.param else ""
+    return printable(f"{severity:7}  {issue.code}{where}: {issue.message}")

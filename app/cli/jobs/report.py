@@ -1,0 +1,132 @@
+"""`agent-rft jobs report`: the paired report of a job in sentences and a table."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import BaseModel
+from rich.text import Text
+
+from app.cli.jobs.listing import JOBS
+from app.cli.output import columns, console
+from app.cli.printable import printable
+from app.cli.remote import Remote
+from app.cli.service_client import path_of, shaped
+
+_SHOWN_ROWS: Final = 10
+_DASH: Final = "-"
+
+
+class ComparisonReply(BaseModel):
+    base_mean: float | None = None
+    start_mean: float | None = None
+    tuned_mean: float | None = None
+    difference: float | None = None
+    difference_ci95: tuple[float, float] | None = None
+
+
+class RegressionReply(BaseModel):
+    row: int
+    before: float | None = None
+    after: float | None = None
+
+
+class GreedyReply(BaseModel):
+    reward: ComparisonReply | None = None
+
+
+class ReportReply(BaseModel):
+    step: int
+    rows: int
+    wins: int
+    ties: int
+    losses: int
+    start_model: str
+    rows_in_training: int | None = None
+    regressions: list[RegressionReply] = []
+    ended_early: dict[str, Any] | None = None
+    components: dict[str, ComparisonReply] | None = None
+    greedy: GreedyReply | None = None
+    reward: ComparisonReply | None = None
+    tool_calls: ComparisonReply | None = None
+    loss: ComparisonReply | None = None
+    token_accuracy: ComparisonReply | None = None
+    preference_accuracy: ComparisonReply | None = None
+
+
+def show_report(remote: Remote, job_id: str) -> None:
+    with remote.service() as service:
+        reply = service.get(f"{JOBS}/{path_of(job_id)}/report")
+    report = shaped(ReportReply, reply)
+
+    def show() -> None:
+        out = console()
+        for sentence in sentences(report):
+            out.print(Text(printable(sentence)))
+        out.print(columns(("MEASURE", "BASE", "START", "TUNED", "CHANGE", "95 %"), _rows(report)))
+
+    remote.out.result(reply, show)
+
+
+def sentences(report: ReportReply) -> Iterator[str]:
+    yield (
+        f"{report.start_model} before training against step {report.step}, on {report.rows} "
+        f"held-out rows: {report.wins} better, {report.ties} the same, {report.losses} worse."
+    )
+    named = report.reward or report.loss or report.preference_accuracy
+    name = "mean reward" if report.reward else "loss" if report.loss else "accuracy"
+    if named is not None:
+        yield from _change(name, named)
+    if report.ended_early is not None:
+        yield f"Training ended early: {report.ended_early.get('reason')}"
+    if report.rows_in_training:
+        yield (
+            f"{report.rows_in_training} of the rows are in the training file too: on them, memory "
+            "is measured."
+        )
+    if report.regressions:
+        worst = ", ".join(
+            f"{one.row} ({_figure(one.before)} to {_figure(one.after)})"
+            for one in report.regressions[:_SHOWN_ROWS]
+        )
+        more = len(report.regressions) - _SHOWN_ROWS
+        yield f"Rows that became worse: {worst}{f' and {more} more' if more > 0 else ''}."
+
+
+def _change(name: str, change: ComparisonReply) -> Iterator[str]:
+    if change.start_mean is None or change.tuned_mean is None or change.difference is None:
+        return
+    verb = "rose" if change.difference > 0 else "fell" if change.difference < 0 else "stayed"
+    yield f"The {name} {verb} from {change.start_mean:.3f} to {change.tuned_mean:.3f}."
+    if change.difference_ci95 is None:
+        yield "There are too few rows for an interval of the change."
+        return
+    low, high = change.difference_ci95
+    if low <= 0 <= high:
+        yield f"That may be chance: the 95 % interval of the change is {low:+.3f} to {high:+.3f}."
+    else:
+        yield f"The 95 % interval of the change is {low:+.3f} to {high:+.3f}."
+
+
+def _rows(report: ReportReply) -> Iterator[tuple[str, ...]]:
+    measures: dict[str, ComparisonReply | None] = {
+        "reward": report.reward,
+        "reward at temperature 0": None if report.greedy is None else report.greedy.reward,
+        "tool calls": report.tool_calls,
+        "loss": report.loss,
+        "token accuracy": report.token_accuracy,
+        "preference accuracy": report.preference_accuracy,
+        **(report.components or {}),
+    }
+    for name, one in measures.items():
+        if one is not None:
+            ends = one.difference_ci95
+            interval = _DASH if ends is None else f"{ends[0]:+.3f} to {ends[1]:+.3f}"
+            change = _DASH if one.difference is None else f"{one.difference:+.3f}"
+            yield (
+                *(name, _figure(one.base_mean), _figure(one.start_mean), _figure(one.tuned_mean)),
+                *(change, interval),
+            )
+
+
+def _figure(value: float | None) -> str:
+    return _DASH if value is None else f"{value:.3f}"

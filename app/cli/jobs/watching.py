@@ -1,0 +1,109 @@
+"""`agent-rft jobs watch`: follows a job to its end or its pause.
+
+In a terminal it is a picture that changes; elsewhere one line for each event, or one JSON envelope.
+"""
+
+import sys
+from typing import Protocol, assert_never
+
+from app.cli.jobs.listing import JOBS
+from app.cli.jobs.live_view import LiveView
+from app.cli.jobs.replies import EventReply, JobReply, StateReply
+from app.cli.jobs.stream import FollowedJob, News, Silence
+from app.cli.output import Output, console, note
+from app.cli.printable import printable
+from app.cli.remote import Remote
+from app.cli.service_client import Service, path_of, shaped
+from app.cli.times import moment
+from app.domain.exit_codes import INTERRUPTED
+
+
+class View(Protocol):
+    def show(self, news: News) -> None: ...
+
+    def quiet(self, reason: str | None) -> None:
+        """Nothing happened; `reason` says why the stream is away, if it is."""
+
+    def close(self) -> None: ...
+
+
+def watch_job(remote: Remote, job_id: str) -> int:
+    """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C: the job then goes on."""
+    with remote.service() as service:
+        job = shaped(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
+        view = _view(remote.out, service, job)
+        try:
+            return _follow(FollowedJob(service, job_id), view)
+        except KeyboardInterrupt:
+            view.close()
+            note(
+                f"the job goes on. Watch it again: agent-rft jobs watch {printable(job_id)}; "
+                f"end it: agent-rft jobs cancel {printable(job_id)}"
+            )
+            return INTERRUPTED
+        finally:
+            view.close()
+
+
+def _follow(stream: FollowedJob, view: View) -> int:
+    code = 0
+    for item in stream.items():
+        match item:
+            case News():
+                view.show(item)
+                code = item.read.exit_code
+            case Silence():
+                view.quiet(item.reason)
+            case _:
+                assert_never(item)
+    return code
+
+
+def _view(out: Output, service: Service, job: JobReply) -> View:
+    if out.as_json:
+        return _JsonView(out)
+    return LiveView(service, job, console()) if sys.stdout.isatty() else _PlainView()
+
+
+class _JsonView:
+    def __init__(self, out: Output) -> None:
+        self._out = out
+
+    def show(self, news: News) -> None:
+        self._out.result(news.reply, lambda: None, has_more=not news.is_last)
+
+    def quiet(self, reason: str | None) -> None:
+        if reason is not None:
+            note(f"the stream is away ({printable(reason)}); trying again")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _PlainView:
+    def __init__(self) -> None:
+        self._out = console()
+        self._status: str | None = None
+
+    def show(self, news: News) -> None:
+        match news.read:
+            case EventReply() as event:
+                self._print(f"{moment(event.created_at)}  {event.level:5}  {event.message}")
+            case StateReply() as state:
+                if state.status != self._status:
+                    self._status = state.status
+                    self._print(f"status: {state.status}, step {state.progress}")
+                if state.is_last:
+                    self._print(state.ending)
+            case _:
+                assert_never(news.read)
+
+    def quiet(self, reason: str | None) -> None:
+        if reason is not None:
+            note(f"the stream is away ({printable(reason)}); trying again")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _print(self, line: str) -> None:
+        print(printable(line), flush=True)

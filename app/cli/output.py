@@ -1,0 +1,93 @@
+"""Results on standard output: one JSON envelope, or text for people.
+
+Owns the envelope, whose keys never change within a version. Must not know what a result means.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from app.cli.printable import printable
+
+ENVELOPE_VERSION: Final = 1
+_WIDE: Final = 10_000
+"""Columns of an output that is no terminal: nothing is cut there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """`command` is the name of the command, such as `jobs list`."""
+
+    command: str
+    as_json: bool
+
+    def result(self, data: Any, show: Callable[[], None], *, has_more: bool = False) -> None:
+        """Prints the data as an envelope, or calls `show` to print it for people."""
+        if self.as_json:
+            self._envelope(data=data, has_more=has_more, error=None)
+        else:
+            show()
+
+    def failure(self, error: dict[str, Any]) -> None:
+        """Prints the envelope of a failure, which has no form for people: that goes to standard
+        error.
+        """
+        if self.as_json:
+            self._envelope(data=None, has_more=False, error=error)
+
+    def _envelope(self, **values: Any) -> None:
+        envelope = {"version": ENVELOPE_VERSION, "command": self.command, **values}
+        print(json.dumps(envelope), flush=True)  # ASCII: no text in it reaches a terminal raw
+
+
+def console() -> Console:
+    """Returns standard output. It reads no markup: a text of the service is never a style."""
+    wide = None if sys.stdout.isatty() else _WIDE
+    return Console(
+        file=sys.stdout, width=wide, markup=False, highlight=False, emoji=False, soft_wrap=False
+    )
+
+
+def note(text: str) -> None:
+    """Prints a line for people that is no result."""
+    print(f"agent-rft: {text}", file=sys.stderr, flush=True)
+
+
+def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
+    """Returns a table of cells, each on one line."""
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell_text(cell)) for cell in row))
+    return table
+
+
+def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
+    """Returns names with their values, one pair a line."""
+    table = Table(box=None, pad_edge=False, show_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        table.add_row(name, Text(cell_text(value)))
+    return table
+
+
+def cell_text(value: object) -> str:
+    match value:
+        case None:
+            return "-"
+        case str():
+            return printable(value)
+        case float():
+            return f"{value:.4g}"
+        case dict() | list():
+            return printable(json.dumps(value, ensure_ascii=False))
+        case _:
+            return printable(str(value))

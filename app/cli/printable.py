@@ -1,0 +1,34 @@
+"""Texts of a service as a terminal may show them.
+
+Models, tools and other users wrote them: a control sequence in one could move the cursor, set the
+title of the window, fill the clipboard or make a line read as another one.
+"""
+
+import re
+from typing import Final
+
+_UNSAFE: Final = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1: escape sequences, carriage returns, backspaces
+    "\xad\u061c\u180e\u200b\u200e\u200f"  # marks without a width
+    "\u2028-\u202e\u2060-\u206f"  # line separators; embeddings, overrides and isolates
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+    "\ud800-\udfff"  # halves of pairs, which no encoding has
+)
+_IN_LINES: Final = re.compile(f"[{_UNSAFE}]")
+_IN_A_LINE: Final = re.compile(f"[{_UNSAFE}\t\n]")
+
+
+def printable(text: str) -> str:
+    """Returns the text on one line, with its code in place of each character that could change what
+    the terminal shows beside it.
+    """
+    return _IN_A_LINE.sub(_escape, text)
+
+
+def printable_lines(text: str) -> str:
+    """Returns the text with its own line breaks and tabs; other characters as `printable`."""
+    return _IN_LINES.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape", "surrogatepass").decode("ascii")

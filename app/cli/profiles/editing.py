@@ -1,0 +1,74 @@
+"""`agent-rft profiles add`, `list` and `remove`. No key is printed."""
+
+import re
+import sys
+from typing import Final
+from urllib.parse import urlsplit
+
+import typer
+
+from app.cli.output import Output, columns, console, note
+from app.cli.profiles.profiles import Profile, profiles_file, read_profiles, write_profiles
+from app.cli.service_errors import ServiceError
+from app.domain.exit_codes import WRONG_OPTIONS
+
+_NAME: Final = re.compile(r"[\w.-]{1,64}")
+
+
+def add(name: str, base_url: str, *, force: bool) -> None:
+    if not _NAME.fullmatch(name):
+        raise _refused("a name has letters, digits, '.', '_' and '-', at most 64")
+    _check_address(base_url)
+    profiles = read_profiles()
+    if name in profiles and not force:
+        raise _refused(f"there is a profile {name}: pass --force to replace it")
+    api_key = _read_key()
+    write_profiles({**profiles, name: Profile(base_url=base_url, api_key=api_key)})
+    note(f"profile {name} is in {profiles_file()}")
+
+
+def show(*, as_json: bool) -> None:
+    profiles = sorted(read_profiles().items())
+    listed = [{"name": name, "base_url": profile.base_url} for name, profile in profiles]
+
+    def text() -> None:
+        rows = [(row["name"], row["base_url"]) for row in listed]
+        console().print(columns(("NAME", "ADDRESS"), rows))
+
+    Output("profiles list", as_json).result(listed, text)
+
+
+def remove(name: str) -> None:
+    profiles = read_profiles()
+    if profiles.pop(name, None) is None:
+        raise _refused(f"no profile {name}")
+    write_profiles(profiles)
+    note(f"profile {name} is removed")
+
+
+def _check_address(base_url: str) -> None:
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        has_user = "@" in parts.netloc
+        _ = parts.port
+    except ValueError:
+        usable = has_user = False
+    if has_user:
+        raise _refused("an address must have no user and no password: the key is the only secret")
+    if not usable:
+        raise _refused("an address begins with http:// or https:// and has a host")
+
+
+def _read_key() -> str:
+    if sys.stdin.isatty():
+        key = str(typer.prompt("API key", hide_input=True, err=True)).strip()
+    else:
+        key = sys.stdin.read(10_000).strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise _refused("standard input has no API key")
+    return key
+
+
+def _refused(message: str) -> ServiceError:
+    return ServiceError(message, exit_code=WRONG_OPTIONS)

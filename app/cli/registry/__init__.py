@@ -1,0 +1,1 @@
+"""`agent-rft tools`, `graders`, `curricula` and `environments`: a project's registered objects."""

@@ -1,0 +1,78 @@
+"""`agent-rft tools`, `graders`, `curricula` and `environments`: the same four commands for each.
+
+Their modules are imported only when one runs.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.options import LimitOption
+from app.cli.remote import Remote, remote
+
+BodyOption = Annotated[
+    Path | None,
+    typer.Option("--body", metavar="FILE", help="JSON body of the test; - for standard input."),
+]
+
+
+def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
+    """Returns the commands of a noun of the registry. `one` is the noun for a single object."""
+    commands = typer.Typer(help=f"Registered {noun} of a project.", no_args_is_help=True)
+    id_of = typer.Argument(metavar="ID", help=f"Id of the {one}.")
+    sample = " --body sample.json" if needs_body else ""
+
+    @commands.command(
+        "add",
+        help=f"Register a {one}; print its id.\n\nExample: agent-rft {noun} add {one}.json",
+    )
+    @remote
+    def add(
+        service: Remote,
+        *,
+        definition: Annotated[
+            Path, typer.Argument(metavar="FILE", help="JSON definition; - for standard input.")
+        ],
+    ) -> None:
+        from app.cli.registry.objects import add_object  # noqa: PLC0415 - keeps --help fast
+
+        add_object(service, noun, definition)
+
+    @commands.command(
+        "list", help=f"List {noun}, newest first.\n\nExample: agent-rft {noun} list --json"
+    )
+    @remote
+    def list_all(service: Remote, *, limit: LimitOption = 20) -> None:
+        from app.cli.registry.objects import list_objects  # noqa: PLC0415 - keeps --help fast
+
+        list_objects(service, noun, limit=limit)
+
+    @commands.command(
+        "show", help=f"Show a {one}.\n\nExample: agent-rft {noun} show {one}_… --version 1"
+    )
+    @remote
+    def show(
+        service: Remote,
+        *,
+        object_id: Annotated[str, id_of],
+        version: Annotated[
+            int | None, typer.Option(min=1, help="Version; the newest by default.")
+        ] = None,
+    ) -> None:
+        from app.cli.registry.objects import show_object  # noqa: PLC0415 - keeps --help fast
+
+        show_object(service, noun, object_id, version=version)
+
+    @commands.command(
+        "test",
+        help=f"Test a {one}; exit code 24 if it has a fault.\n\nExample: agent-rft {noun} test "
+        f"{one}_…{sample}",
+    )
+    @remote
+    def test(service: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> None:
+        from app.cli.registry.objects import run_object_test  # noqa: PLC0415 - keeps --help fast
+
+        raise typer.Exit(run_object_test(service, noun, object_id, body))
+
+    return commands

@@ -1,0 +1,130 @@
+"""Adds, lists, shows and tests registered objects of any noun."""
+
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel
+from rich.text import Text
+
+from app.cli.json_files import read_body
+from app.cli.output import columns, console, fields, note
+from app.cli.printable import printable
+from app.cli.remote import Remote
+from app.cli.service_client import path_of, shaped
+from app.cli.times import moment
+from app.domain.exit_codes import TEST_FAILED
+
+_TEST_TIMEOUT_S: Final = 300.0
+"""A test calls endpoints for a minute, and each may be slow."""
+
+
+class RegisteredReply(BaseModel):
+    id: str
+    name: str
+    version: int
+    created_at: float
+    warnings: list[dict[str, Any]] | None = None
+
+
+class _Check(BaseModel):
+    name: str
+    status: str
+    detail: str
+
+
+class _Fault(BaseModel):
+    severity: str
+    code: str
+    message: str
+
+
+class _Test(BaseModel):
+    """A test of a tool or an environment has checks, one of a curriculum faults."""
+
+    passed: bool
+    checks: list[_Check] = []
+    faults: list[_Fault] = []
+
+
+class _GradeMetadata(BaseModel):
+    errors: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+
+
+class _GraderRun(BaseModel):
+    reward: float | None
+    metadata: _GradeMetadata
+
+
+def add_object(remote: Remote, noun: str, path: Path) -> None:
+    body = read_body(path)
+    with remote.service() as service:
+        reply = service.post(noun, body)
+    added = shaped(RegisteredReply, reply)
+    for warning in added.warnings or []:
+        note(printable(str(warning.get("message"))))
+    remote.out.result(reply, lambda: print(printable(added.id)))
+
+
+def list_objects(remote: Remote, noun: str, *, limit: int) -> None:
+    with remote.service() as service:
+        rows = service.rows(noun, limit=limit)
+    found = [shaped(RegisteredReply, row) for row in rows.data]
+
+    def show() -> None:
+        cells = [(one.id, one.name, one.version, moment(one.created_at)) for one in found]
+        console().print(columns(("ID", "NAME", "VERSION", "CREATED"), cells))
+
+    remote.out.result(rows.data, show, has_more=rows.has_more)
+
+
+def show_object(remote: Remote, noun: str, object_id: str, *, version: int | None) -> None:
+    with remote.service() as service:
+        reply = service.get(f"{noun}/{path_of(object_id)}", version=version)
+    shaped(RegisteredReply, reply)
+    remote.out.result(reply, lambda: console().print(fields(_named(reply))))
+
+
+def run_object_test(remote: Remote, noun: str, object_id: str, body: Path | None) -> int:
+    """Returns `TEST_FAILED` if the test found a fault."""
+    sent = None if body is None else read_body(body)
+    with remote.service() as service:
+        path = f"{noun}/{path_of(object_id)}/test"
+        reply = service.post(path, sent, timeout_s=_TEST_TIMEOUT_S)
+    if noun == "graders":
+        return _show_grade(remote, reply)
+    result = shaped(_Test, reply)
+
+    def show() -> None:
+        out = console()
+        for check in result.checks:
+            out.print(Text(printable(f"{check.status:7}  {check.name}: {check.detail}")))
+        for fault in result.faults:
+            out.print(Text(printable(f"{fault.severity:7}  {fault.code}: {fault.message}")))
+        out.print("passed" if result.passed else "not passed")
+
+    remote.out.result(reply, show)
+    return 0 if result.passed else TEST_FAILED
+
+
+def _show_grade(remote: Remote, reply: dict[str, Any]) -> int:
+    run = shaped(_GraderRun, reply)
+    flags = run.metadata.errors
+    raised = sorted(name for name, value in flags.items() if value is True)
+
+    def show() -> None:
+        reasons = [(f"reason {name}", text) for name, text in run.metadata.reasons.items()]
+        faults = ("errors", ", ".join(raised) or None)
+        console().print(fields([("reward", run.reward), faults, *reasons]))
+
+    remote.out.result(reply, show)
+    return TEST_FAILED if raised else 0
+
+
+def _named(reply: dict[str, Any]) -> list[tuple[str, object]]:
+    times = ("created_at", "updated_at")
+    return [
+        (printable(name), moment(value) if name in times else value)
+        for name, value in reply.items()
+        if name != "object"
+    ]

@@ -1,0 +1,96 @@
+"""Commands of a running service: the options that all of them take, and how they fail."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec
+
+import typer
+
+from app.cli.options import ApiKeyOption, BaseUrlOption, JsonOption, ProfileOption
+
+if TYPE_CHECKING:
+    from app.cli.output import Output
+    from app.cli.profiles.profiles import Address, Named
+    from app.cli.service_client import Service
+
+Options = ParamSpec("Options")
+_SHARED: Final[dict[str, tuple[Any, Any]]] = {
+    "base_url": (BaseUrlOption, None),
+    "api_key": (ApiKeyOption, None),
+    "profile": (ProfileOption, None),
+    "as_json": (JsonOption, False),
+}
+_NO_ERROR: Final = dict.fromkeys(("message", "type", "param", "code", "status"))
+"""The keys of every error: those of the service's error object, and the status of its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The service that a command calls, and the output that it prints to."""
+
+    named: "Named"
+    out: "Output"
+
+    @property
+    def address(self) -> "Address":
+        from app.cli.profiles.profiles import address_of  # noqa: PLC0415 - keeps --help fast
+
+        return address_of(self.named)
+
+    @contextmanager
+    def service(self) -> "Iterator[Service]":
+        from app.cli.service_client import service  # noqa: PLC0415 - keeps --help fast
+
+        address = self.address
+        with service(address.base_url, address.api_key) as running:
+            yield running
+
+
+def remote(run: Callable[Concatenate[Remote, Options], None]) -> Callable[..., None]:
+    """Makes a command of a function whose first parameter is the service. The command takes the
+    function's other parameters and the options of `_SHARED`.
+    """
+
+    @wraps(run)
+    def command(context: typer.Context, **options: Any) -> None:
+        _run(run, context, **options)
+
+    own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=type_)
+        for name, (type_, default) in _SHARED.items()
+    ]
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    parameters = [context, *own, *shared]
+    vars(command)["__signature__"] = inspect.Signature(parameters)
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) -> None:
+    from app.cli.output import Output  # noqa: PLC0415 - keeps --help fast
+    from app.cli.profiles.profiles import Named  # noqa: PLC0415 - as above
+    from app.domain.errors import AgentRftError  # noqa: PLC0415 - as above
+
+    sent = frozenset(name for name in _SHARED if _is_sent(context, name))
+    named = Named(options.pop("base_url"), options.pop("api_key"), options.pop("profile"), sent)
+    out = Output(_name(context), as_json=options.pop("as_json"))
+    try:
+        run(Remote(named, out), **options)
+    except AgentRftError as failure:
+        out.failure({**_NO_ERROR, "message": str(failure), **getattr(failure, "error", {})})
+        raise
+
+
+def _name(context: typer.Context) -> str:
+    """Returns the words of the command behind the name of the program, whatever that is."""
+    group = context.parent
+    return " ".join(filter(None, (group.info_name if group else None, context.info_name)))
+
+
+def _is_sent(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

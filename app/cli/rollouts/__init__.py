@@ -1,0 +1,1 @@
+"""`agent-rft rollouts`: rollouts of a job of a running service."""

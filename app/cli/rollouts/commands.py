@@ -1,0 +1,91 @@
+"""`agent-rft rollouts`: the commands, whose modules are imported only when one runs."""
+
+from typing import Annotated
+
+import typer
+
+from app.cli.options import LimitOption
+from app.cli.remote import Remote, remote
+
+rollouts = typer.Typer(help="Rollouts of a job of a running service.", no_args_is_help=True)
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]
+RolloutArgument = Annotated[str, typer.Argument(help="Id of a rollout.")]
+
+
+@rollouts.command("list")
+@remote
+def rollouts_list(
+    service: Remote,
+    *,
+    job: JobArgument,
+    split: Annotated[str | None, typer.Option(help="Split, such as train or report.")] = None,
+    step: Annotated[int | None, typer.Option(help="Step; 0 is before training.")] = None,
+    row: Annotated[int | None, typer.Option(help="Row of the split's file, from 0.")] = None,
+    min_reward: Annotated[float | None, typer.Option(help="Reward at least.")] = None,
+    max_reward: Annotated[float | None, typer.Option(help="Reward at most.")] = None,
+    stop_reason: Annotated[str | None, typer.Option(help="Such as final_answer.")] = None,
+    failure_class: Annotated[str | None, typer.Option(help="Lost to this failure.")] = None,
+    failed: Annotated[
+        bool | None, typer.Option("--failed/--graded", help="Only lost, or only graded ones.")
+    ] = None,
+    by_reward: Annotated[bool, typer.Option("--by-reward", help="Order by reward.")] = False,
+    newest: Annotated[bool, typer.Option("--desc", help="Largest first.")] = False,
+    limit: LimitOption = 20,
+) -> None:
+    """List rollouts of a job, by step.
+
+    Example: agent-rft rollouts list ftjob-… --failed --desc
+    """
+    from app.cli.rollouts.rollouts import list_rollouts  # noqa: PLC0415 - keeps --help fast
+
+    list_rollouts(
+        service,
+        job,
+        limit=limit,
+        split=split,
+        step=step,
+        prompt_index=row,
+        min_reward=min_reward,
+        max_reward=max_reward,
+        stop_reason=stop_reason,
+        failure_class=failure_class,
+        failed=failed,
+        order_by="reward" if by_reward else None,
+        order="desc" if newest else None,
+    )
+
+
+@rollouts.command("show")
+@remote
+def rollouts_show(service: Remote, *, job: JobArgument, rollout: RolloutArgument) -> None:
+    """Show a rollout turn by turn: texts, calls with arguments and results, reasons of the grade.
+
+    Example: agent-rft rollouts show ftjob-… rollout-…
+    """
+    from app.cli.rollouts.rollouts import show_rollout  # noqa: PLC0415 - keeps --help fast
+
+    show_rollout(service, job, rollout)
+
+
+@rollouts.command("diff")
+@remote
+def rollouts_diff(
+    service: Remote,
+    *,
+    job: JobArgument,
+    first: RolloutArgument,
+    second: RolloutArgument,
+    unified: Annotated[
+        bool | None,
+        typer.Option(
+            "--unified/--side-by-side", help="By default side by side in a wide terminal."
+        ),
+    ] = None,
+) -> None:
+    """Compare two rollouts, such as those of one row at step 0 and at the last step.
+
+    Example: agent-rft rollouts diff ftjob-… rollout-a rollout-b
+    """
+    from app.cli.rollouts.rollouts import compare_rollouts  # noqa: PLC0415 - keeps --help fast
+
+    compare_rollouts(service, job, first, second, unified=unified)

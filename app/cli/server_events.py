@@ -1,0 +1,77 @@
+"""Reads server-sent events from the bytes of a reply.
+
+Lines end in a line feed alone: the texts of a model may have other line separators within a
+message.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.cli.service_errors import ServiceError
+from app.domain.exit_codes import NO_ANSWER
+
+_LONGEST: Final = 16 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """One message. Without data it is only a sign that the connection lives."""
+
+    name: str = ""
+    data: str = ""
+    id: str | None = None
+
+
+@dataclass(slots=True)
+class _Message:
+    name: str = ""
+    data: list[str] = field(default_factory=list)
+    id: str | None = None
+
+    def add(self, line: str) -> None:
+        key, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if key == "event":
+            self.name = value
+        elif key == "data":
+            self.data.append(value)
+        elif key == "id":
+            self.id = value
+
+    def ended(self) -> ServerEvent:
+        return ServerEvent(self.name, "\n".join(self.data), self.id)
+
+
+def server_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
+    """Yields each message, and one without data for each comment. Raises `ServiceError` for what is
+    no stream of messages.
+    """
+    message, size = _Message(), 0
+    for line in _lines(chunks):
+        text = line.rstrip(b"\r").decode("utf-8", "replace")
+        size += len(line)
+        if size > _LONGEST:
+            raise _too_long()
+        if text.startswith(":"):
+            yield ServerEvent()
+        elif text:
+            message.add(text)
+        else:
+            if message.data:
+                yield message.ended()
+            message, size = _Message(), 0
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yields lines that have ended; what a broken connection left of one is dropped."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+        if len(rest) > _LONGEST:
+            raise _too_long()
+
+
+def _too_long() -> ServiceError:
+    return ServiceError("the service's stream has no end of a message", exit_code=NO_ANSWER)

@@ -1,0 +1,90 @@
+"""A service that answers garbage, refuses, hangs up or never answers: one sentence and a code."""
+
+import json
+
+import httpx
+import pytest
+
+from app.cli import service_client
+from app.cli.printable import printable
+from app.cli.service_client import service
+from app.cli.service_errors import ServiceError
+from tests.support.command_line import agent_rft
+from tests.support.installation import free_port
+from tests.support.remote_commands import Commands
+from tests.support.scripted_service import cut, reply, scripted_service
+
+
+def _error(message: str) -> str:
+    return json.dumps({"error": {"message": message, "type": "t", "param": None, "code": "c"}})
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "told"),
+    [
+        (reply("hello"), 15, "did not answer as an agent-rft service does"),
+        (reply("[1]"), 15, "did not answer as an agent-rft service does"),
+        (reply('{"data": {}}'), 15, "reply cannot be read (data)"),
+        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id, status, model)"),
+        (reply('{"data": [], "has_more": true}'), 15, "did not answer as"),
+        (reply("[" * 100_000), 15, "did not answer as an agent-rft service does"),
+        (cut('{"data": ['), 15, "no answer from"),
+        (b"SSH-2.0-OpenSSH\r\n", 15, "no answer from"),
+        (reply("", status="302 Found"), 18, "answered 302: Found. Is 127.0.0.1 an agent-rft"),
+        (reply(_error("no"), status="401 X"), 16, "answered 401: no Check --api-key"),
+        (reply(_error("no"), status="403 X"), 16, "answered 403: no"),
+        (reply(_error("no"), status="404 X"), 17, "answered 404: no"),
+        (reply(_error("no"), status="409 X"), 18, "answered 409: no"),
+        (reply(_error("no"), status="429 X"), 19, "answered 429: no Try again later."),
+        (reply("<html>", status="502 Bad Gateway"), 19, "answered 502: Bad Gateway."),
+        (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
+    ],
+)
+def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, told: str) -> None:
+    with scripted_service([answer, answer]) as found:
+        named = ("--base-url", found.base_url, "--api-key", "art_project_secret")
+        done = agent_rft("jobs", "list", *named)
+        as_json = agent_rft("jobs", "list", *named, "--json")
+        assert found.requests[0].count("art_project_secret") == 1
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith("agent-rft: ")
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "art_project" not in done.stderr
+    envelope = json.loads(as_json.stdout)
+    assert (as_json.returncode, envelope["data"]) == (code, None)
+    assert list(envelope["error"]) == ["message", "type", "param", "code", "status"]
+    assert printable(envelope["error"]["message"]) in as_json.stderr
+    assert as_json.stdout.isascii()
+
+
+def test_the_error_object_of_the_service_is_in_the_envelope(commands: Commands) -> None:
+    refused = commands.envelope("jobs", "show", "ftjob-never", code=17)
+    assert refused["error"]["status"] == 404
+    assert refused["error"]["type"] == "invalid_request_error"
+
+
+def test_a_service_that_is_away_or_hangs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"http://127.0.0.1:{free_port()}/v1"
+    away = agent_rft("jobs", "list", "--base-url", url, "--api-key", "k")
+    assert away.returncode == 15
+    assert away.stderr.startswith(f"agent-rft: no answer from {url}: ")
+    monkeypatch.setattr(service_client, "TIMEOUT", httpx.Timeout(0.2))
+    with (
+        scripted_service([b""]) as hung,
+        pytest.raises(ServiceError, match=r"no answer from .*: timed out") as failure,
+        service(hung.base_url, "k") as running,
+    ):
+        running.get("fine_tuning/jobs")
+    assert failure.value.exit_code == 15
+
+
+def test_no_id_leads_to_another_path() -> None:
+    with scripted_service([reply("{}"), reply("{}")]) as found:
+        for job in ("../../models", ".."):
+            agent_rft("jobs", "show", job, "--base-url", found.base_url, "--api-key", "k")
+        paths = [request.split()[1] for request in found.requests]
+    assert paths == [
+        "/v1/fine_tuning/jobs/%2E%2E%2F%2E%2E%2Fmodels",
+        "/v1/fine_tuning/jobs/%2E%2E",
+    ]

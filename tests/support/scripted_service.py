@@ -1,0 +1,66 @@
+"""A server in place of the service that answers as a test says: in part, with garbage, or never."""
+
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class ScriptedService:
+    base_url: str
+    requests: list[str] = field(default_factory=list)
+    """Head and body of each request, in the order in which they came."""
+
+
+def reply(body: str, *, status: str = "200 OK", kind: str = "application/json") -> bytes:
+    """Returns a whole reply, after which the connection closes."""
+    sent = body.encode()
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(sent)}\r\n"
+    return f"{head}Connection: close\r\n\r\n".encode() + sent
+
+
+def cut(body: str, *, kind: str = "application/json") -> bytes:
+    """Returns a reply that promises more than it has."""
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body) + 999}\r\n\r\n"
+    return f"{head}{body}".encode()
+
+
+@contextmanager
+def scripted_service(replies: Sequence[bytes]) -> Iterator[ScriptedService]:
+    """Answers one connection with each reply, then closes it. An empty reply stays open, without an
+    answer, until the end of the block; so does every connection after the last reply.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        found = ScriptedService(f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
+        held: list[socket.socket] = []
+        thread = threading.Thread(target=_serve, args=(listening, list(replies), found, held))
+        thread.start()
+        try:
+            yield found
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for connection in held:
+                connection.close()
+
+
+def _serve(
+    listening: socket.socket,
+    replies: list[bytes],
+    found: ScriptedService,
+    held: list[socket.socket],
+) -> None:
+    while True:
+        try:
+            connection, _ = listening.accept()
+        except OSError:
+            return
+        found.requests.append(connection.recv(1 << 20).decode())
+        sent = replies.pop(0) if replies else b""
+        if not sent:
+            held.append(connection)
+            continue
+        with connection:
+            connection.sendall(sent)
