@@ -75,7 +75,7 @@ class TooLarge(RequestError):
 
 
 class RangeNotSatisfiable(RequestError):
-    """The asked part of a download begins after its end."""
+    """The requested part of a download begins after its end."""
 
     status_code = 416
     default_code = "range_not_satisfiable"
@@ -86,7 +86,7 @@ class RangeNotSatisfiable(RequestError):
 
 
 class IdempotencyKeyInUse(RequestError):
-    """The first request under the key is still at work; a retry finds its answer."""
+    """The first request under the key is in progress; a retry gets its response."""
 
     status_code = 409
     default_code = "idempotency_key_in_use"

@@ -26,7 +26,7 @@ class ComputingShares:
 
     @contextmanager
     def of(self, organization_id: str, project_id: str) -> Iterator[None]:
-        """Lets what is computed in this block have the share of a project in its organization's."""
+        """Counts computations in this block to the share of a project within its organization."""
         token = _share.set((self, organization_id, project_id))
         try:
             yield

@@ -6135,8 +6135,8 @@ export interface components {
         };
         /**
          * HttpEnvironmentSpec
-         * @description A world behind one address of the customer's: `reset`, `step` and `close` are POSTed there.
-         *     It offers the tools, answers each turn, and may give the reward.
+         * @description An environment at a customer's address: `reset`, `step` and `close` are POSTed there. It
+         *     offers the tools, answers each turn, and may give the reward.
          */
         HttpEnvironmentSpec: {
             /**

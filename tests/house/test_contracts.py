@@ -1,7 +1,7 @@
 from tests.house.contracts import children, imported, read
 from tests.house.tree import python_files
 
-GPU_PLANE = "The GPU plane never imports the control plane's upper tiers"
+GPU_PLANE = "The GPU plane never imports what serves the control plane alone"
 NO_ROWS = "Services see no rows: they reach stores through Database and a unit of work"
 
 

@@ -151,7 +151,7 @@ def _lengths(valid: Sequence[ScoredRollout]) -> dict[str, float]:
 
 
 def _environment(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Returns the curves of the HTTP environment; none of a job without one."""
+    """Returns the curves of the HTTP environment; a job without one has none."""
     lost = sum(_is_of_environment(rollout.failure) for rollout in rollouts)
     played = [
         (rollout.trajectory.environment_steps, reward)

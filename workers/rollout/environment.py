@@ -1,4 +1,4 @@
-"""The protocol of the world that a rollout acts in: reset, then step after step, then close.
+"""The protocol of the environment of a rollout: reset, then step after step, then close.
 
 Owns the data that passes between an episode and its environment. An environment sees messages and
 tool calls; it must not know tokens, policies or limits.
@@ -100,7 +100,7 @@ class StepResult:
 
 
 class RolloutEnvironment(Protocol):
-    """The world of one rollout; a new one is created for each.
+    """The environment of one rollout; a new one is created for each.
 
     A replay after a kill resets a new environment and steps it with the same turns. An
     implementation therefore journals every answer from outside that asking again might change.

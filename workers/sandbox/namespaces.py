@@ -19,7 +19,7 @@ _MOUNT_POINTS: Final = ("/tmp", "/mnt", "/run")  # noqa: S108 - an existing dire
 
 
 def enter() -> None:
-    """Moves this process and its children to come into an empty world. Raises `OSError`."""
+    """Moves this process and its later children into empty namespaces. Raises `OSError`."""
     uid, gid = os.geteuid(), os.getegid()
     own = _MOUNTS | _UTS | _IPC | _NETWORK
     if uid == 0:

@@ -1,4 +1,4 @@
-"""The contract test of an HTTP environment: what is sent, and what was found. Pure data."""
+"""The contract test of an HTTP environment: its plan, its calls, its report. Pure data."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -21,8 +21,8 @@ def _absent(value: Any) -> bool:
 
 
 class HttpEnvironmentSpec(Described):
-    """A world behind one address of the customer's: `reset`, `step` and `close` are POSTed there.
-    It offers the tools, answers each turn, and may give the reward.
+    """An environment at a customer's address: `reset`, `step` and `close` are POSTed there. It
+    offers the tools, answers each turn, and may give the reward.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

@@ -2,7 +2,7 @@
 
 Owns when a gain is clear: when its interval leaves out 0. The interval is Student's t over the
 held-out rows, each compared with itself; where only curves are left, it is that of two means. It is
-wider for a look at a job that goes on: of many looks some see luck.
+wider while the job goes on, because one of many looks may show a gain by chance.
 """
 
 import math

@@ -128,7 +128,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Among the waiting jobs of the whole installation."""
+    """Position among the waiting jobs of the whole installation."""
 
     position: int
     """1 is next."""

@@ -1,7 +1,7 @@
 """A preflight report: its issues, the contents of its files, the estimate of the job.
 
 Pure data, made by `app.preflight` and `app.services.jobs.preflight`, shown by the API and the
-command line alike. Must not know how any of it was found out.
+command line alike. Must not know how the issues were found.
 """
 
 from dataclasses import dataclass, field
@@ -159,7 +159,7 @@ class DatasetReport:
 
 @dataclass(frozen=True, slots=True)
 class PreflightReport:
-    """Everything at once. `valid` says that no issue is an error."""
+    """All issues of a call, with its figures. `valid` means that no issue is an error."""
 
     model: str | None
     method: str

@@ -1,8 +1,8 @@
 """`response_format` of a reinforcement job: one of the forms of Chat Completions.
 
-Owns what is right and the cure of what is not. A schema is compared with the meta-schema of JSON
-Schema 2020-12, and nothing that it refers to is fetched. Source: the hosted API's
-`ResponseFormatText`, `ResponseFormatJsonObject` and `ResponseFormatJsonSchema`.
+Owns the rules of a format, and the advice in their errors. A schema is compared with the
+meta-schema of JSON Schema 2020-12, and nothing that it refers to is fetched. Source: the hosted
+API's `ResponseFormatText`, `ResponseFormatJsonObject` and `ResponseFormatJsonSchema`.
 """
 
 import re

@@ -24,7 +24,7 @@ class EnvironmentStep:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeReward:
-    """The environment's word on a whole rollout, in the form of `sample.environment`."""
+    """The environment's result of a whole rollout, in the form of `sample.environment`."""
 
     reward: float | None
     """Sum over the steps; `None` for an episode that the environment ended without any reward."""

@@ -9,7 +9,7 @@ from app.domain.tools.mcp_servers import McpTool
 
 @dataclass(frozen=True, slots=True)
 class McpCallPlan:
-    """The tool to call; without a name none is."""
+    """The tool to call; without a name no tool is called."""
 
     tool: str | None = None
     arguments: dict[str, Any] | None = None

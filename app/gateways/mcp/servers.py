@@ -7,7 +7,7 @@ from app.gateways.mcp.transport import McpServer
 
 
 def called_server(server: McpServerSpec, endpoints: EndpointPool, signer: CallSigner) -> McpServer:
-    """Tools, graders and MCP servers of one URL share its limits."""
+    """Returns the server to call. Tools, graders and MCP servers of one URL share its limits."""
     listing = server.listing
     tools = () if listing is None else listing.tools
     return McpServer(

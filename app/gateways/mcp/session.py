@@ -141,7 +141,7 @@ class McpSession:
         return self._outcome(call, *read_result(result))
 
     async def close(self) -> None:
-        """Ends the session, of a server that does not answer too. Does not raise for its sake."""
+        """Ends the session. Does not raise for a server that does not answer."""
         self._ended.set()
         if self._owner is None:
             return

@@ -25,8 +25,8 @@ T = TypeVar("T", bound="HttpEnvironmentSpec")
 
 @_attrs_define
 class HttpEnvironmentSpec:
-    """ A world behind one address of the customer's: `reset`, `step` and `close` are POSTed there.
-    It offers the tools, answers each turn, and may give the reward.
+    """ An environment at a customer's address: `reset`, `step` and `close` are POSTed there. It
+    offers the tools, answers each turn, and may give the reward.
 
         Attributes:
             type_ (Literal['http']): Selects the kind of the object.
