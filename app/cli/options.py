@@ -32,3 +32,5 @@ JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON: one envelope, documented and stable.")
 ]
 LimitOption = Annotated[int, typer.Option(min=1, max=100_000, help="Most rows to print.")]
+OutOption = Annotated[Path, typer.Option("--out", metavar="PATH", help="New local file.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace a local file.")]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import LimitOption
+from app.cli.options import ForceOption, LimitOption, OutOption
 from app.cli.remote import Remote, remote
 
 files = typer.Typer(help="Files of a running service.", no_args_is_help=True)
@@ -66,8 +66,8 @@ def files_download(
     service: Remote,
     *,
     file: FileArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="PATH", help="New local file.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a local file.")] = False,
+    out: OutOption,
+    force: ForceOption = False,
 ) -> None:
     """Download a file; print its path. It appears whole or not at all.
 

@@ -1,20 +1,14 @@
 """`agent-rft files upload`, `list`, `show`, `download` and `delete`."""
 
-import os
-import tempfile
 from pathlib import Path
-from typing import Final
 
+from app.cli.downloads import download
 from app.cli.files.uploading import FILES, FileReply, upload
 from app.cli.output import columns, console, fields, note
 from app.cli.printable import printable
 from app.cli.remote import Remote
-from app.cli.service_client import check, path_of, shaped
-from app.cli.service_errors import ServiceError
+from app.cli.service_client import path_of, shaped
 from app.cli.times import moment
-from app.domain.exit_codes import WRONG_OPTIONS
-
-_CHUNK_BYTES: Final = 1 << 20
 
 
 def upload_file(remote: Remote, path: Path, *, purpose: str) -> None:
@@ -56,40 +50,12 @@ def show_file(remote: Remote, file_id: str) -> None:
 
 
 def download_file(remote: Remote, file_id: str, out: Path, *, force: bool) -> None:
-    """Writes the file whole or not at all, and prints its path."""
-    target = out.expanduser().absolute()
-    if target.exists() and not force:
-        raise ServiceError(
-            f"{target} exists: pass --force to replace it, or another --out",
-            exit_code=WRONG_OPTIONS,
-        )
-    try:
-        size = _download(remote, file_id, target)
-    except OSError as error:
-        raise ServiceError(
-            f"{error.filename or target}: {error.strerror}", exit_code=WRONG_OPTIONS
-        ) from error
+    """Writes the file and prints its path."""
+    file = download(remote, f"{FILES}/{path_of(file_id)}/content", out, force=force)
     remote.out.result(
-        {"id": file_id, "path": str(target), "bytes": size},
-        lambda: print(printable(str(target))),
+        {"id": file_id, "path": str(file.path), "bytes": file.size},
+        lambda: print(printable(str(file.path))),
     )
-
-
-def _download(remote: Remote, file_id: str, target: Path) -> int:
-    descriptor, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-    try:
-        with os.fdopen(descriptor, "wb") as file, remote.service() as service:
-            path = f"{FILES}/{path_of(file_id)}/content"
-            with service.http.stream("GET", path) as reply:
-                check(reply)
-                for chunk in reply.iter_raw(_CHUNK_BYTES):
-                    file.write(chunk)
-            size = file.tell()
-        Path(made).replace(target)
-    except BaseException:
-        Path(made).unlink(missing_ok=True)
-        raise
-    return size
 
 
 def delete_file(remote: Remote, file_id: str) -> None:

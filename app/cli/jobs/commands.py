@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import LimitOption
+from app.cli.options import ForceOption, LimitOption, OutOption
 from app.cli.remote import Remote, remote
 
 jobs = typer.Typer(help="Fine-tuning jobs of a running service.", no_args_is_help=True)
@@ -163,6 +163,28 @@ def jobs_curves(
         curves.list_curves(service, job)
         return
     curves.show_curves(service, job, name or [], split=split, max_points=max_points, as_table=table)
+
+
+@jobs.command("export-curves")
+@remote
+def jobs_export_curves(
+    service: Remote,
+    *,
+    job: JobArgument,
+    out: OutOption,
+    force: ForceOption = False,
+    name: Annotated[
+        list[str] | None, typer.Option(help="Curve, repeatable; by default all.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Split, such as train or valid.")] = None,
+) -> None:
+    """Write every point of a job's curves to a file, .jsonl or .parquet; print its path.
+
+    Example: agent-rft jobs export-curves ftjob-… --out curves.parquet
+    """
+    from app.cli.table_files import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    export(service, job, "metrics", out, force=force, names=name or None, split=split)
 
 
 @jobs.command("report")

@@ -4,12 +4,22 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import LimitOption
+from app.cli.options import ForceOption, LimitOption, OutOption
 from app.cli.remote import Remote, remote
 
 rollouts = typer.Typer(help="Rollouts of a job of a running service.", no_args_is_help=True)
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]
 RolloutArgument = Annotated[str, typer.Argument(help="Id of a rollout.")]
+SplitOption = Annotated[str | None, typer.Option(help="Split, such as train or report.")]
+StepOption = Annotated[int | None, typer.Option(help="Step; 0 is before training.")]
+RowOption = Annotated[int | None, typer.Option(help="Row of the split's file, from 0.")]
+LeastRewardOption = Annotated[float | None, typer.Option(help="Reward at least.")]
+MostRewardOption = Annotated[float | None, typer.Option(help="Reward at most.")]
+StopReasonOption = Annotated[str | None, typer.Option(help="Such as final_answer.")]
+FailureOption = Annotated[str | None, typer.Option(help="Lost to this failure.")]
+FailedOption = Annotated[
+    bool | None, typer.Option("--failed/--graded", help="Only lost, or only graded ones.")
+]
 
 
 @rollouts.command("list")
@@ -18,16 +28,14 @@ def rollouts_list(
     service: Remote,
     *,
     job: JobArgument,
-    split: Annotated[str | None, typer.Option(help="Split, such as train or report.")] = None,
-    step: Annotated[int | None, typer.Option(help="Step; 0 is before training.")] = None,
-    row: Annotated[int | None, typer.Option(help="Row of the split's file, from 0.")] = None,
-    min_reward: Annotated[float | None, typer.Option(help="Reward at least.")] = None,
-    max_reward: Annotated[float | None, typer.Option(help="Reward at most.")] = None,
-    stop_reason: Annotated[str | None, typer.Option(help="Such as final_answer.")] = None,
-    failure_class: Annotated[str | None, typer.Option(help="Lost to this failure.")] = None,
-    failed: Annotated[
-        bool | None, typer.Option("--failed/--graded", help="Only lost, or only graded ones.")
-    ] = None,
+    split: SplitOption = None,
+    step: StepOption = None,
+    row: RowOption = None,
+    min_reward: LeastRewardOption = None,
+    max_reward: MostRewardOption = None,
+    stop_reason: StopReasonOption = None,
+    failure_class: FailureOption = None,
+    failed: FailedOption = None,
     by_reward: Annotated[bool, typer.Option("--by-reward", help="Order by reward.")] = False,
     newest: Annotated[bool, typer.Option("--desc", help="Largest first.")] = False,
     limit: LimitOption = 20,
@@ -52,6 +60,46 @@ def rollouts_list(
         failed=failed,
         order_by="reward" if by_reward else None,
         order="desc" if newest else None,
+    )
+
+
+@rollouts.command("export")
+@remote
+def rollouts_export(
+    service: Remote,
+    *,
+    job: JobArgument,
+    out: OutOption,
+    force: ForceOption = False,
+    split: SplitOption = None,
+    step: StepOption = None,
+    row: RowOption = None,
+    min_reward: LeastRewardOption = None,
+    max_reward: MostRewardOption = None,
+    stop_reason: StopReasonOption = None,
+    failure_class: FailureOption = None,
+    failed: FailedOption = None,
+) -> None:
+    """Write rollouts of a job with their traces to a file, .jsonl or .parquet; print its path.
+
+    Example: agent-rft rollouts export ftjob-… --out rollouts.parquet --split report
+    """
+    from app.cli.table_files import export  # noqa: PLC0415 - keeps --help fast
+
+    export(
+        service,
+        job,
+        "rollouts",
+        out,
+        force=force,
+        split=split,
+        step=step,
+        prompt_index=row,
+        min_reward=min_reward,
+        max_reward=max_reward,
+        stop_reason=stop_reason,
+        failure_class=failure_class,
+        failed=failed,
     )
 
 

@@ -1,0 +1,55 @@
+"""Downloads into a new local file, which appears whole or not at all."""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from app.cli.remote import Remote
+from app.cli.service_client import check
+from app.cli.service_errors import ServiceError
+from app.domain.exit_codes import WRONG_OPTIONS
+
+_CHUNK_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    path: Path
+    size: int
+
+
+def download(remote: Remote, path: str, out: Path, *, force: bool, **params: Any) -> LocalFile:
+    """Raises `ServiceError` for a file that exists, unless `force` lets it be replaced, for one
+    that cannot be written, and for a reply that breaks off.
+    """
+    target = out.expanduser().absolute()
+    if target.exists() and not force:
+        raise ServiceError(
+            f"{target} exists: pass --force to replace it, or another --out",
+            exit_code=WRONG_OPTIONS,
+        )
+    try:
+        return LocalFile(target, _written(remote, path, target, params))
+    except OSError as error:
+        raise ServiceError(
+            f"{error.filename or target}: {error.strerror}", exit_code=WRONG_OPTIONS
+        ) from error
+
+
+def _written(remote: Remote, path: str, target: Path, params: dict[str, Any]) -> int:
+    sent = {name: value for name, value in params.items() if value is not None}
+    descriptor, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+    try:
+        with os.fdopen(descriptor, "wb") as file, remote.service() as service:
+            with service.http.stream("GET", path, params=sent) as reply:
+                check(reply)
+                for chunk in reply.iter_raw(_CHUNK_BYTES):
+                    file.write(chunk)
+            size = file.tell()
+        Path(made).replace(target)
+    except BaseException:
+        Path(made).unlink(missing_ok=True)
+        raise
+    return size

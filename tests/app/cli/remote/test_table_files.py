@@ -1,0 +1,74 @@
+"""`agent-rft rollouts export` and `jobs export-curves`: files equal to the API's own lists."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from tests.support.remote_commands import Commands
+
+
+def test_rollouts_are_written_as_they_are_listed(
+    commands: Commands, trained: str, tmp_path: Path
+) -> None:
+    listed = commands.envelope("rollouts", "list", trained, "--limit", "1000")["data"]
+    assert len(listed) > 20
+    lines, columns = tmp_path / "all.jsonl", tmp_path / "some.parquet"
+    assert commands.text("rollouts", "export", trained, "--out", str(lines)) == f"{lines}\n"
+    assert [json.loads(line) for line in lines.read_text().splitlines()] == listed
+    some = ("rollouts", "export", trained, "--out", str(columns), "--split", "report")
+    reply = commands.envelope(*some)["data"]
+    assert reply == {"job_id": trained, "path": str(columns), "bytes": columns.stat().st_size}
+    ids = parquet.read_table(columns).column("id").to_pylist()
+    assert ids == [row["id"] for row in listed if row["split"] == "report"]
+    assert ids
+
+
+def test_every_point_of_the_curves_is_written(
+    commands: Commands, trained: str, tmp_path: Path
+) -> None:
+    shown = commands.envelope("jobs", "curves", trained, "--name", "reward/mean")["data"]
+    points = [
+        {"name": curve["name"], "split": curve["split"], **point}
+        for curve in shown
+        for point in curve["points"]
+    ]
+    assert len(points) >= 12
+    out = tmp_path / "curves.parquet"
+    commands.text("jobs", "export-curves", trained, "--out", str(out), "--name", "reward/mean")
+    assert parquet.read_table(out).to_pylist() == points
+    commands.text("jobs", "export-curves", trained, "--out", str(out), "--force")
+    names = set(parquet.read_table(out).column("name").to_pylist())
+    assert {"reward/mean"} < names
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "code", "message"),
+    [
+        ("rows.csv", (), 2, "must end with .jsonl or .parquet"),
+        ("there.jsonl", (), 2, "exists: pass --force"),
+        ("no/such/folder.jsonl", (), 2, "No such file"),
+        ("rows.jsonl", ("--split", "never"), 18, "split"),
+    ],
+)
+def test_a_mistake_leaves_no_file(
+    commands: Commands,
+    trained: str,
+    tmp_path: Path,
+    name: str,
+    options: tuple[str, ...],
+    code: int,
+    message: str,
+) -> None:
+    (tmp_path / "there.jsonl").write_text("mine")
+    done = commands.run("rollouts", "export", trained, "--out", str(tmp_path / name), *options)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_job_of_nobody_is_not_found(commands: Commands, tmp_path: Path) -> None:
+    done = commands.run("rollouts", "export", "ftjob-none", "--out", str(tmp_path / "a.jsonl"))
+    assert done.returncode == 17
+    assert not list(tmp_path.iterdir())
