@@ -7,7 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from app.api.support.dependencies import Context, Credentials
-from app.domain.errors import AuthenticationFailed, Unavailable
+from app.domain.errors import AuthenticationFailed
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,10 +27,5 @@ async def measurements(request: Request, context: Context, credentials: Credenti
             "no measurements.",
             code="invalid_api_key",
         )
-    health = await context.health.look()
-    try:
-        counts = await context.database.status_counts()
-    except Unavailable:
-        counts = None
-    content = request.app.state.measurements.show(health, counts)
+    content = request.app.state.measurements.show(*await context.monitoring().look())
     return Response(content, media_type=CONTENT_TYPE_LATEST)

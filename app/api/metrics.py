@@ -7,7 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from app.api.schemas.common import Page, paged
 from app.api.schemas.metrics import Curve, CurvePoint
-from app.api.support.dependencies import Downloading, Services, StillValid
+from app.api.support.dependencies import Exporting, Services, StillValid
 from app.api.support.errors import responses
 from app.api.support.tables import FormatQuery, Table, table_replies, table_reply
 from app.domain.errors import InvalidRequest
@@ -72,7 +72,7 @@ async def list_metrics(
 )
 async def export_metrics(
     job_id: str,
-    services: Downloading,
+    exporter: Exporting,
     check: StillValid,
     names: Names = None,
     split: Split | None = None,
@@ -81,10 +81,10 @@ async def export_metrics(
     """Downloads every point of a job's curves as one file. It is written while it is sent; a
     download that breaks off has no valid end.
     """
-    points = services.metrics().export(
+    points = exporter.services.metrics().export(
         job_id, names=_split(names or []) or None, split=split, check=check
     )
-    return await table_reply(points, _TABLE, form, filename=f"{job_id}-metrics")
+    return await table_reply(points, _TABLE, form, turn=exporter.turn, filename=f"{job_id}-metrics")
 
 
 def _split(sent: list[str]) -> list[str]:

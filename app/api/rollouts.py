@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from app.api.schemas.common import Page, paged
 from app.api.schemas.reports import Report
 from app.api.schemas.rollouts import Rollout, RolloutExportQuery, RolloutQuery
-from app.api.support.dependencies import Downloading, Services, StillValid
+from app.api.support.dependencies import Exporting, Services, StillValid
 from app.api.support.errors import responses
 from app.api.support.tables import Table, table_replies, table_reply
 from app.domain.rollouts.rollouts import RolloutRow
@@ -72,7 +72,7 @@ async def list_rollouts(
 )
 async def export_rollouts(
     job_id: str,
-    services: Downloading,
+    exporter: Exporting,
     check: StillValid,
     query: Annotated[RolloutExportQuery, Query()],
 ) -> StreamingResponse:
@@ -81,8 +81,10 @@ async def export_rollouts(
     The file is written while it is sent: rollouts that a running job adds meanwhile may be in it
     or not. A download that breaks off has no valid end.
     """
-    batches = services.rollouts().export(job_id, query.to_filter(), check=check)
-    return await table_reply(batches, _TABLE, query.format, filename=f"{job_id}-rollouts")
+    batches = exporter.services.rollouts().export(job_id, query.to_filter(), check=check)
+    return await table_reply(
+        batches, _TABLE, query.format, turn=exporter.turn, filename=f"{job_id}-rollouts"
+    )
 
 
 @router.get(

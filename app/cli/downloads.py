@@ -1,6 +1,7 @@
 """Downloads into a new local file, which appears whole or not at all."""
 
 import os
+import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,17 +26,30 @@ def download(remote: Remote, path: str, out: Path, *, force: bool, **params: Any
     that cannot be written, and for a reply that breaks off.
     """
     target = out.expanduser().absolute()
-    if target.exists() and not force:
-        raise ServiceError(
-            f"{target} exists: pass --force to replace it, or another --out",
-            exit_code=WRONG_OPTIONS,
-        )
+    _check(target, force=force)
     try:
         return LocalFile(target, _written(remote, path, target, params))
     except OSError as error:
         raise ServiceError(
             f"{error.filename or target}: {error.strerror}", exit_code=WRONG_OPTIONS
         ) from error
+
+
+def _check(target: Path, *, force: bool) -> None:
+    """Refuses what stands there. A device or a directory is refused even with `force`, because a
+    new file would take its place.
+    """
+    try:
+        mode = target.lstat().st_mode
+    except OSError:
+        return  # nothing stands there, or the directory cannot be read: writing says which
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        raise ServiceError(f"{target} is no file: choose another --out", exit_code=WRONG_OPTIONS)
+    if not force:
+        raise ServiceError(
+            f"{target} exists: pass --force to replace it, or another --out",
+            exit_code=WRONG_OPTIONS,
+        )
 
 
 def _written(remote: Remote, path: str, target: Path, params: dict[str, Any]) -> int:

@@ -26,11 +26,13 @@ from app.services.idempotency import IdempotencyService
 from app.services.jobs.file_validation import FileValidation, FileValidationPorts
 from app.services.jobs.streams import JobWatch
 from app.services.models.chat_completions import chat_slots
+from app.services.monitoring import MonitoringService
 from app.services.project_slots import ProjectSlots
 from app.services.registry.calibrations import calibration_slots
 from app.services.registry.environments import environment_test_slots
 from app.services.registry.tools import tool_test_slots
 from app.settings.settings import Settings
+from app.shared_slots import SharedSlots
 from app.store.database import Database
 
 _SANDBOX_PATIENCE_S: Final = 5.0
@@ -64,6 +66,10 @@ class ProcessContext:
     downloads: ProjectSlots
     streams: ProjectSlots
     job_watch: JobWatch
+    exports: SharedSlots = field(default_factory=lambda: SharedSlots(2))
+    """Reads of exports at a time, one of each organization: each may hold the objects of many
+    megabytes of rows, and a connection to the database.
+    """
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
     environment_tests: ProjectSlots = field(default_factory=environment_test_slots)
     computing: ComputingShares = field(default_factory=ComputingShares)
@@ -117,6 +123,9 @@ class ProcessContext:
 
     def dashboard_sessions(self) -> DashboardSessionService:
         return DashboardSessionService(self.database, self.keys)
+
+    def monitoring(self) -> MonitoringService:
+        return MonitoringService(self.database, self.health)
 
     def idempotency(self) -> IdempotencyService:
         return IdempotencyService(self.database, self.secret_box)

@@ -1,6 +1,9 @@
 """Dependencies of routes: the tenant behind the key, and the factory of its services."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, assert_never
 
 import structlog
@@ -98,6 +101,22 @@ async def downloading(request: Request, credentials: Credentials) -> Factory:
     return Factory(context, project)
 
 
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """The services of a project that downloads rows, and its turn to read some of them."""
+
+    services: Factory
+    turn: Callable[[], AbstractAsyncContextManager[None]]
+
+
+async def exporting(request: Request, credentials: Credentials) -> Exporter:
+    """As `downloading`, for rows that are read while they are sent."""
+    context, project = context_of(request.app), _project_of(await _principal(request, credentials))
+    request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
+    turn = partial(context.exports.taken, project.organization_id, project.project_id)
+    return Exporter(Factory(context, project), turn)
+
+
 async def streaming(request: Request, credentials: Credentials) -> Factory:
     """Returns the services of the key's project. Holds one of its streams until the client is
     gone, or raises `RateLimited`.
@@ -126,6 +145,7 @@ AnyPrincipal = Annotated[Principal, Depends(any_principal)]
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
 Services = Annotated[Factory, Depends(factory)]
 Downloading = Annotated[Factory, Depends(downloading)]
+Exporting = Annotated[Exporter, Depends(exporting)]
 Streaming = Annotated[Factory, Depends(streaming)]
 StillValid = Annotated[Callable[[], Awaitable[object]], Depends(still_valid)]
 Administered = Annotated[Administration, Depends(administration)]

@@ -1,15 +1,15 @@
 """Replies with rows as a file that is written while it is sent: JSON Lines or Parquet.
 
-Promises: a few batches of rows are in memory at a time, whatever the length; rows are encoded on a
-thread; a file that could not be written to its end is no valid reply, because its stream breaks
+Promises: the rows of a batch are in memory only for the turn in which they are read and encoded, on
+a thread; a file that could not be written to its end is no valid reply, because its stream breaks
 off.
 """
 
 import asyncio
 import io
 import json
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar, assert_never
 
@@ -52,36 +52,43 @@ def table_replies(description: str) -> dict[int | str, dict[str, Any]]:
 
 
 async def table_reply(
-    batches: AsyncGenerator[list[Row], None], table: Table[Row], form: TableFormat, *, filename: str
+    batches: AsyncGenerator[list[Row], None],
+    table: Table[Row],
+    form: TableFormat,
+    *,
+    turn: Callable[[], AbstractAsyncContextManager[None]],
+    filename: str,
 ) -> ClosingResponse:
-    """Returns the reply once the first batch is read, whose errors are still errors of the call."""
-    first: list[Row] = await anext(batches, [])
+    """Returns the reply once the first batch is read, whose errors are still errors of the call.
+    Each batch is read and encoded within a `turn`.
+    """
+    encoder = await asyncio.to_thread(_encoder, form, table.columns)
+
+    async def following() -> bytes | None:
+        async with turn():
+            rows = await anext(batches, None)
+            if rows is None:
+                return None
+            return await asyncio.to_thread(
+                lambda: encoder.encode([table.to_wire(row) for row in rows])
+            )
+
     headers = {
         "content-disposition": f'attachment; filename="{filename}.{form}"',
         "x-content-type-options": "nosniff",
     }
-    return ClosingResponse(
-        _written(first, batches, table, form), media_type=_MEDIA_TYPES[form], headers=headers
-    )
+    pieces = _pieces(await following(), following, encoder)
+    return ClosingResponse(pieces, media_type=_MEDIA_TYPES[form], headers=headers)
 
 
-async def _written(
-    first: list[Row],
-    following: AsyncGenerator[list[Row], None],
-    table: Table[Row],
-    form: TableFormat,
+async def _pieces(
+    first: bytes | None, following: Callable[[], Awaitable[bytes | None]], encoder: _Encoder
 ) -> AsyncGenerator[bytes, None]:
-    encoder = await asyncio.to_thread(_encoder, form, table.columns)
-
-    def encoded(rows: Iterable[Row]) -> bytes:
-        return encoder.encode([table.to_wire(row) for row in rows])
-
-    async with aclosing(following):
-        if piece := await asyncio.to_thread(encoded, first):
+    piece = first
+    while piece is not None:
+        if piece:
             yield piece
-        async for rows in following:
-            if piece := await asyncio.to_thread(encoded, rows):
-                yield piece
+        piece = await following()
     yield await asyncio.to_thread(encoder.end)
 
 

@@ -39,8 +39,8 @@ class RolloutRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RolloutPlace:
-    """The place of a rollout in the order `step`."""
+class RolloutCursor:
+    """Where a rollout stands in the order `step`, also after its row is gone."""
 
     split: str
     step: int
@@ -49,7 +49,7 @@ class RolloutPlace:
     attempt: int
 
     @classmethod
-    def of(cls, row: RolloutRow) -> "RolloutPlace":
+    def of(cls, row: RolloutRow) -> "RolloutCursor":
         return cls(row.split, row.step, row.prompt_index, row.sample_index, row.attempt)
 
 

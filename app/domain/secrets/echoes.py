@@ -1,32 +1,65 @@
 """Credentials that a server repeats in what the service keeps of it.
 
-Owns which sent values count as credentials, and their replacement. The standard library alone.
+Owns which sent values count as credentials, and their replacement. Finds literal repeats alone: a
+server that encodes or splits a credential can still show it. The standard library alone.
 """
 
 import json
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
+from app.domain.secrets.names import Announced, announced
 from app.domain.secrets.urls import REDACTED
 
 LEAST: Final = 8
-"""Characters from which a sent value is looked for: a shorter one may be a word of any text."""
+"""Characters from which a credential is looked for: a shorter one may be a word of any text."""
+_LONG: Final = 20
+"""Characters from which a value with a digit and no space is a credential under any name."""
 
 
 class Echoes:
-    """The values of the headers that a server is sent, of `LEAST` characters or more. The
-    credential of a value with a scheme, such as `Bearer …`, counts alone too.
+    """The credentials among the headers and the query of the URL that a server is sent: values
+    under names that announce one, and values that are too long to be words. The credential of a
+    value with a scheme, such as `Bearer …`, counts alone too.
     """
 
-    def __init__(self, sent: Iterable[str]) -> None:
-        values = {part for value in sent for part in (value, value.partition(" ")[2])}
-        long = {value for value in values if len(value) >= LEAST}
-        written = long | {json.dumps(value, ensure_ascii=False)[1:-1] for value in long}
+    def __init__(self, headers: Mapping[str, str], url: str) -> None:
+        sent = [*headers.items(), *parse_qsl(urlsplit(url).query)]
+        secret = [value for name, value in sent if _is_credential(name, value)]
+        parts = {part for value in secret for part in (value, value.partition(" ")[2])}
         # The longest first: it may contain a shorter one.
-        self._values = sorted(written, key=len, reverse=True)
+        self._values = sorted((part for part in parts if len(part) >= LEAST), key=len, reverse=True)
 
     def hidden_in(self, text: str) -> str:
-        """Returns the text, which may be JSON, with `[redacted]` in the place of each value."""
+        """Returns the text with `[redacted]` in the place of each credential."""
         for value in self._values:
             text = text.replace(value, REDACTED)
         return text
+
+    def hidden_in_json(self, text: str) -> str:
+        """Returns a text of JSON in which every string and key is as `hidden_in` returns it. A text
+        without a credential is returned as it is.
+        """
+        if not self._values:
+            return text
+        read = json.loads(text)
+        hidden = self._hidden(read)
+        return text if hidden == read else json.dumps(hidden, ensure_ascii=False)
+
+    def _hidden(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self.hidden_in(value)
+            case dict():
+                return {self.hidden_in(key): self._hidden(inner) for key, inner in value.items()}
+            case list():
+                return [self._hidden(inner) for inner in value]
+            case _:
+                return value
+
+
+def _is_credential(name: str, value: str) -> bool:
+    if announced(name) is not Announced.NOTHING:
+        return True
+    return len(value) >= _LONG and " " not in value and any(char.isdigit() for char in value)

@@ -1,5 +1,6 @@
 """`rate_limit`: the calls per second that a tool, MCP server, environment or grader takes."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
@@ -36,6 +37,14 @@ def declared_rate(owner: BaseModel) -> float | None:
     """
     rate = sent_rate(owner)
     return float(min(rate, _HIGHEST)) if _is_rate(rate) else None
+
+
+def lowest_rate(sent: Sequence[Any]) -> Any:
+    """Returns the lowest of the values that were sent, or the first that limits nothing, which is
+    then refused where it stands.
+    """
+    wrong = [rate for rate in sent if not _is_rate(rate)]
+    return wrong[0] if wrong else min(sent)
 
 
 def rate_fault(sent: Any, param: str) -> InvalidRequest | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.tools.mcp_servers import SERVER_LABEL, McpListing, McpServerSpec
 from app.domain.tools.rates import KEY as RATE_LIMIT
-from app.domain.tools.rates import sent_rate
+from app.domain.tools.rates import lowest_rate, rate_fault
 from app.domain.tools.tools import LABEL, ToolSpec
 
 _LABEL: Final = re.compile(SERVER_LABEL)
@@ -36,7 +36,10 @@ def split_tools(
     """
     sent = [tool.model_dump(mode="json") for tool in tools]
     for index, tool in enumerate(sent):
-        fault = label_fault(tool.get(LABEL), f"{root}[{index}].{LABEL}")
+        at = f"{root}[{index}]"
+        fault = label_fault(tool.get(LABEL), f"{at}.{LABEL}") or rate_fault(
+            tool.get(RATE_LIMIT), f"{at}.{RATE_LIMIT}"
+        )
         if fault is not None:
             raise fault
     _, servers = by_server(sent)
@@ -65,9 +68,9 @@ def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
         }
         server = servers.setdefault(json.dumps(sent, sort_keys=True), {**sent, "allowed_tools": []})
         server["allowed_tools"].append(tool.get("name"))
-        rates = [rate for rate in (server.get(RATE_LIMIT), tool.get(RATE_LIMIT)) if rate]
-        if rates:
-            server[RATE_LIMIT] = min(rates)
+        sent_rates = (server.get(RATE_LIMIT), tool.get(RATE_LIMIT))
+        if rates := [rate for rate in sent_rates if rate is not None]:
+            server[RATE_LIMIT] = lowest_rate(rates)
     return own, list(servers.values())
 
 
@@ -86,7 +89,7 @@ def refuse_served(tool: ToolSpec) -> None:
 
 def served(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:
     """Yields the definitions of a server's tools, each with all that a call of it needs."""
-    headers, rate = server.sent_headers, sent_rate(server)
+    headers, rate = server.sent_headers, server.rate_limit
     for tool in listing.tools:
         definition = {
             "name": tool.name,

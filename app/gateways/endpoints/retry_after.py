@@ -14,8 +14,8 @@ def retry_after(value: str | None) -> float:
         return float(value.strip()[:9])
     try:
         until = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+        if until.tzinfo is None:
+            until = until.replace(tzinfo=UTC)
+        return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # a day or a zone beyond the calendar
         return 0.0
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -40,7 +40,7 @@ async def listed(
     """
     param = f"{SERVERS}[{index}]" if at is None else at
     called = called_server(server, endpoints, signer)
-    echoes = Echoes(server.sent_headers.values())
+    echoes = Echoes(server.sent_headers, server.server_url)
     try:
         async with asyncio.timeout(within_s):
             found = await list_tools(called, trace_id=new_trace_id())
@@ -64,7 +64,7 @@ def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
     shown = McpTool(
         name=hidden(tool.name),
         description=None if tool.description is None else hidden(tool.description),
-        input_schema_json=hidden(tool.input_schema_json),
+        input_schema_json=echoes.hidden_in_json(tool.input_schema_json),
     )
     return replace(listed, tool=shown)
 

@@ -84,13 +84,17 @@ class McpListings:
 
 
 def _readable(sent: Any) -> list[tuple[int, McpServerSpec]]:
-    """Returns the servers that can be read, with their positions."""
+    """Returns the servers that can be read, with their positions. A listing that was sent is
+    refused elsewhere, and read nowhere.
+    """
     servers = []
     for index, server in enumerate(sent[:MAX_MCP_SERVERS] if isinstance(sent, list) else ()):
         try:
-            servers.append((index, McpServerSpec.model_validate(server)))
+            read = McpServerSpec.model_validate(server)
         except ValidationError:
             continue
+        unlisted = read.model_copy(update={"listing": None, "listing_summary": None})
+        servers.append((index, unlisted))
     return servers
 
 

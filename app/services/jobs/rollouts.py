@@ -9,9 +9,9 @@ from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts.rollouts import (
     PassCount,
+    RolloutCursor,
     RolloutFilter,
     RolloutOrder,
-    RolloutPlace,
     RolloutRow,
     RowMean,
 )
@@ -58,14 +58,14 @@ class RolloutService:
         conditions that no rollout can meet together.
         """
         where.check("step")
-        last: RolloutPlace | None = None
+        last: RolloutCursor | None = None
         while True:
             async with self._database.tenant(self._tenant) as unit:
                 await unit.jobs.get(job_id)
                 rows = await unit.rollouts.batch(job_id, where, behind=last, limit=_BATCH)
             if not rows:
                 return
-            last = RolloutPlace.of(rows[-1])
+            last = RolloutCursor.of(rows[-1])
             yield rows
             await check()
 

@@ -12,9 +12,9 @@ from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import (
     PassCount,
+    RolloutCursor,
     RolloutFilter,
     RolloutOrder,
-    RolloutPlace,
     RolloutRow,
     RowMean,
 )
@@ -62,7 +62,7 @@ class RolloutStore:
         return [to_rollout(row) for row in page], more
 
     async def batch(
-        self, job_id: str, where: RolloutFilter, *, behind: RolloutPlace | None, limit: int
+        self, job_id: str, where: RolloutFilter, *, behind: RolloutCursor | None, limit: int
     ) -> list[RolloutRow]:
         """Returns rollouts in the order `step`, from the first one behind a place. The batch is cut
         below `limit` where its traces exceed `MAX_PAGE_BYTES`. Rows that are deleted meanwhile

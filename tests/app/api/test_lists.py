@@ -192,7 +192,7 @@ async def test_an_empty_value_of_a_query_is_no_value(api: Api, body: dict[str, A
         key = api.admin_key if path.startswith("/v1/organization") else api.key
         plain = await api.call("GET", path, key=key)
         empty = await api.call("GET", f"{path}?{name}=", key=key)
-        assert (empty.status_code, empty.json()) == (plain.status_code, plain.json()), (path, name)
+        assert (empty.status_code, empty.text) == (plain.status_code, plain.text), (path, name)
     both = await api.call("GET", f"{JOBS}?limit=&after&metadata=")
     assert [row["id"] for row in both.json()["data"]] == [job]
     unknown = await api.call("GET", f"{JOBS}?foo=")

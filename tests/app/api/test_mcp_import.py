@@ -120,3 +120,35 @@ async def test_a_tool_of_a_server_is_called_as_no_endpoint(
     ):  # fmt: skip
         reply = await api.call("POST", path, json=sent)
         assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
+
+
+@pytest.mark.parametrize("rates", [("x", 1), (1, [2]), (True, "2")])
+async def test_rates_of_several_kinds_are_refused_where_a_rate_is_wrong(
+    api: Api, body: dict[str, Any], server: McpServerUnderTest, rates: tuple[Any, Any]
+) -> None:
+    tools = [
+        {"name": name, "server_url": server.url, "server_label": "records", "rate_limit": rate}
+        for name, rate in zip(("lookup", "count"), rates, strict=True)
+    ]
+    sent = changed(body, ("tools",), tools)
+    for path in (JOBS, f"{JOBS}/validate"):
+        reply = await api.call("POST", path, json=sent)
+        found = reply.json()
+        assert reply.status_code == (400 if path == JOBS else 200), reply.text
+        message = found["error"]["message"] if path == JOBS else found["errors"][0]["message"]
+        assert "it must be a number above 0" in message
+
+
+@pytest.mark.parametrize("schema", ["{", "[" * 100_000])
+async def test_a_listing_that_is_sent_is_refused_and_not_read(
+    api: Api, body: dict[str, Any], server: McpServerUnderTest, schema: str
+) -> None:
+    tool = {"name": "evil", "input_schema_json": schema}
+    listing = {"protocol_version": "1", "tools": [tool]}
+    servers = [{**entry(server), "type": "mcp", "listing": listing}]
+    sent = changed(body, ("mcp_servers",), servers)
+    sent["method"]["reinforcement"].pop("tools")
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert [issue["message"] for issue in report["errors"] if issue["param"].endswith("listing")]
+    refused = await api.call("POST", JOBS, json=sent)
+    assert refused.json()["error"]["param"] == "method.reinforcement.mcp_servers[0].listing"

@@ -1,5 +1,6 @@
 """A job's rollouts and curves as files: every row once, in both formats, equal to the lists."""
 
+import asyncio
 import io
 import json
 from typing import Any
@@ -8,6 +9,8 @@ import psycopg
 import pytest
 from pyarrow import parquet
 
+from app.domain.rollouts.rollouts import RolloutRow
+from app.store.rollouts.rollouts import RolloutStore
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.stack import Database
@@ -138,3 +141,28 @@ async def test_another_project_finds_no_job(api: Api, job: str, path: str) -> No
     reply = await api.call("GET", f"{JOBS}/{job}/{path}", key=api.other_key)
     assert reply.status_code == 404
     assert reply.headers["content-type"] == "application/json"
+
+
+async def test_exports_take_turns_within_an_organization(
+    api: Api, job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many exports of one tenant would otherwise hold every connection to the database."""
+    at_once: list[int] = []
+    reading = 0
+    read = RolloutStore.batch
+
+    async def counted(store: RolloutStore, *args: Any, **options: Any) -> list[RolloutRow]:
+        nonlocal reading
+        reading += 1
+        at_once.append(reading)
+        try:
+            await asyncio.sleep(0.01)
+            return await read(store, *args, **options)
+        finally:
+            reading -= 1
+
+    monkeypatch.setattr(RolloutStore, "batch", counted)
+    found = await asyncio.gather(*(_lines(api, f"{job}/rollouts/export") for _ in range(8)))
+    assert [len(rows) for rows in found] == [240] * 8
+    assert len(at_once) == 8 * 4
+    assert max(at_once) == 1

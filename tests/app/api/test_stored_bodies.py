@@ -40,6 +40,7 @@ MADE: Final = {
     "fine_tuning_jobs.ended_early",
     "fine_tuning_jobs.error",
     "fine_tuning_jobs.kept_checkpoints",
+    "fine_tuning_jobs.mcp_listings",
     "fine_tuning_jobs.reproducibility",
     "fine_tuning_jobs.result_files",
     "fine_tuning_jobs.usage",

@@ -37,6 +37,7 @@ def test_the_table_has_every_filter() -> None:
         "split",
         "stop_reason",
         "failure_class",
+        "format",
         "order_by",
         "order",
         "owner_project_access",

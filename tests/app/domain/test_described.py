@@ -44,11 +44,12 @@ def test_dataclasses_are_described_too() -> None:
 
 def test_a_field_that_a_reply_leaves_out_is_marked_and_not_promised() -> None:
     properties = Tool.model_json_schema(mode="serialization")["properties"]
-    assert [name for name, field in properties.items() if LEFT_OUT in field] == ["warnings"]
+    left_out = [name for name, field in properties.items() if LEFT_OUT in field]
+    assert left_out == ["warnings", "server_label"]
     document = specification()
     assert LEFT_OUT not in json.dumps(document)
     schema = document["components"]["schemas"]["Tool"]
-    assert set(schema["properties"]) - set(schema["required"]) == {"warnings"}
+    assert set(schema["properties"]) - set(schema["required"]) == {"warnings", "server_label"}
 
 
 def test_a_name_that_is_taken_once_is_not_said_to_repeat() -> None:

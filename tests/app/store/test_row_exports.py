@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from app.domain.errors import AuthenticationFailed
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutPlace
+from app.domain.rollouts.rollouts import RolloutCursor, RolloutFilter
 from app.services.jobs.rollouts import RolloutService
 from app.store.paging import MAX_PAGE_BYTES
 from tests.support.stack import Database
@@ -37,7 +37,7 @@ async def test_large_traces_come_in_small_batches(rows: Rows, database: Database
         while batch := await unit.rollouts.batch(job.id, RolloutFilter(), behind=behind, limit=100):
             assert sum(len(json.dumps(row.trace)) for row in batch) <= MAX_PAGE_BYTES
             found += [row.id for row in batch]
-            behind = RolloutPlace.of(batch[-1])
+            behind = RolloutCursor.of(batch[-1])
     assert found == [f"ro_{i}" for i in range(12)]
 
 

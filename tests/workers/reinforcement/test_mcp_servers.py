@@ -54,7 +54,9 @@ async def test_a_resumed_run_offers_what_the_first_one_listed(
     context, resumed = await opened(world, job, egress)
     assert await new_listings(context, resumed) == {}
     assert len(server.heard) == heard
-    assert resumed.mcp_servers == first.mcp_servers
+    kept = [server.listing for server in resumed.mcp_servers]
+    assert kept == [server.listing for server in first.mcp_servers]
+    assert kept[0] is not None
     path = tmp_path / "rows.jsonl"
     path.write_text('{"messages": [{"role": "user", "content": "hi"}]}\n' * 10)
     file = JobFile(path, "training", 10)

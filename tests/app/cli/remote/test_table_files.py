@@ -1,6 +1,7 @@
 """`agent-rft rollouts export` and `jobs export-curves`: files equal to the API's own lists."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,27 @@ def test_a_job_of_nobody_is_not_found(commands: Commands, tmp_path: Path) -> Non
     done = commands.run("rollouts", "export", "ftjob-none", "--out", str(tmp_path / "a.jsonl"))
     assert done.returncode == 17
     assert not list(tmp_path.iterdir())
+
+
+def test_a_device_is_never_replaced(commands: Commands, trained: str, tmp_path: Path) -> None:
+    """A pipe stands for /dev/null here, which root would replace by a file."""
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    for name in ("pipe.jsonl", "folder.jsonl"):
+        out = str(tmp_path / name)
+        done = commands.run("rollouts", "export", trained, "--out", out, "--force")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "is no file" in done.stderr
+    assert (tmp_path / "pipe.jsonl").is_fifo()
+
+
+def test_a_link_to_nowhere_is_replaced_by_force_alone(
+    commands: Commands, trained: str, tmp_path: Path
+) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "nowhere")
+    command = ("rollouts", "export", trained, "--out", str(link))
+    assert commands.run(*command).returncode == 2
+    assert link.is_symlink()
+    assert commands.run(*command, "--force").returncode == 0
+    assert link.read_text().startswith('{"id"')

@@ -10,7 +10,7 @@ from app.api.schemas.tools import CreateTool
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.tools.mcp_servers import McpServerSpec
-from app.domain.tools.rates import declared_rate, rate_fault
+from app.domain.tools.rates import declared_rate, lowest_rate, rate_fault
 from app.domain.tools.tools import ToolSpec
 
 URL: Final = "https://tools.example/"
@@ -61,3 +61,11 @@ def test_the_rate_of_a_tool_is_read_as_any_other() -> None:
     for sent, rate in ((0.5, 0.5), (5, 5.0), (10**400, 1e6), (None, None)):
         tool = ToolSpec.model_validate({"name": "a", "server_url": URL, "rate_limit": sent})
         assert (declared_rate(tool), rate_fault(sent, "a")) == (rate, None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "lowest"),
+    [([3, 0.5, 7], 0.5), (["x", 1], "x"), ([1, [2]], [2]), ([1, {"a": 1}], {"a": 1}), ([2, 0], 0)],
+)
+def test_the_lowest_rate_counts_and_a_wrong_one_comes_first(sent: list[Any], lowest: Any) -> None:
+    assert lowest_rate(sent) == lowest

@@ -11,6 +11,7 @@ from app.gateways.endpoints.pool import (
     EndpointAnswer,
     EndpointFault,
 )
+from app.gateways.endpoints.retry_after import retry_after
 from tests.support.clock import VirtualClock
 from tests.support.timed_egress import OK, call, call_many, make
 
@@ -154,6 +155,20 @@ async def test_retry_after_is_honoured_and_capped_by_the_deadline() -> None:
         with pytest.raises(EndpointFault, match="answered 503"):
             await call(endpoint)
         assert len(egress.sent_at) == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Mon, 01 Jan 2020 00:00:00 +99999999999999999999999",
+        "Mon, 99999999999999999999 Jan 2020 00:00:00 GMT",
+        "Mon, 01 Jan 0001 00:00:00 +2359",
+        "tomorrow",
+        "-5",
+    ],
+)
+async def test_a_date_that_no_calendar_has_asks_for_no_delay(value: str) -> None:
+    assert retry_after(value) == 0.0
 
 
 async def test_delays_have_full_jitter_and_grow() -> None:

@@ -1,0 +1,23 @@
+"""The figures of the installation that the operator's monitoring reads."""
+
+from app.domain.errors import Unavailable
+from app.domain.health import Health
+from app.domain.jobs.status_counts import StatusCount
+from app.services.health import HealthService
+from app.store.database import Database
+
+
+class MonitoringService:
+    def __init__(self, database: Database, health: HealthService) -> None:
+        self._database = database
+        self._health = health
+
+    async def look(self) -> tuple[Health, list[StatusCount] | None]:
+        """Returns the state of the parts, and the jobs of all tenants by status: `None` while the
+        database does not answer.
+        """
+        health = await self._health.look()
+        try:
+            return health, await self._database.status_counts()
+        except Unavailable:
+            return health, None
