@@ -40,7 +40,7 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class StreamSilent:
     """Nothing happened; `reason` says why the stream is away, if it is."""
 
     is_last: ClassVar[bool] = False
@@ -56,7 +56,7 @@ class FollowedJob:
         self._heard_at: float | None = None
         self._wait_s = _FIRST_WAIT_S
 
-    def items(self) -> Iterator[News | Silence]:
+    def items(self) -> Iterator[News | StreamSilent]:
         """Yields news until the job has ended or is paused: that state comes last."""
         while True:
             try:
@@ -74,7 +74,7 @@ class FollowedJob:
                     raise
                 reason = str(failure)
             self._give_up_after(reason)
-            yield Silence(reason)
+            yield StreamSilent(reason)
             time.sleep(self._wait_s)
             self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
 
@@ -87,7 +87,7 @@ class FollowedJob:
                 exit_code=NO_ANSWER,
             )
 
-    def _connection(self) -> Iterator[News | Silence]:
+    def _connection(self) -> Iterator[News | StreamSilent]:
         headers = {} if self._last_id is None else {LAST_EVENT_ID: self._last_id}
         http = self._service.http
         with http.stream("GET", f"{self._path}/stream", headers=headers, timeout=TIMEOUT) as reply:
@@ -101,7 +101,7 @@ class FollowedJob:
             self._heard_at = time.monotonic()
             for message in server_events(reply.iter_raw()):
                 self._heard_at, self._wait_s = time.monotonic(), _FIRST_WAIT_S
-                yield self._read(message) if message.data else Silence()
+                yield self._read(message) if message.data else StreamSilent()
 
     def _read(self, message: ServerEvent) -> News:
         try:

@@ -9,7 +9,7 @@ from typing import Protocol, assert_never
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
-from app.cli.jobs.stream import FollowedJob, News, Silence
+from app.cli.jobs.stream import FollowedJob, News, StreamSilent
 from app.cli.output import Output, console, note
 from app.cli.printable import printable
 from app.cli.remote import Remote
@@ -52,7 +52,7 @@ def _follow(stream: FollowedJob, view: View) -> int:
             case News():
                 view.show(item)
                 code = item.read.exit_code
-            case Silence():
+            case StreamSilent():
                 view.quiet(item.reason)
             case _:
                 assert_never(item)

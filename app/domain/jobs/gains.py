@@ -63,7 +63,7 @@ class Gain:
 
     @property
     def words(self) -> str:
-        over = "" if self.rows is None else f" over {self.rows} rows"
+        over = "" if self.rows is None else f" over {self.rows} {'row' if self.rows == 1 else 'rows'}"
         if self.interval is None:
             why = "its noise is not known" if self.rows is None else "too few for an interval"
             return f"{self.mean:+.3g}{over} ({why})"

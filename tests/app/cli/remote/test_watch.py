@@ -8,7 +8,7 @@ import pytest
 
 from app.cli.jobs import stream
 from app.cli.jobs.replies import EventReply
-from app.cli.jobs.stream import FollowedJob, News, Silence
+from app.cli.jobs.stream import FollowedJob, News, StreamSilent
 from app.cli.service_client import service as calling
 from app.cli.service_errors import ServiceError
 from tests.support.command_line import agent_rft_in_terminal, running_agent_rft
@@ -169,7 +169,7 @@ def test_a_stream_that_breaks_goes_on_behind_its_last_event(
     assert [event.id for event in events] == ["e1", "e2", "e3"]
     assert events[0].message == "a\u2028b\x85c"
     assert heads == [[], ["e2"], ["e2"], ["e2"]]
-    reasons = [item.reason for item in items if isinstance(item, Silence)]
+    reasons = [item.reason for item in items if isinstance(item, StreamSilent)]
     assert reasons[0] is None
     assert [reason is None for reason in reasons] == [True, False, False, False]
     assert str(reasons[2]).startswith("the service answered 503: X.")
