@@ -4,10 +4,12 @@ Promises: the file is for its owner alone, and is written whole or not at all; a
 to the profile's own address only.
 """
 
+import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -48,6 +50,7 @@ class Named:
     variables: Address = NOWHERE
 
 
+_LOCK: Final = ".profiles.lock"
 _FILE: Final = TypeAdapter(dict[str, Profile])
 
 
@@ -71,19 +74,46 @@ def read_profiles() -> dict[str, Profile]:
         raise _unusable(f"{path}: {error.strerror}") from error
 
 
+@contextmanager
+def changing_profiles() -> Iterator[dict[str, Profile]]:
+    """Yields the profiles, and writes them after the block: one program at a time does."""
+    with _locked():
+        profiles = read_profiles()
+        yield profiles
+        write_profiles(profiles)
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    path = profiles_file()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The lock has a file of its own, because each write puts a new file in place.
+        lock = os.open(path.with_name(_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _unusable(f"{error.filename or path}: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
 def write_profiles(profiles: Mapping[str, Profile]) -> None:
+    """Writes the file that a link leads to, and leaves the link."""
     path = profiles_file()
     content = {name: profile.model_dump() for name, profile in sorted(profiles.items())}
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = path.resolve()
         # A file of `mkstemp` is for its owner alone, whatever the umask.
-        descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=".profiles-")
+        descriptor, made = tempfile.mkstemp(dir=target.parent, prefix=".profiles-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(f"{json.dumps(content, indent=1)}\n")
                 file.flush()
                 os.fsync(file.fileno())
-            Path(made).replace(path)
+            Path(made).replace(target)
         except BaseException:
             Path(made).unlink(missing_ok=True)
             raise

@@ -3,15 +3,20 @@
 import json
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 
+from app.cli.profiles import profiles
 from app.cli.profiles.profiles import (
     Address,
     Named,
     Profile,
     address_of,
+    read_profiles,
     variables_of,
     write_profiles,
 )
@@ -74,7 +79,45 @@ def test_profiles_are_added_listed_and_removed_without_a_key_in_sight(home: str)
     removed = agent_rft("profiles", "remove", "default", XDG_CONFIG_HOME=home)
     assert removed.returncode == 0
     assert list(json.loads(file_of(home).read_text())) == ["staging"]
-    assert list(file_of(home).parent.iterdir()) == [file_of(home)]
+    assert sorted(one.name for one in file_of(home).parent.iterdir()) == [
+        ".profiles.lock",
+        "profiles.json",
+    ]
+
+
+def test_no_profile_is_lost_when_several_are_changed_at_once(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = Barrier(2)
+
+    def read_slowly() -> dict[str, Profile]:
+        found = read_profiles()
+        with suppress(BrokenBarrierError):  # under the lock nobody else comes here
+            together.wait(timeout=0.2)
+        return found
+
+    def add(name: str) -> None:
+        with profiles.changing_profiles() as found:
+            found[name] = Profile(base_url=URL, api_key=KEY)
+
+    monkeypatch.setattr(profiles, "read_profiles", read_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(add, ("first", "second")))
+    assert sorted(json.loads(file_of(home).read_text())) == ["first", "second"]
+
+
+def test_a_linked_file_stays_a_link(home: str, tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles" / "profiles.json"
+    kept.parent.mkdir()
+    kept.write_text("{}")
+    kept.chmod(0o600)
+    file_of(home).parent.mkdir(parents=True)
+    file_of(home).symlink_to(kept)
+    added = agent_rft("profiles", "add", "p", "--base-url", URL, stdin=KEY, XDG_CONFIG_HOME=home)
+    assert added.returncode == 0, added.stderr
+    assert file_of(home).readlink() == kept
+    assert list(json.loads(kept.read_text())) == ["p"]
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(
