@@ -9,7 +9,7 @@ import importlib.util
 import io
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -184,6 +184,7 @@ def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
     from app.cli.console import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.printable import printable, printable_lines  # noqa: PLC0415 - as above
     from app.cli.service_errors import ServiceError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.domain.errors import AgentRftError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.embedded.errors import EmbeddedError  # noqa: PLC0415 - keeps `agent-rft --help` fast
@@ -195,17 +196,19 @@ def main() -> None:
     try:
         app()
     except EmbeddedError as failure:
-        print(f"agent-rft: {failure}", file=sys.stderr)
-        sys.exit(failure.exit_code)
+        _end(printable_lines(str(failure)), failure.exit_code)
     except ServiceError as failure:
-        print(f"agent-rft: {failure}", file=sys.stderr)
-        sys.exit(failure.exit_code)
+        _end(printable(str(failure)), failure.exit_code)
     except AgentRftError as failure:
-        print(f"agent-rft: {failure}", file=sys.stderr)
-        sys.exit(FAILED)
+        _end(printable(str(failure)), FAILED)
     except ValidationError as error:
-        print(f"agent-rft: {describe(error)}", file=sys.stderr)
-        sys.exit(WRONG_OPTIONS)
+        _end(printable_lines(describe(error)), WRONG_OPTIONS)
+
+
+def _end(message: str, code: int) -> NoReturn:
+    """Prints a failure, in which other people's texts may stand, and ends the program."""
+    print(f"agent-rft: {message}", file=sys.stderr)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -69,9 +69,7 @@ def models_download(
     """
     from app.cli.models import download  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    address = service.address
-    directory = download(name, out, base_url=address.base_url, api_key=address.api_key, force=force)
-    service.out.result({"model": name, "path": str(directory)}, lambda: print(directory))
+    download(service, name, out, force=force)
 
 
 @models.command("export")
@@ -95,6 +93,4 @@ def models_export(
     """
     from app.cli.models import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    address = service.address
-    directory = export(name, out, base_url=address.base_url, api_key=address.api_key, force=force)
-    service.out.result({"model": name, "path": str(directory)}, lambda: print(directory))
+    export(service, name, out, force=force)

@@ -8,6 +8,7 @@ directory that is itself such a download is ever replaced. Must not know models 
 
 import fcntl
 import hashlib
+import re
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
@@ -21,11 +22,13 @@ import httpx
 from app.cli.service_client import check
 from app.cli.service_errors import ServiceError
 from app.domain.errors import AgentRftError
+from app.domain.exit_codes import NO_ANSWER
 from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.file_digests import sha256_of
-from app.gateways.objects.disk import FULL, check_directory, flush
+from app.model_directories import FULL, check_directory, flush
 
 _MANIFEST_HEADER: Final = "x-manifest-sha256"
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _PARTIAL_CONTENT: Final = 206
 _RANGE_NOT_SATISFIABLE: Final = 416
 _CHUNK_BYTES: Final = 1 << 20
@@ -132,9 +135,12 @@ class ModelDownload:
         return True
 
     def _remember(self, reply: httpx.Response, *, goes_on: bool) -> None:
-        content = reply.headers.get(_MANIFEST_HEADER)
-        if content is None:
-            raise ServiceError(f"{reply.url} is not the archive of a model of an agent-rft service")
+        content = reply.headers.get(_MANIFEST_HEADER, "")
+        if not _SHA256.fullmatch(content):
+            raise ServiceError(
+                f"{reply.url} is not the archive of a model of an agent-rft service",
+                exit_code=NO_ANSWER,
+            )
         if not goes_on:
             self._archive.unlink(missing_ok=True)
             self._content.write_text(content, encoding="ascii")

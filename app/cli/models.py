@@ -9,24 +9,26 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from app.cli.model_download import ModelDownload
 from app.cli.output import columns, console
+from app.cli.patience import Patience
+from app.cli.printable import printable
 from app.cli.remote import Remote
-from app.cli.service_client import check, service_client, shaped
+from app.cli.service_client import Service, path_of, shaped
 from app.cli.service_errors import ServiceError
 from app.cli.times import moment
+from app.domain.exit_codes import WRONG_OPTIONS
 
 _POLL_S: Final = 1.0
 _USABLE: Final = ("queued", "in_progress", "completed")
-Archive = Callable[[httpx.Client, str, Callable[[str], None]], str]
-"""Returns the path of an archive once it can be downloaded. Gets the client, the path of the model
+Archive = Callable[[Service, str, Callable[[str], None]], str]
+"""Returns the path of an archive once it can be downloaded. Gets the service, the path of the model
 and a function that shows a state.
 """
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
@@ -36,6 +38,17 @@ class _Model(BaseModel):
     id: str
     created: float | None = None
     owned_by: str
+
+
+class _Fault(BaseModel):
+    message: str
+
+
+class _Export(BaseModel):
+    id: str
+    status: str
+    stage: str | None = None
+    error: _Fault | None = None
 
 
 class _Models(BaseModel):
@@ -54,91 +67,86 @@ def print_models(remote: Remote) -> None:
     remote.out.result(rows, show)
 
 
-def download(
-    name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
-) -> Path:
-    """Returns the directory. Raises `ServiceError`, and `DownloadFailed` for faults of this
+def download(remote: Remote, name: str, out: Path | None, *, force: bool) -> None:
+    """Prints the directory. Raises `ServiceError`, and `DownloadFailed` for faults of this
     machine.
     """
 
-    def adapter(_client: httpx.Client, path: str, _report: Callable[[str], None]) -> str:
+    def adapter(_service: Service, path: str, _report: Callable[[str], None]) -> str:
         return f"{path}/adapter"
 
-    target = _target(name) if out is None else out
-    return _fetch(name, target, adapter, base_url=base_url, api_key=api_key, force=force)
+    _fetch(remote, name, _target(name) if out is None else out, adapter, force=force)
 
 
-def export(
-    name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
-) -> Path:
-    """Returns the directory. Raises `ServiceError`, also for an export that failed, and
+def export(remote: Remote, name: str, out: Path | None, *, force: bool) -> None:
+    """Prints the directory. Raises `ServiceError`, also for an export that failed, and
     `DownloadFailed`.
     """
 
-    def merged(client: httpx.Client, path: str, report: Callable[[str], None]) -> str:
-        made = _completed(client, f"{path}/exports", report=report)
-        return f"{path}/exports/{made['id']}/content"
+    def merged(service: Service, path: str, report: Callable[[str], None]) -> str:
+        made = _completed(service, f"{path}/exports", report=report)
+        return f"{path}/exports/{path_of(made.id)}/content"
 
-    target = _target(f"{name}-merged") if out is None else out
-    return _fetch(name, target, merged, base_url=base_url, api_key=api_key, force=force)
+    _fetch(remote, name, _target(f"{name}-merged") if out is None else out, merged, force=force)
 
 
 def _target(name: str) -> Path:
-    return Path(_NOT_IN_NAMES.sub("-", name).strip("-."))
+    found = _NOT_IN_NAMES.sub("-", name).strip("-.")
+    if not found:
+        raise ServiceError("the model's name is no directory: pass --out", exit_code=WRONG_OPTIONS)
+    return Path(found)
 
 
-def _fetch(
-    name: str,
-    target: Path,
-    archive: Archive,
-    *,
-    base_url: str | None,
-    api_key: str | None,
-    force: bool,
-) -> Path:
-    """Downloads an archive of a model into a directory, and returns it."""
+def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: bool) -> None:
+    """Downloads an archive of a model into a directory, and prints its path."""
     with (
-        service_client(base_url, api_key) as client,
+        remote.service() as service,
         _progress() as progress,
         ModelDownload(target, force=force) as download,
     ):
-        task = progress.add_task(name, total=None)
+        task = progress.add_task(printable(name), total=None)
 
         def show_state(state: str) -> None:
-            progress.update(task, description=state)
+            progress.update(task, description=printable(state))
 
         def show_bytes(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        path = archive(client, f"models/{quote(name, safe='')}", show_state)
-        download.fetch(client, path, report=show_bytes)
-        return download.install()
+        path = archive(service, f"models/{path_of(name)}", show_state)
+        download.fetch(service.http, path, report=show_bytes)
+        directory = download.install()
+    remote.out.result(
+        {"model": name, "path": str(directory)}, lambda: print(printable(str(directory)))
+    )
 
 
-def _completed(client: httpx.Client, path: str, *, report: Callable[[str], None]) -> dict[str, Any]:
+def _completed(service: Service, path: str, *, report: Callable[[str], None]) -> _Export:
     """Returns the newest export if it is or becomes complete, else one that is made now."""
-    listed = client.get(path, params={"limit": 1})
-    check(listed)
-    found = [row for row in listed.json()["data"] if row["status"] in _USABLE]
-    if not found:
-        made = client.post(path, json={})
-        check(made)
-        found = [made.json()]
-    export: dict[str, Any] = found[0]
-    while export["status"] != "completed":
-        if export["status"] not in _USABLE:
-            reason = (export["error"] or {}).get("message", "it was deleted.")
-            raise ServiceError(f"the export {export['status']}: {reason}")
-        report(str(export["stage"] or export["status"]))
+    listed = service.rows(path, limit=1).data
+    found = [one for one in (shaped(_Export, row) for row in listed) if one.status in _USABLE]
+    export = found[0] if found else shaped(_Export, service.create(path, {}))
+    patience = Patience("The export goes on: run the same command again later.")
+    while export.status != "completed":
+        if export.status not in _USABLE:
+            reason = "it was deleted." if export.error is None else export.error.message
+            raise ServiceError(f"the export {export.status}: {reason}")
+        report(export.stage or export.status)
         time.sleep(_POLL_S)
-        reply = client.get(f"{path}/{export['id']}")
-        check(reply)
-        export = reply.json()
+        try:
+            export = shaped(_Export, service.get(f"{path}/{path_of(export.id)}"))
+        except (httpx.RequestError, ServiceError) as failure:
+            report(f"the service is away ({patience.reason(failure)})")
+            patience.wait()
+        else:
+            patience.heard()
     return export
 
 
 def _progress() -> Progress:
     """Returns a progress bar on standard error, which stays silent unless that is a terminal."""
     console = Console(stderr=True)
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        *(TextColumn("{task.description}", markup=False), BarColumn()),
+        *(DownloadColumn(), TransferSpeedColumn()),
+    )
     return Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty())

@@ -5,11 +5,11 @@ Owns the envelope, whose keys never change within a version. Must not know what 
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +18,7 @@ from app.cli.printable import printable
 ENVELOPE_VERSION: Final = 1
 _WIDE: Final = 10_000
 """Columns of an output that is no terminal: nothing is cut there."""
+_CONTINUED: Final = " " * 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +57,32 @@ def console() -> Console:
 
 def note(text: str) -> None:
     """Prints a line for people that is no result."""
-    print(f"agent-rft: {text}", file=sys.stderr, flush=True)
+    print(f"agent-rft: {printable(text)}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines as wide as the console. What does not fit goes on indented, so that no text reaches
+    the beginning of a line by its length.
+    """
+
+    lines: Sequence[str]
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        width = max(1, options.max_width - len(_CONTINUED))
+        for line in self.lines:
+            first, *rest = Text(line, self.style).wrap(console, width, overflow="fold") or [Text()]
+            yield first
+            for piece in rest:
+                yield Text(_CONTINUED, self.style) + piece
 
 
 def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
     """Returns a table of cells, each on one line."""
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
     for name in header:
-        table.add_column(name, overflow="fold")
+        table.add_column(Text(printable(name)), overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell_text(cell)) for cell in row))
     return table
@@ -75,7 +94,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in pairs:
-        table.add_row(name, Text(cell_text(value)))
+        table.add_row(Text(printable(name)), Text(cell_text(value)))
     return table
 
 

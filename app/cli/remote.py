@@ -1,6 +1,7 @@
 """Commands of a running service: the options that all of them take, and how they fail."""
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,11 +73,14 @@ def remote(run: Callable[Concatenate[Remote, Options], None]) -> Callable[..., N
 
 def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) -> None:
     from app.cli.output import Output  # noqa: PLC0415 - keeps --help fast
-    from app.cli.profiles.profiles import Named  # noqa: PLC0415 - as above
+    from app.cli.profiles.profiles import Named, variables_of  # noqa: PLC0415 - as above
     from app.domain.errors import AgentRftError  # noqa: PLC0415 - as above
 
-    sent = frozenset(name for name in _SHARED if _is_sent(context, name))
-    named = Named(options.pop("base_url"), options.pop("api_key"), options.pop("profile"), sent)
+    typed = {name: options.pop(name) for name in ("base_url", "api_key")}
+    # The parser reads variables one by one, but an address and a key belong together.
+    base_url, api_key = (typed[name] if _is_typed(context, name) else None for name in typed)
+    variables = variables_of(os.environ, key_is_typed=api_key is not None)
+    named = Named(base_url, api_key, options.pop("profile"), variables)
     out = Output(_name(context), as_json=options.pop("as_json"))
     try:
         run(Remote(named, out), **options)
@@ -91,6 +95,6 @@ def _name(context: typer.Context) -> str:
     return " ".join(filter(None, (group.info_name if group else None, context.info_name)))
 
 
-def _is_sent(context: typer.Context, name: str) -> bool:
+def _is_typed(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

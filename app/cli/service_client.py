@@ -4,16 +4,19 @@ Owns: address, key, pages of lists, and the conversion of failed calls into `Ser
 message names the failure and the remedy and never contains the key.
 """
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from app.cli.service_errors import ServiceError
+from app.cli.service_errors import CreationUnknown, ServiceError
+from app.domain.errors import IdempotencyKeyInUse
 from app.domain.exit_codes import (
     NO_ANSWER,
     NOT_ALLOWED,
@@ -29,6 +32,9 @@ _MOST_ROWS: Final = 100
 """Most rows that the service gives on a page."""
 _CODES: Final = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: NOT_FOUND, 429: TRY_LATER}
 _SERVER_ERRORS: Final = 500
+_PROXY_ERRORS: Final = frozenset({502, 503, 504})
+_CREATE_WAITS_S: Final = (1.0, 2.0, 4.0)
+"""Times between the tries of a create call."""
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
@@ -57,6 +63,32 @@ class Service:
     ) -> dict[str, Any]:
         limit = TIMEOUT if timeout_s is None else httpx.Timeout(timeout_s, connect=5.0)
         return json_object(self.http.post(path, json=body, timeout=limit))
+
+    def create(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Creates one object, however often the call has to be sent: a proxy may lose the answer of
+        a service that has done its work, and the same `Idempotency-Key` gets that answer again.
+        """
+        headers = {"Idempotency-Key": uuid4().hex}
+        waits, lost = iter(_CREATE_WAITS_S), False
+        while True:
+            failure: httpx.RequestError | ServiceError
+            try:
+                return json_object(self.http.post(path, json=body, headers=headers))
+            except httpx.RequestError as error:
+                failure = error
+                lost = lost or not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            except ServiceError as error:
+                failure = error
+                status = error.error.get("status")
+                at_work = lost and error.error.get("code") == IdempotencyKeyInUse.default_code
+                if status not in _PROXY_ERRORS and not at_work:
+                    raise
+                lost = True
+            if not lost:
+                raise failure
+            if (wait_s := next(waits, None)) is None:
+                raise _unknown(path, failure) from failure
+            time.sleep(wait_s)
 
     def delete(self, path: str) -> dict[str, Any]:
         return json_object(self.http.delete(path))
@@ -177,6 +209,17 @@ def shaped(model: type[Reply], data: object) -> Reply:
             "version?",
             exit_code=NO_ANSWER,
         ) from error
+
+
+def _unknown(path: str, failure: httpx.RequestError | ServiceError) -> CreationUnknown:
+    noun = path.rsplit("/", 1)[-1]
+    named = isinstance(failure, ServiceError)
+    reason = str(failure) if named else f"no answer ({str(failure) or type(failure).__name__})"
+    return CreationUnknown(
+        f"{reason} The call may have been carried out: list the {noun} before you try again.",
+        exit_code=failure.exit_code if isinstance(failure, ServiceError) else NO_ANSWER,
+        error=failure.error if isinstance(failure, ServiceError) else None,
+    )
 
 
 def strange(where: str) -> ServiceError:

@@ -20,3 +20,7 @@ class ServiceError(AgentRftError):
         super().__init__(shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…")
         self.exit_code = exit_code
         self.error = error or {}
+
+
+class CreationUnknown(ServiceError):
+    """A create call has no answer of the service: the object may exist."""

@@ -17,6 +17,9 @@ from typing_extensions import override
 
 from app.cli.model_download import DownloadFailed
 from app.cli.models import download
+from app.cli.output import Output
+from app.cli.profiles.profiles import Named
+from app.cli.remote import Remote
 from app.cli.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter
@@ -52,7 +55,11 @@ def fetch(
     service: Service, name: str, out: Path, *, url: str | None = None, force: bool = False
 ) -> None:
     base_url = service.api.base_url if url is None else f"{url}/v1"
-    download(name, out, base_url=base_url, api_key=service.api.key, force=force)
+    download(remote_of(base_url, service.api.key), name, out, force=force)
+
+
+def remote_of(base_url: str, key: str) -> Remote:
+    return Remote(Named(base_url, key, None), Output("models download", as_json=False))
 
 
 def check(out: Path, weights: bytes = WEIGHTS) -> None:
@@ -234,8 +241,8 @@ def test_another_server_is_not_taken_for_the_service(tmp_path: Path, out: Path) 
         Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
         with pytest.raises(ServiceError, match="is not the archive of a model"):
-            download("x", out, base_url=url, api_key="k", force=False)
+            download(remote_of(url, "k"), "x", out, force=False)
         with pytest.raises(ServiceError, match=r"answered 404: .* Is 127\.0\.0\.1 an agent-rft"):
-            download("y", out, base_url=url, api_key="k", force=False)
+            download(remote_of(url, "k"), "y", out, force=False)
         server.shutdown()
     assert not out.exists()

@@ -2,6 +2,7 @@ from tests.house.contracts import children, imported, read
 from tests.house.tree import python_files
 
 GPU_PLANE = "The GPU plane never imports what serves the control plane alone"
+HTTP_ALONE = "Commands of a running service speak HTTP alone"
 NO_ROWS = "Services see no rows: they reach stores through Database and a unit of work"
 
 
@@ -18,3 +19,12 @@ def test_services_may_import_two_rooms_of_the_store_only() -> None:
     rooms = children("app/store")
     assert open_rooms < rooms
     assert set(read(NO_ROWS)["forbidden_modules"]) == rooms - open_rooms
+
+
+def test_each_command_of_a_running_service_speaks_http_alone() -> None:
+    found = set[str]()
+    for path, text in python_files("app/cli"):
+        if any(name.startswith("app.cli.remote.") for name in imported(text)):
+            found.add(".".join(path.with_suffix("").parts[:3]))
+    assert {"app.cli.jobs", "app.cli.model_commands", "app.cli.models"} <= found
+    assert found <= set(read(HTTP_ALONE)["source_modules"])

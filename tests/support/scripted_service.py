@@ -1,5 +1,6 @@
 """A server in place of the service that answers as a test says: in part, with garbage, or never."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator, Sequence
@@ -57,10 +58,22 @@ def _serve(
             connection, _ = listening.accept()
         except OSError:
             return
-        found.requests.append(connection.recv(1 << 20).decode())
+        found.requests.append(_request(connection))
         sent = replies.pop(0) if replies else b""
         if not sent:
             held.append(connection)
             continue
         with connection:
             connection.sendall(sent)
+
+
+def _request(connection: socket.socket) -> str:
+    """Returns a whole request: what is left unread at a close takes the reply away."""
+    read = b""
+    while chunk := connection.recv(1 << 20):
+        read += chunk
+        head, ended, body = read.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)content-length: (\d+)", head)
+        if ended and len(body) >= (0 if length is None else int(length[1])):
+            break
+    return read.decode()

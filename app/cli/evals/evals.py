@@ -5,13 +5,16 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 from pydantic import BaseModel
 
 from app.cli.json_files import read_body
 from app.cli.output import columns, console, fields, note
+from app.cli.patience import Patience
 from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
+from app.cli.service_errors import ServiceError
 from app.cli.times import moment
 from app.domain.exit_codes import INTERRUPTED, RUN_CANCELLED, RUN_FAILED
 
@@ -101,7 +104,7 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
         source = sent.get("data_source")
         sent["data_source"] = {**(source if isinstance(source, dict) else {}), "model": model}
     with remote.service() as service:
-        reply = service.post(f"{EVALS}/{path_of(eval_id)}/runs", sent)
+        reply = service.create(f"{EVALS}/{path_of(eval_id)}/runs", sent)
         run = shaped(RunReply, reply)
         if not detach:
             note(f"run {printable(run.id)} of {printable(eval_id)}")
@@ -120,8 +123,15 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
 def _followed(service: Service, eval_id: str, run: RunReply) -> dict[str, Any]:
     """Returns the run after its end."""
     shown = ""
+    patience = Patience("The run goes on; see it with `agent-rft evals show`.")
     while True:
-        reply = service.get(_path(eval_id, run.id))
+        try:
+            reply = service.get(_path(eval_id, run.id))
+        except (httpx.RequestError, ServiceError) as failure:
+            note(f"the service is away ({patience.reason(failure)}); trying again")
+            patience.wait()
+            continue
+        patience.heard()
         now = shaped(RunReply, reply)
         if now.status in _CODES:
             return reply

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 from rich.text import Text
 
 from app.cli.files.uploading import FILES, upload
@@ -20,7 +21,7 @@ from app.cli.output import console, note
 from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import ServiceError
+from app.cli.service_errors import CreationUnknown, ServiceError
 from app.cli.times import duration
 from app.domain.exit_codes import FAILED, NO_ANSWER
 
@@ -36,10 +37,10 @@ def create(
     with remote.service() as service, _uploaded(service, files, keep=not dry_run) as ids:
         if dry_run:
             return _check(remote, service, {**body, **ids})
-        reply = service.post(JOBS, {**body, **ids})
+        reply = service.create(JOBS, {**body, **ids})
         job = shaped(JobReply, reply)
         remote.out.result(reply, lambda: print(printable(job.id), flush=True), has_more=watch)
-    return watch_job(remote, job.id) if watch else 0
+    return watch_job(remote, job.id, job) if watch else 0
 
 
 @contextmanager
@@ -55,12 +56,13 @@ def _uploaded(
                 note(f"uploaded {printable(str(path))} as {printable(ids[param])}")
         yield ids
     except ServiceError as failure:
-        keep = failure.exit_code == NO_ANSWER  # the job may have been created
+        # The job may have been created, and then needs them.
+        keep = isinstance(failure, CreationUnknown) or failure.exit_code == NO_ANSWER
         raise
     finally:
         if not keep:
             for file_id in ids.values():
-                with contextlib.suppress(ServiceError):
+                with contextlib.suppress(ServiceError, httpx.RequestError):
                     service.delete(f"{FILES}/{path_of(file_id)}")
 
 

@@ -5,6 +5,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Final, assert_never
 
+import httpx
 from pydantic import BaseModel
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -27,6 +28,8 @@ _FAILURES: Final = 3
 _CHART_LINES: Final = 10
 _PICTURE_S: Final = 0.1
 """Time between two pictures: a job's past comes all at once."""
+_FAILURES_S: Final = 1.0
+"""Time between two reads of failures, for the same reason."""
 _SHOWN: Final = (REWARD_MEAN, LOSS)
 """The curve that is drawn is the first of these that the job has."""
 _STYLES: Final = {"warn": "yellow", "error": "red"}
@@ -46,6 +49,8 @@ class LiveView:
         """Values by curve, split and step."""
         self._events: deque[EventReply] = deque(maxlen=_EVENTS)
         self._failures: list[_Failure] = []
+        self._failures_due = False
+        self._failures_read_at = -_FAILURES_S
         self._away: str | None = None
         self._console = console
         self._drawn_at = 0.0
@@ -61,12 +66,15 @@ class LiveView:
                 self._draw(at_once=False)
             case StateReply() as state:
                 self._state = state
+                self._read_failures(at_once=state.is_last)
                 self._draw(at_once=True)
             case _:
                 assert_never(news.read)
 
     def quiet(self, reason: str | None) -> None:
         self._away = reason
+        if reason is None:
+            self._read_failures()
         self._draw(at_once=True)
 
     def close(self) -> None:
@@ -104,17 +112,21 @@ class LiveView:
             self._live.refresh()
 
     def _add_points(self, points: list[PointReply]) -> None:
-        lost = False
         for point in points:
             splits = self._curves.setdefault(point.name, {})
             splits.setdefault(point.split, {})[point.step] = point.value
-            lost = lost or (point.name == DISCARDED_COUNT and point.value > 0)
-        if lost:
-            self._read_failures()
+            if point.name == DISCARDED_COUNT and point.value > 0:
+                self._failures_due = True
+        self._read_failures()
 
-    def _read_failures(self) -> None:
+    def _read_failures(self, *, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if not self._failures_due or not (at_once or now >= self._failures_read_at + _FAILURES_S):
+            return
+        self._failures_due, self._failures_read_at = False, now
         path = f"{JOBS}/{path_of(self._job.id)}/rollouts"
-        with suppress(ServiceError):  # the picture goes on with the earlier ones
+        # The picture goes on with the earlier ones.
+        with suppress(ServiceError, httpx.RequestError):
             page = self._service.get(path, failed="true", order="desc", limit=_FAILURES)
             self._failures = [shaped(_Failure, row) for row in page.get("data", [])]
 

@@ -11,6 +11,7 @@ from app.cli.output import columns, console
 from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import path_of, shaped
+from app.domain.jobs.gain_findings import report_finding
 
 _SHOWN_ROWS: Final = 10
 _DASH: Final = "-"
@@ -41,6 +42,8 @@ class ReportReply(BaseModel):
     ties: int
     losses: int
     start_model: str
+    wins_by: str | None = None
+    judged_apart: list[str] | None = None
     rows_in_training: int | None = None
     regressions: list[RegressionReply] = []
     ended_early: dict[str, Any] | None = None
@@ -68,14 +71,12 @@ def show_report(remote: Remote, job_id: str) -> None:
 
 
 def sentences(report: ReportReply) -> Iterator[str]:
+    rows = "row" if report.rows == 1 else "rows"
     yield (
         f"{report.start_model} before training against step {report.step}, on {report.rows} "
-        f"held-out rows: {report.wins} better, {report.ties} the same, {report.losses} worse."
+        f"held-out {rows}: {report.wins} better, {report.ties} the same, {report.losses} worse."
     )
-    named = report.reward or report.loss or report.preference_accuracy
-    name = "mean reward" if report.reward else "loss" if report.loss else "accuracy"
-    if named is not None:
-        yield from _change(name, named)
+    yield report_finding(report.model_dump()).text
     if report.ended_early is not None:
         yield f"Training ended early: {report.ended_early.get('reason')}"
     if report.rows_in_training:
@@ -90,21 +91,6 @@ def sentences(report: ReportReply) -> Iterator[str]:
         )
         more = len(report.regressions) - _SHOWN_ROWS
         yield f"Rows that became worse: {worst}{f' and {more} more' if more > 0 else ''}."
-
-
-def _change(name: str, change: ComparisonReply) -> Iterator[str]:
-    if change.start_mean is None or change.tuned_mean is None or change.difference is None:
-        return
-    verb = "rose" if change.difference > 0 else "fell" if change.difference < 0 else "stayed"
-    yield f"The {name} {verb} from {change.start_mean:.3f} to {change.tuned_mean:.3f}."
-    if change.difference_ci95 is None:
-        yield "There are too few rows for an interval of the change."
-        return
-    low, high = change.difference_ci95
-    if low <= 0 <= high:
-        yield f"That may be chance: the 95 % interval of the change is {low:+.3f} to {high:+.3f}."
-    else:
-        yield f"The 95 % interval of the change is {low:+.3f} to {high:+.3f}."
 
 
 def _rows(report: ReportReply) -> Iterator[tuple[str, ...]]:

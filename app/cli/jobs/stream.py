@@ -5,7 +5,6 @@ that was read; the stream ends with the job's end or its pause.
 """
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -14,17 +13,13 @@ import httpx
 
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, StateReply
+from app.cli.patience import PATIENCE_S, Patience
 from app.cli.server_events import ServerEvent, server_events
 from app.cli.service_client import TIMEOUT, Service, check, path_of, shaped, strange
 from app.cli.service_errors import ServiceError
-from app.domain.exit_codes import NO_ANSWER, TRY_LATER
 from app.domain.jobs.streams import LAST_EVENT_ID
 
 _NO_CONTENT: Final = 204
-_FIRST_WAIT_S: Final = 1.0
-_LONGEST_WAIT_S: Final = 10.0
-_PATIENCE_S: Final = 300.0
-"""Time without a sign of the service, after which following ends: an upgrade takes less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,7 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class StreamSilent:
     """Nothing happened; `reason` says why the stream is away, if it is."""
 
     is_last: ClassVar[bool] = False
@@ -48,15 +43,13 @@ class Silence:
 
 
 class FollowedJob:
-    def __init__(self, service: Service, job_id: str, *, patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, service: Service, job_id: str, *, patience_s: float = PATIENCE_S) -> None:
         self._service = service
         self._path = f"{JOBS}/{path_of(job_id)}"
-        self._patience_s = patience_s
+        self._patience = Patience("The job goes on; watch it again later.", patience_s=patience_s)
         self._last_id: str | None = None
-        self._heard_at: float | None = None
-        self._wait_s = _FIRST_WAIT_S
 
-    def items(self) -> Iterator[News | Silence]:
+    def items(self) -> Iterator[News | StreamSilent]:
         """Yields news until the job has ended or is paused: that state comes last."""
         while True:
             try:
@@ -64,30 +57,13 @@ class FollowedJob:
                     yield item
                     if item.is_last:
                         return
-                reason = "the service closed the stream"
-            except httpx.RequestError as error:
-                if self._heard_at is None:
-                    raise
-                reason = str(error) or type(error).__name__
-            except ServiceError as failure:
-                if self._heard_at is None or failure.exit_code != TRY_LATER:
-                    raise
-                reason = str(failure)
-            self._give_up_after(reason)
-            yield Silence(reason)
-            time.sleep(self._wait_s)
-            self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
+                reason = self._patience.check("the service closed the stream")
+            except (httpx.RequestError, ServiceError) as failure:
+                reason = self._patience.reason(failure)
+            yield StreamSilent(reason)
+            self._patience.wait()
 
-    def _give_up_after(self, reason: str) -> None:
-        heard_at = time.monotonic() if self._heard_at is None else self._heard_at
-        if time.monotonic() - heard_at >= self._patience_s:
-            raise ServiceError(
-                f"the stream did not come back for {self._patience_s:.0f} s ({reason}). The job "
-                "goes on; watch it again later.",
-                exit_code=NO_ANSWER,
-            )
-
-    def _connection(self) -> Iterator[News | Silence]:
+    def _connection(self) -> Iterator[News | StreamSilent]:
         headers = {} if self._last_id is None else {LAST_EVENT_ID: self._last_id}
         http = self._service.http
         with http.stream("GET", f"{self._path}/stream", headers=headers, timeout=TIMEOUT) as reply:
@@ -98,10 +74,9 @@ class FollowedJob:
                 return
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
                 raise strange(str(reply.url))
-            self._heard_at = time.monotonic()
             for message in server_events(reply.iter_raw()):
-                self._heard_at, self._wait_s = time.monotonic(), _FIRST_WAIT_S
-                yield self._read(message) if message.data else Silence()
+                self._patience.heard()
+                yield self._read(message) if message.data else StreamSilent()
 
     def _read(self, message: ServerEvent) -> News:
         try:

@@ -6,14 +6,18 @@ In a terminal it is a picture that changes; elsewhere one line for each event, o
 import sys
 from typing import Protocol, assert_never
 
+import httpx
+
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
-from app.cli.jobs.stream import FollowedJob, News, Silence
+from app.cli.jobs.stream import FollowedJob, News, StreamSilent
 from app.cli.output import Output, console, note
+from app.cli.patience import Patience
 from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
+from app.cli.service_errors import ServiceError
 from app.cli.times import moment
 from app.domain.exit_codes import INTERRUPTED
 
@@ -27,10 +31,13 @@ class View(Protocol):
     def close(self) -> None: ...
 
 
-def watch_job(remote: Remote, job_id: str) -> int:
-    """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C: the job then goes on."""
+def watch_job(remote: Remote, job_id: str, job: JobReply | None = None) -> int:
+    """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C: the job then goes on.
+    Reads the job, unless it is given.
+    """
     with remote.service() as service:
-        job = shaped(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
+        if job is None:
+            job = _found(service, job_id)
         view = _view(remote.out, service, job)
         try:
             return _follow(FollowedJob(service, job_id), view)
@@ -45,6 +52,21 @@ def watch_job(remote: Remote, job_id: str) -> int:
             view.close()
 
 
+def _found(service: Service, job_id: str) -> JobReply:
+    """Returns the job. A service that refuses connections is reported at once, because the address
+    may be wrong; one that is away behind its proxy, or hangs up, is asked again.
+    """
+    patience = Patience("Watch the job again later.")
+    while True:
+        try:
+            return shaped(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
+        except (httpx.RequestError, ServiceError) as failure:
+            if isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout):
+                raise
+            note(f"the service is away ({patience.reason(failure)}); trying again")
+        patience.wait()
+
+
 def _follow(stream: FollowedJob, view: View) -> int:
     code = 0
     for item in stream.items():
@@ -52,7 +74,7 @@ def _follow(stream: FollowedJob, view: View) -> int:
             case News():
                 view.show(item)
                 code = item.read.exit_code
-            case Silence():
+            case StreamSilent():
                 view.quiet(item.reason)
             case _:
                 assert_never(item)

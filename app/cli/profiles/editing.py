@@ -2,13 +2,14 @@
 
 import re
 import sys
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
 import typer
 
 from app.cli.output import Output, columns, console, note
-from app.cli.profiles.profiles import Profile, profiles_file, read_profiles, write_profiles
+from app.cli.profiles.profiles import Profile, changing_profiles, profiles_file, read_profiles
 from app.cli.service_errors import ServiceError
 from app.domain.exit_codes import WRONG_OPTIONS
 
@@ -19,11 +20,11 @@ def add(name: str, base_url: str, *, force: bool) -> None:
     if not _NAME.fullmatch(name):
         raise _refused("a name has letters, digits, '.', '_' and '-', at most 64")
     _check_address(base_url)
-    profiles = read_profiles()
-    if name in profiles and not force:
-        raise _refused(f"there is a profile {name}: pass --force to replace it")
+    _check_free(name, read_profiles(), force=force)
     api_key = _read_key()
-    write_profiles({**profiles, name: Profile(base_url=base_url, api_key=api_key)})
+    with changing_profiles() as profiles:
+        _check_free(name, profiles, force=force)
+        profiles[name] = Profile(base_url=base_url, api_key=api_key)
     note(f"profile {name} is in {profiles_file()}")
 
 
@@ -39,11 +40,15 @@ def show(*, as_json: bool) -> None:
 
 
 def remove(name: str) -> None:
-    profiles = read_profiles()
-    if profiles.pop(name, None) is None:
-        raise _refused(f"no profile {name}")
-    write_profiles(profiles)
+    with changing_profiles() as profiles:
+        if profiles.pop(name, None) is None:
+            raise _refused(f"no profile {name}")
     note(f"profile {name} is removed")
+
+
+def _check_free(name: str, profiles: Mapping[str, Profile], *, force: bool) -> None:
+    if name in profiles and not force:
+        raise _refused(f"there is a profile {name}: pass --force to replace it")
 
 
 def _check_address(base_url: str) -> None:

@@ -4,10 +4,12 @@ Promises: the file is for its owner alone, and is written whole or not at all; a
 to the profile's own address only.
 """
 
+import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -33,16 +35,22 @@ class Address:
     api_key: str | None = field(repr=False)
 
 
+NOWHERE: Final = Address(None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The options of a command, also from variables. A sent one stands in the command line."""
+    """The address and key of a command line, a profile from there or from its variable, and the
+    address and key of variables.
+    """
 
     base_url: str | None
     api_key: str | None = field(repr=False)
     profile: str | None
-    sent: frozenset[str]
+    variables: Address = NOWHERE
 
 
+_LOCK: Final = ".profiles.lock"
 _FILE: Final = TypeAdapter(dict[str, Profile])
 
 
@@ -66,19 +74,46 @@ def read_profiles() -> dict[str, Profile]:
         raise _unusable(f"{path}: {error.strerror}") from error
 
 
+@contextmanager
+def changing_profiles() -> Iterator[dict[str, Profile]]:
+    """Yields the profiles, and writes them after the block: one program at a time does."""
+    with _locked():
+        profiles = read_profiles()
+        yield profiles
+        write_profiles(profiles)
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    path = profiles_file()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The lock has a file of its own, because each write puts a new file in place.
+        lock = os.open(path.with_name(_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _unusable(f"{error.filename or path}: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
 def write_profiles(profiles: Mapping[str, Profile]) -> None:
+    """Writes the file that a link leads to, and leaves the link."""
     path = profiles_file()
     content = {name: profile.model_dump() for name, profile in sorted(profiles.items())}
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = path.resolve()
         # A file of `mkstemp` is for its owner alone, whatever the umask.
-        descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=".profiles-")
+        descriptor, made = tempfile.mkstemp(dir=target.parent, prefix=".profiles-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(f"{json.dumps(content, indent=1)}\n")
                 file.flush()
                 os.fsync(file.fileno())
-            Path(made).replace(path)
+            Path(made).replace(target)
         except BaseException:
             Path(made).unlink(missing_ok=True)
             raise
@@ -86,24 +121,71 @@ def write_profiles(profiles: Mapping[str, Profile]) -> None:
         raise _unusable(f"{error.filename or path}: {error.strerror}") from error
 
 
+def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) -> Address:
+    """Returns the address and key of one family of variables. Those of OpenAI count as a pair, so
+    not beside a key that was typed, and only where ours are unset: many shells have
+    `OPENAI_API_KEY` for another service.
+    """
+    ours, theirs = (
+        (environment.get(f"{family}_BASE_URL"), environment.get(f"{family}_API_KEY"))
+        for family in ("AGENT_RFT", "OPENAI")
+    )
+    if any(ours):
+        return Address(ours[0] or None, ours[1] or None)
+    return Address(*theirs) if all(theirs) and not key_is_typed else NOWHERE
+
+
 def address_of(named: Named) -> Address:
     """Returns the address and key of a command: options of the command line, then the profile that
-    is chosen, then variables, then the profile `default`.
+    is chosen, then variables, then the profile `default`. A key goes to the address that it was
+    given with, or that was typed beside a key without an address.
     """
-    chosen = named.profile
-    if chosen is None and named.base_url is None:
-        chosen = DEFAULT if DEFAULT in read_profiles() else None
-    if chosen is None:
-        return Address(named.base_url, named.api_key)
-    profile = _profile(chosen)
-    base_url = named.base_url if "base_url" in named.sent else profile.base_url
-    api_key = named.api_key if "api_key" in named.sent else profile.api_key
-    if api_key == profile.api_key and base_url != profile.base_url:
+    if named.profile is not None:
+        return _address_by_profile(named, named.profile)
+    if named.base_url is not None:
+        return Address(named.base_url, named.api_key or _key_of_variables(named))
+    if named.variables.base_url is not None:
+        return Address(named.variables.base_url, named.api_key or named.variables.api_key)
+    if DEFAULT in read_profiles():
+        if named.api_key is None and named.variables.api_key is not None:
+            raise _unusable(
+                f"AGENT_RFT_API_KEY is set without AGENT_RFT_BASE_URL, and the profile {DEFAULT} "
+                f"has a key of its own: set both variables or none, or pass --profile {DEFAULT}"
+            )
+        return _address_by_profile(named, DEFAULT)
+    return Address(None, named.api_key or named.variables.api_key)
+
+
+def _address_by_profile(named: Named, name: str) -> Address:
+    profile = _profile(name)
+    base_url = profile.base_url if named.base_url is None else named.base_url
+    if named.api_key is not None:
+        return Address(base_url, named.api_key)
+    if not _is_same(base_url, profile.base_url):
         raise _unusable(
-            f"the key of the profile {chosen} is for {profile.base_url} only: pass --api-key "
+            f"the key of the profile {name} is for {profile.base_url} only: pass --api-key "
             "beside --base-url"
         )
-    return Address(base_url, api_key)
+    return Address(base_url, profile.api_key)
+
+
+def _key_of_variables(named: Named) -> str | None:
+    """Returns the variables' key for a typed address. Raises `ServiceError` if they have another
+    address.
+    """
+    address = named.variables.base_url
+    if named.variables.api_key is None:
+        return None
+    if address is not None and not _is_same(address, named.base_url):
+        raise _unusable(
+            "the key of the variables is for their own address only: pass --api-key beside "
+            "--base-url"
+        )
+    return named.variables.api_key
+
+
+def _is_same(first: str, second: str | None) -> bool:
+    return second is not None and first.rstrip("/") == second.rstrip("/")
 
 
 def _profile(name: str) -> Profile:

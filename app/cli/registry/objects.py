@@ -59,7 +59,7 @@ class _GraderRun(BaseModel):
 def add_object(remote: Remote, noun: str, path: Path) -> None:
     body = read_body(path)
     with remote.service() as service:
-        reply = service.post(noun, body)
+        reply = service.create(noun, body)
     added = shaped(RegisteredReply, reply)
     for warning in added.warnings or []:
         note(printable(str(warning.get("message"))))

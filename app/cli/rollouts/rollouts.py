@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli.jobs.listing import JOBS
-from app.cli.output import columns, console
+from app.cli.output import Lines, columns, console
 from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.rollouts.transcripts import RolloutReply, parts_of
@@ -44,8 +44,7 @@ def show_rollout(remote: Remote, job_id: str, rollout_id: str) -> None:
     rollout = shaped(RolloutReply, reply)
 
     def show() -> None:
-        for text in (printable(rollout.title), *parts_of(rollout)):
-            console().print(Text(text))
+        console().print(Lines([printable(rollout.title), *_lines(rollout)]))
 
     remote.out.result(reply, show)
 
@@ -63,8 +62,7 @@ def compare_rollouts(
         out = console()
         narrow = not sys.stdout.isatty() or out.width < _SIDE_BY_SIDE
         if narrow if unified is None else unified:
-            for line in _unified(first, second):
-                out.print(Text(line))
+            out.print(Lines(list(_unified(first, second))))
         else:
             out.print(_side_by_side(first, second))
 
@@ -100,5 +98,5 @@ def _side_by_side(first: RolloutReply, second: RolloutReply) -> Table:
         table.add_column(Text(printable(one.title)), ratio=1, overflow="fold")
     for left, right in zip_longest(parts_of(first), parts_of(second), fillvalue=""):
         style = "" if left == right else "yellow"
-        table.add_row(Text(left, style=style), Text(right, style=style))
+        table.add_row(*(Lines(part.split("\n"), style) for part in (left, right)))
     return table

@@ -1,4 +1,8 @@
-"""A rollout's trace as lines of text, turn by turn."""
+"""A rollout's trace as lines of text, turn by turn.
+
+Promises: the beginning of a line is the program's. Texts of models, tools and graders stand
+indented, so that none of them reads as a turn, a call or a grade.
+"""
 
 import json
 from typing import Any
@@ -86,7 +90,7 @@ def parts_of(rollout: RolloutReply) -> list[str]:
         parts.append("\n".join([f"-- {printable(heading)}", *_message(message), *_calls(turn)]))
     if trace.grader_reasons:
         reasons = [
-            f"{printable(name or 'grader')}: {printable_lines(reason)}"
+            _indented(f"{printable(name or 'grader')}: {printable_lines(reason)}")
             for name, reason in sorted(trace.grader_reasons.items())
         ]
         parts.append("\n".join(["-- grades", *reasons]))
@@ -96,9 +100,11 @@ def parts_of(rollout: RolloutReply) -> list[str]:
 def _message(message: MessageReply) -> list[str]:
     lines = []
     if message.reasoning_content:
-        lines.append(f"(reasoning) {printable_lines(message.reasoning_content)}")
+        lines += ["(reasoning)", _indented(printable_lines(message.reasoning_content))]
+        if message.content:
+            lines.append("(answer)")
     if message.content:
-        lines.append(printable_lines(_text(message.content)))
+        lines.append(_indented(printable_lines(_text(message.content))))
     return lines
 
 
@@ -109,10 +115,15 @@ def _calls(turn: TurnReply) -> list[str]:
         name, arguments = printable(call.name or "?"), printable(_text(call.arguments))
         lines.append(f"> {name}({arguments}){took}")
         if call.error is not None:
-            lines.append(f"< error: {printable(call.error)}")
+            lines.append(f"! {printable(call.error)}")
         if call.output:
-            lines.append(f"< {printable_lines(_text(call.output))}")
+            first, *rest = printable_lines(_text(call.output)).split("\n")
+            lines += [f"< {first}", *map(_indented, rest)]
     return lines
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
 def _text(value: Any) -> str:

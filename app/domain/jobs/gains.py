@@ -63,7 +63,8 @@ class Gain:
 
     @property
     def words(self) -> str:
-        over = "" if self.rows is None else f" over {self.rows} rows"
+        noun = "row" if self.rows == 1 else "rows"
+        over = "" if self.rows is None else f" over {self.rows} {noun}"
         if self.interval is None:
             why = "its noise is not known" if self.rows is None else "too few for an interval"
             return f"{self.mean:+.3g}{over} ({why})"

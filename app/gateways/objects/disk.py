@@ -1,4 +1,4 @@
-"""File operations that the implementations share: durable writes, links, digests, removal."""
+"""File operations that the implementations share: durable names, links, removal."""
 
 import errno
 import os
@@ -13,13 +13,11 @@ from uuid import uuid4
 import structlog
 
 from app.domain.errors import NoFreeSpace
-from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
-from app.file_digests import sha256_of
+from app.domain.models.manifests import MANIFEST
+from app.model_directories import FULL, flush, plain_files
 
 log = structlog.get_logger()
 
-FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Errors of a disk or a quota without space."""
 _UNLINKABLE: Final = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP})
 """Another file system, or one without hard links."""
 _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -62,27 +60,6 @@ def make_read_only(path: Path) -> None:
             path.chmod(stat.S_IMODE(mode) & ~_WRITABLE)
 
 
-def is_plain(path: Path) -> bool:
-    """Returns true for a file that exists and is no link, pipe, device or directory."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-
-
-def plain_files(directory: Path, *, name: str) -> list[Path]:
-    """Returns the files of a committed directory, in order of name. Raises `ManifestMismatch` for
-    anything but a plain file; `name` names the directory in the message.
-    """
-    paths = sorted(directory.iterdir())
-    for path in paths:
-        if not is_plain(path):
-            raise ManifestMismatch(
-                f"{name} differs from its manifest: {path.name} is not a plain file"
-            )
-    return paths
-
-
 def committed_files(directory: Path) -> list[Path]:
     """Returns the files of a directory that is to be stored. Raises `ValueError` without a
     manifest, and `ManifestMismatch` for anything but a plain file.
@@ -99,29 +76,6 @@ def appear(partial: Path, target: Path) -> None:
     """
     partial.rename(target)
     flush(target.parent)
-
-
-def flush(path: Path) -> None:
-    """Flushes a file, or the entries of a directory, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def check_directory(directory: Path, *, name: str) -> None:
-    """Checks a directory against its manifest. Raises `FileNotFoundError` if it does not exist,
-    `ManifestMismatch` if it is damaged.
-    """
-    try:
-        files = {path.name: path for path in plain_files(directory, name=name)}
-    except (FileNotFoundError, NotADirectoryError):
-        raise FileNotFoundError(name) from None
-    manifest = files.pop(MANIFEST, None)
-    expected = read_manifest(name, b"" if manifest is None else manifest.read_bytes())
-    actual = {file: sha256_of(path) for file, path in files.items()}
-    check_digests(name, expected, actual)
 
 
 def remove(path: Path) -> None:

@@ -19,10 +19,7 @@ from anyio import to_thread
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects.disk import (
     appear,
-    check_directory,
     committed_files,
-    flush,
-    is_plain,
     link_or_copy,
     make_read_only,
     partial_of,
@@ -37,6 +34,7 @@ from app.gateways.objects.objects import (
     key_parts,
     normalised,
 )
+from app.model_directories import check_directory, flush, is_plain
 
 
 class LocalObjects:

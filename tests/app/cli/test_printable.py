@@ -6,6 +6,9 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from app.cli import main as command_line
+from app.cli.model_download import DownloadFailed
+from app.cli.output import columns, fields
 from app.cli.printable import printable, printable_lines
 from app.cli.service_errors import ServiceError
 
@@ -33,6 +36,30 @@ def test_a_control_character_is_shown_by_its_code(text: str, shown: str) -> None
         Text(printable(text))
     )
     assert out.getvalue() == f"{shown}\n"
+
+
+def test_names_of_columns_and_fields_are_shown_by_their_codes() -> None:
+    out = io.StringIO()
+    shown = Console(file=out, width=200, markup=False)
+    shown.print(columns(["STEP", "\x1b[2Jreward"], [[1, 2]]))
+    shown.print(fields([("\x1b]0;t\x07", "v")]))
+    assert r"\x1b[2Jreward" in out.getvalue()
+    assert r"\x1b]0;t\x07" in out.getvalue()
+    assert "\x1b" not in out.getvalue()
+
+
+def test_every_failure_is_printed_without_control_characters(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise DownloadFailed("the download was damaged (\x1b[2J\nagent-rft: fine)")
+
+    monkeypatch.setattr(command_line, "app", fail)
+    with pytest.raises(SystemExit) as ended:
+        command_line.main()
+    assert ended.value.code == 1
+    told = r"agent-rft: the download was damaged (\x1b[2J\nagent-rft: fine)"
+    assert capsys.readouterr().err == f"{told}\n"
 
 
 def test_letters_of_any_script_stay() -> None:

@@ -3,13 +3,26 @@
 import json
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 
-from app.cli.profiles.profiles import Named, Profile, address_of, write_profiles
+from app.cli.profiles import profiles
+from app.cli.profiles.profiles import (
+    Address,
+    Named,
+    Profile,
+    address_of,
+    read_profiles,
+    variables_of,
+    write_profiles,
+)
 from app.cli.service_errors import ServiceError
 from tests.support.command_line import agent_rft
+from tests.support.scripted_service import reply, scripted_service
 
 KEY = "art_project_secret"
 URL = "http://service.example/v1"
@@ -29,9 +42,14 @@ def named(
     base_url: str | None = None,
     api_key: str | None = None,
     profile: str | None = None,
-    *sent: str,
+    **environment: str,
 ) -> Named:
-    return Named(base_url, api_key, profile, frozenset(sent))
+    variables = variables_of(environment, key_is_typed=api_key is not None)
+    return Named(base_url, api_key, profile, variables)
+
+
+OURS = {"AGENT_RFT_BASE_URL": "http://v/v1", "AGENT_RFT_API_KEY": "variable"}
+THEIRS = {"OPENAI_BASE_URL": "http://openai/v1", "OPENAI_API_KEY": "sk-theirs"}
 
 
 def test_profiles_are_added_listed_and_removed_without_a_key_in_sight(home: str) -> None:
@@ -61,7 +79,45 @@ def test_profiles_are_added_listed_and_removed_without_a_key_in_sight(home: str)
     removed = agent_rft("profiles", "remove", "default", XDG_CONFIG_HOME=home)
     assert removed.returncode == 0
     assert list(json.loads(file_of(home).read_text())) == ["staging"]
-    assert list(file_of(home).parent.iterdir()) == [file_of(home)]
+    assert sorted(one.name for one in file_of(home).parent.iterdir()) == [
+        ".profiles.lock",
+        "profiles.json",
+    ]
+
+
+def test_no_profile_is_lost_when_several_are_changed_at_once(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = Barrier(2)
+
+    def read_slowly() -> dict[str, Profile]:
+        found = read_profiles()
+        with suppress(BrokenBarrierError):  # under the lock nobody else comes here
+            together.wait(timeout=0.2)
+        return found
+
+    def add(name: str) -> None:
+        with profiles.changing_profiles() as found:
+            found[name] = Profile(base_url=URL, api_key=KEY)
+
+    monkeypatch.setattr(profiles, "read_profiles", read_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(add, ("first", "second")))
+    assert sorted(json.loads(file_of(home).read_text())) == ["first", "second"]
+
+
+def test_a_linked_file_stays_a_link(home: str, tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles" / "profiles.json"
+    kept.parent.mkdir()
+    kept.write_text("{}")
+    kept.chmod(0o600)
+    file_of(home).parent.mkdir(parents=True)
+    file_of(home).symlink_to(kept)
+    added = agent_rft("profiles", "add", "p", "--base-url", URL, stdin=KEY, XDG_CONFIG_HOME=home)
+    assert added.returncode == 0, added.stderr
+    assert file_of(home).readlink() == kept
+    assert list(json.loads(kept.read_text())) == ["p"]
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(
@@ -91,11 +147,11 @@ def test_a_profile_that_cannot_be_used_is_refused(
 @pytest.mark.usefixtures("home")
 def test_options_come_first_then_a_chosen_profile_then_variables() -> None:
     write_profiles({"p": Profile(base_url=URL, api_key=KEY)})
-    variables = named("http://v/v1", "variable")
+    variables = named(**OURS)
     assert address_of(variables).base_url == "http://v/v1"
-    chosen = address_of(named("http://v/v1", "variable", "p"))
+    chosen = address_of(named(profile="p", **OURS))
     assert (chosen.base_url, chosen.api_key) == (URL, KEY)
-    sent = address_of(named("http://o/v1", "option", "p", "base_url", "api_key"))
+    sent = address_of(named("http://o/v1", "option", "p", **OURS))
     assert (sent.base_url, sent.api_key) == ("http://o/v1", "option")
     assert KEY not in repr(chosen)
     assert address_of(named()).base_url is None
@@ -108,10 +164,68 @@ def test_options_come_first_then_a_chosen_profile_then_variables() -> None:
 def test_a_profiles_key_goes_to_its_own_address_only() -> None:
     write_profiles({"p": Profile(base_url=URL, api_key=KEY)})
     with pytest.raises(ServiceError, match=r"is for http://service\.example/v1 only") as refused:
-        address_of(named("http://o/v1", None, "p", "base_url"))
+        address_of(named("http://o/v1", None, "p"))
     assert (refused.value.exit_code, KEY in str(refused.value)) == (2, False)
     with pytest.raises(ServiceError, match="no profile q; there are: p"):
         address_of(named(profile="q"))
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (named(**OURS, **THEIRS), Address("http://v/v1", "variable")),
+        (named(**THEIRS), Address("http://openai/v1", "sk-theirs")),
+        (
+            named(AGENT_RFT_BASE_URL="http://v/v1", OPENAI_API_KEY="sk-theirs"),
+            Address("http://v/v1", None),
+        ),
+        (
+            named(OPENAI_BASE_URL="http://openai/v1", AGENT_RFT_API_KEY="variable"),
+            Address(None, "variable"),
+        ),
+        (named(OPENAI_API_KEY="sk-theirs"), Address(None, None)),
+        (named("http://o/v1", OPENAI_API_KEY="sk-theirs"), Address("http://o/v1", None)),
+        (named(None, "typed", **THEIRS), Address(None, "typed")),
+        (named(None, "typed", **OURS), Address("http://v/v1", "typed")),
+        (named("http://o/v1", "typed", **OURS), Address("http://o/v1", "typed")),
+        (named("http://v/v1/", **OURS), Address("http://v/v1/", "variable")),
+        (named("http://o/v1", AGENT_RFT_API_KEY="k"), Address("http://o/v1", "k")),
+    ],
+)
+def test_a_key_goes_with_the_address_of_its_own_family(given: Named, found: Address) -> None:
+    assert address_of(given) == found
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("variables", [OURS, THEIRS])
+def test_a_key_of_variables_goes_to_no_other_typed_address(variables: dict[str, str]) -> None:
+    with pytest.raises(ServiceError, match="for their own address only: pass --api-key") as refused:
+        address_of(named("http://o/v1", **variables))
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.usefixtures("home")
+def test_a_key_without_an_address_is_not_ignored_beside_a_default_profile() -> None:
+    write_profiles({"default": Profile(base_url=URL, api_key=KEY)})
+    with pytest.raises(ServiceError, match="AGENT_RFT_API_KEY is set without AGENT_RFT_BASE_URL"):
+        address_of(named(AGENT_RFT_API_KEY="variable"))
+    assert address_of(named(None, "typed")) == Address(URL, "typed")
+    assert address_of(named(OPENAI_API_KEY="sk-theirs")) == Address(URL, KEY)
+    assert address_of(named(profile="default", AGENT_RFT_API_KEY="k")) == Address(URL, KEY)
+
+
+def test_a_key_of_another_family_is_never_sent() -> None:
+    with scripted_service([reply("{}")]) as ours, scripted_service([reply("{}")]) as theirs:
+        leaks = [
+            {"AGENT_RFT_BASE_URL": ours.base_url, "OPENAI_API_KEY": "sk-theirs"},
+            {"OPENAI_BASE_URL": theirs.base_url, "AGENT_RFT_API_KEY": "k"},
+        ]
+        done = [agent_rft("jobs", "list", **leak) for leak in leaks]
+        assert ours.requests == theirs.requests == []
+    assert [(one.returncode, one.stdout) for one in done] == [(2, ""), (2, "")]
+    assert "no key is given" in done[0].stderr
+    assert "no service is named" in done[1].stderr
 
 
 def test_a_file_that_others_may_read_is_refused(home: str) -> None:

@@ -1,6 +1,7 @@
 """A service that answers garbage, refuses, hangs up or never answers: one sentence and a code."""
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
@@ -58,6 +59,57 @@ def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, told: s
     assert as_json.stdout.isascii()
 
 
+@pytest.mark.parametrize(
+    ("answer", "code", "told"),
+    [
+        (reply("hello"), 15, "did not answer as an agent-rft service does"),
+        (reply("[1]"), 15, "did not answer as an agent-rft service does"),
+        (reply('{"data": {}}'), 15, "reply cannot be read (data)"),
+        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id, status)"),
+        (cut('{"data": ['), 15, "no answer from"),
+        (b"SSH-2.0-OpenSSH\r\n", 15, "no answer from"),
+        (reply(_error("no"), status="401 X"), 16, "answered 401: no Check --api-key"),
+        (reply("<html>", status="502 Bad Gateway"), 19, "answered 502: Bad Gateway."),
+        (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
+    ],
+)
+def test_an_export_fails_as_every_command(
+    tmp_path: Path, answer: bytes, code: int, told: str
+) -> None:
+    _fails("export", answer, tmp_path / "out", code=code, told=told)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "told"),
+    [
+        (reply("hello"), 15, "is not the archive of a model"),
+        (b"HTTP/1.1 200 OK\r\nX-Manifest-Sha256: \xe9\r\nContent-Length: 0\r\n\r\n", 15, "is not"),
+        (b"SSH-2.0-OpenSSH\r\n", 1, "interrupted after 0 bytes"),
+        (reply(_error("no"), status="401 X"), 16, "answered 401: no Check --api-key"),
+        (reply("<html>", status="502 Bad Gateway"), 19, "answered 502: Bad Gateway."),
+        (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
+    ],
+)
+def test_a_download_fails_as_every_command(
+    tmp_path: Path, answer: bytes, code: int, told: str
+) -> None:
+    _fails("download", answer, tmp_path / "out", code=code, told=told)
+
+
+def _fails(verb: str, answer: bytes, out: Path, *, code: int, told: str) -> None:
+    with scripted_service([answer]) as found:
+        named = ("--base-url", found.base_url, "--api-key", "art_project_secret")
+        done = agent_rft("models", verb, "ft:x", "--out", str(out), *named, "--json")
+    assert done.returncode == code, done.stderr
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "art_project" not in done.stderr
+    envelope = json.loads(done.stdout)
+    assert (envelope["command"], envelope["data"]) == (f"models {verb}", None)
+    assert list(envelope["error"]) == ["message", "type", "param", "code", "status"]
+    assert not out.exists()
+
+
 def test_the_error_object_of_the_service_is_in_the_envelope(commands: Commands) -> None:
     refused = commands.envelope("jobs", "show", "ftjob-never", code=17)
     assert refused["error"]["status"] == 404
@@ -79,12 +131,17 @@ def test_a_service_that_is_away_or_hangs_is_named(monkeypatch: pytest.MonkeyPatc
     assert failure.value.exit_code == 15
 
 
-def test_no_id_leads_to_another_path() -> None:
-    with scripted_service([reply("{}"), reply("{}")]) as found:
+def test_no_id_leads_to_another_path(tmp_path: Path) -> None:
+    with scripted_service([reply("{}")] * 4) as found:
         for job in ("../../models", ".."):
             agent_rft("jobs", "show", job, "--base-url", found.base_url, "--api-key", "k")
+        for verb in ("download", "export"):
+            named = ("--out", str(tmp_path / verb), "--base-url", found.base_url, "--api-key", "k")
+            agent_rft("models", verb, "..", *named)
         paths = [request.split()[1] for request in found.requests]
     assert paths == [
         "/v1/fine_tuning/jobs/%2E%2E%2F%2E%2E%2Fmodels",
         "/v1/fine_tuning/jobs/%2E%2E",
+        "/v1/models/%2E%2E/adapter",
+        "/v1/models/%2E%2E/exports?limit=1",
     ]

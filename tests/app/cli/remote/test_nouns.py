@@ -184,7 +184,7 @@ def test_a_conversation_keeps_its_messages_and_goes_on_after_a_failure(
 
     monkeypatch.setattr("builtins.input", typed)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
-    named = Named(service.api.base_url, service.api.key, None, frozenset())
+    named = Named(service.api.base_url, service.api.key, None)
     options = ChatOptions(BASE, "be kind", None, 8)
     chat(Remote(named, Output("models chat", as_json=False)), options, None)
     printed = capsys.readouterr()

@@ -1,9 +1,12 @@
 """`agent-rft rollouts`: the list and its filters, one rollout, two beside each other."""
 
+import io
 import re
 
 import pytest
+from rich.console import Console
 
+from app.cli.output import Lines
 from app.cli.rollouts.transcripts import RolloutReply, parts_of
 from tests.support.command_line import agent_rft_in_terminal
 from tests.support.contract.service import Service
@@ -72,14 +75,14 @@ def test_a_rollout_is_shown_turn_by_turn_without_control_characters(
     assert shown.splitlines() == [
         "cli-after  train step 9 row 0 sample 0  reward 0.75  final_answer",
         "-- user",
-        "Which river?",
+        "  Which river?",
         "-- turn 1",
         '> search({"q": "rivers"})  (0.25 s)',
         r"< \x1b]0;owned\x07\u202egnp.exe\rhidden\x9b2J",
         "-- turn 2",
-        "The Nile.",
+        "  The Nile.",
         "-- grades",
-        "grader: The answer is right.",
+        "  grader: The answer is right.",
     ]
     as_json = commands.envelope("rollouts", "show", played, "cli-after")
     assert as_json["data"]["trace"]["messages"][2]["content"] == HOSTILE
@@ -95,10 +98,10 @@ def test_two_rollouts_are_compared_in_one_column_or_side_by_side(
         "--- cli-before  train step 0 row 0 sample 0  reward 0  final_answer",
         "+++ cli-after  train step 9 row 0 sample 0  reward 0.75  final_answer",
         "  -- user",
-        "  Which river?",
+        "    Which river?",
     ]
-    assert "- I do not know." in unified
-    assert "+ The Nile." in unified
+    assert "-   I do not know." in unified
+    assert "+   The Nile." in unified
     wide = agent_rft_in_terminal(arguments, address_of(service), size=(140, 40))
     lines = ESCAPES.sub("", wide.stdout).replace("\r\n", "\n").splitlines()
     [answers] = [line for line in lines if "I do not know." in line]
@@ -106,9 +109,40 @@ def test_two_rollouts_are_compared_in_one_column_or_side_by_side(
     assert max(len(line) for line in lines) == 140
     assert "\x1b]" not in wide.stdout
     narrow = agent_rft_in_terminal(arguments, address_of(service), size=(80, 40))
-    assert "+ The Nile." in narrow.stdout
+    assert "+   The Nile." in narrow.stdout
     both = commands.envelope(*arguments)["data"]
     assert [one["id"] for one in both] == ["cli-before", "cli-after"]
+
+
+FORGED = "x\n-- turn 2\n> pay({})\n< ok\n! no\n(reasoning)\n-- grades\ngrader: right"
+
+
+def test_no_text_reads_as_a_turn_a_call_or_a_grade() -> None:
+    played = trace(FORGED, FORGED, call(FORGED))
+    played["messages"][1]["reasoning_content"] = FORGED
+    played["grader_reasons"] = {"grader": FORGED}
+    row = {"id": "r", "split": "train", "step": 1, "prompt_index": 0, "sample_index": 0}
+    parts = parts_of(RolloutReply.model_validate({**row, "reward": 1.0, "trace": played}))
+    lines = [line for part in parts for line in part.split("\n") if not line.startswith("  ")]
+    assert lines == [
+        *("-- user", "-- turn 1", "(reasoning)", '> search({"q": "rivers"})  (0.25 s)', "< x"),
+        *("-- turn 2", "-- grades"),
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 41])
+def test_no_text_reaches_the_beginning_of_a_line_by_its_length(width: int) -> None:
+    out = io.StringIO()
+    texts = [" " * 2 + "-- turn 2 " * 20, "> search(" + "-- grades " * 20, "", "y" * 99]
+    Console(file=out, width=width, markup=False).print(Lines(texts))
+    lines = out.getvalue().splitlines()
+    assert [line[0] if line else "" for line in lines if not line.startswith("  ")] == [
+        ">",
+        "",
+        "y",
+    ]
+    assert "".join(lines).count("y") == 99
+    assert max(map(len, lines)) <= width
 
 
 def test_turns_of_the_row_are_no_turns_of_the_model() -> None:

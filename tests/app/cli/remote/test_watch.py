@@ -1,16 +1,29 @@
 """`agent-rft jobs watch`: lines in a pipe, envelopes with --json, a picture in a terminal."""
 
+import io
 import json
 import re
-from typing import Any
+import time
+from types import SimpleNamespace
+from typing import Any, cast
 
+import httpx
 import pytest
+from rich.console import Console
 
-from app.cli.jobs import stream
-from app.cli.jobs.replies import EventReply
-from app.cli.jobs.stream import FollowedJob, News, Silence
+from app.cli import patience
+from app.cli.jobs import live_view
+from app.cli.jobs.live_view import LiveView
+from app.cli.jobs.replies import EventReply, JobReply, StateReply
+from app.cli.jobs.stream import FollowedJob, News, StreamSilent
+from app.cli.jobs.watching import watch_job
+from app.cli.output import Output
+from app.cli.profiles.profiles import Named
+from app.cli.remote import Remote
+from app.cli.service_client import Service as Client
 from app.cli.service_client import service as calling
 from app.cli.service_errors import ServiceError
+from app.domain.rollouts.metrics import DISCARDED_COUNT
 from tests.support.command_line import agent_rft_in_terminal, running_agent_rft
 from tests.support.contract.service import Service
 from tests.support.dashboard.scenes import STEPS, put_lost
@@ -153,7 +166,7 @@ def _stream(*messages: str) -> bytes:
 def test_a_stream_that_breaks_goes_on_behind_its_last_event(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stream, "_FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
     replies = [
         _stream(": quiet\n\n", _event(1, "a\u2028b\x85c"), _event(2), "event: message\ndata: {"),
         reply("busy", status="503 X"),
@@ -169,7 +182,7 @@ def test_a_stream_that_breaks_goes_on_behind_its_last_event(
     assert [event.id for event in events] == ["e1", "e2", "e3"]
     assert events[0].message == "a\u2028b\x85c"
     assert heads == [[], ["e2"], ["e2"], ["e2"]]
-    reasons = [item.reason for item in items if isinstance(item, Silence)]
+    reasons = [item.reason for item in items if isinstance(item, StreamSilent)]
     assert reasons[0] is None
     assert [reason is None for reason in reasons] == [True, False, False, False]
     assert str(reasons[2]).startswith("the service answered 503: X.")
@@ -189,15 +202,15 @@ def test_a_stream_that_breaks_goes_on_behind_its_last_event(
 def test_a_stream_that_cannot_go_on_ends_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch, first: list[str], later: list[bytes], code: int
 ) -> None:
-    monkeypatch.setattr(stream, "_FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
     replies = [*([_stream(*first)] if first else []), *later]
     with (
         scripted_service(replies) as found,
         pytest.raises(ServiceError) as failure,
         calling(found.base_url, "k") as running,
     ):
-        patience = 0.0 if code == 15 and first else 300.0
-        for _ in FollowedJob(running, "ftjob-1", patience_s=patience).items():
+        patience_s = 0.0 if code == 15 and first else 300.0
+        for _ in FollowedJob(running, "ftjob-1", patience_s=patience_s).items():
             pass
     assert failure.value.exit_code == code
 
@@ -210,3 +223,63 @@ def test_a_job_that_ended_long_ago_is_asked_for_its_state() -> None:
     assert isinstance(item, News)
     assert not isinstance(item.read, EventReply)
     assert item.read.exit_code == 20
+
+
+JOB = {"id": "ftjob-1", "status": "running", "model": "m", "created_at": 1}
+
+
+def test_a_watch_outlives_a_service_that_is_away_at_its_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
+    replies = [
+        reply("busy", status="503 X"),
+        b"garbage\r\n",
+        reply(json.dumps(JOB)),
+        reply("busy", status="503 X"),
+        _stream(),
+        _stream(_event(1), _state("cancelled")),
+    ]
+    with scripted_service(replies) as found:
+        remote = Remote(Named(found.base_url, "k", None), Output("jobs watch", as_json=False))
+        assert watch_job(remote, "ftjob-1") == 21
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1] == "cancelled"
+    assert printed.err.count("the service is away (") == 2
+    assert printed.err.count("the stream is away (") == 2
+
+
+def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(monotonic=lambda: now[0], time=time.time)
+    monkeypatch.setattr(live_view, "time", clock)
+    now, calls = [100.0], list[str]()
+
+    def get(path: str, **_: Any) -> dict[str, Any]:
+        calls.append(path)
+        if len(calls) == 1:
+            raise httpx.ReadError("gone")
+        return {"data": []}
+
+    view = LiveView(
+        cast("Client", SimpleNamespace(get=get)),
+        JobReply.model_validate(JOB),
+        Console(file=io.StringIO()),
+    )
+
+    def lose(step: int) -> None:
+        point = {"name": DISCARDED_COUNT, "split": "train", "step": step, "value": 1}
+        event = {"id": f"e{step}", "created_at": 1, "level": "info", "message": "m"}
+        view.show(News(EventReply.model_validate({**event, "points": [point]}), {}))
+
+    for step in range(59):
+        lose(step)
+    assert len(calls) == 1
+    now[0] += 1
+    view.quiet(None)
+    view.quiet(None)
+    assert len(calls) == 2
+    lose(60)
+    assert len(calls) == 2
+    view.show(News(StateReply(id="ftjob-1", status="succeeded"), {}))
+    assert calls == ["fine_tuning/jobs/ftjob-1/rollouts"] * 3
+    view.close()

@@ -1,0 +1,47 @@
+"""The sentences of `agent-rft jobs report` are the domain's reading of a report."""
+
+from typing import Any
+
+import pytest
+
+from app.cli.jobs.report import ReportReply, sentences
+
+REPORT = {"step": 3, "rows": 1, "wins": 1, "ties": 0, "losses": 0, "start_model": "m"}
+
+
+def compared(difference: float, *interval: float) -> dict[str, Any]:
+    values = {"start_mean": 0.4, "tuned_mean": 0.4 + difference, "difference": difference}
+    return {**values, "difference_ci95": interval or None}
+
+
+@pytest.mark.parametrize(
+    ("report", "told"),
+    [
+        (
+            {"reward": compared(0.4, 0.2, 0.6), "wins_by": "reward", "judged_apart": ["judge"]},
+            "The report does not tell the gain: judge judged base and tuned model in groups of",
+        ),
+        (
+            {
+                "loss": compared(0.5, 0.4, 0.6),
+                "preference_accuracy": compared(0.3, 0.1, 0.5),
+                "wins_by": "logprob_order",
+            },
+            "The report has a gain in share of pairs whose preferred answer is more probable of",
+        ),
+        (
+            {"loss": compared(-0.5, -0.6, -0.4), "wins_by": "loss"},
+            "The report has a gain in loss of +0.5 over 1 row, 95 % interval +0.4 to +0.6.",
+        ),
+        (
+            {"reward": compared(0.0, -0.1, 0.1), "wins_by": "reward"},
+            "No clear difference in the report: a gain in reward of +0 over 1 row, 95 % interval",
+        ),
+        ({"reward": compared(0.2)}, "of +0.2 over 1 row (too few for an interval)."),
+        ({}, "The report has no row to compare."),
+    ],
+)
+def test_a_report_says_no_more_than_its_rows_do(report: dict[str, Any], told: str) -> None:
+    counts, finding = sentences(ReportReply.model_validate({**REPORT, **report}))
+    assert "on 1 held-out row: 1 better" in counts
+    assert told in finding
