@@ -6,7 +6,7 @@ server that encodes or splits a credential can still show it. The standard libra
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, assert_never
 from urllib.parse import parse_qsl, urlsplit
 
 from app.domain.secrets.names import Announced, announced
@@ -60,6 +60,12 @@ class Echoes:
 
 
 def _is_credential(name: str, value: str) -> bool:
-    if announced(name) is not Announced.NOTHING:
-        return True
-    return len(value) >= _LONG and " " not in value and any(char.isdigit() for char in value)
+    match announced(name):
+        case Announced.TEXTS | Announced.ALL:
+            return True
+        case Announced.NOTHING:
+            return (
+                len(value) >= _LONG and " " not in value and any(char.isdigit() for char in value)
+            )
+        case other:
+            assert_never(other)

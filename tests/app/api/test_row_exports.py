@@ -143,7 +143,7 @@ async def test_another_project_finds_no_job(api: Api, job: str, path: str) -> No
     assert reply.headers["content-type"] == "application/json"
 
 
-async def test_exports_take_turns_within_an_organization(
+async def test_an_organization_reads_for_one_export_at_a_time(
     api: Api, job: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many exports of one tenant would otherwise hold every connection to the database."""
