@@ -1,14 +1,17 @@
-"""Tells a wrong path of an HTTP environment from a server that takes POST alone.
+"""Tries the address of an HTTP environment by an episode, which is closed at once.
 
-A server may answer HEAD with 404 where it takes POST. Only then an episode is begun, and closed
-at once: a path that takes no `reset` would lose every rollout. Must not know how a report is made.
+An answer to HEAD says nothing of the path: a page answers it, and a server that takes POST alone
+refuses it. A path that takes no `reset` would lose every rollout. Must not know how a report is
+made.
 """
 
 from functools import partial
 from typing import Final
 
 from app.domain.environments.environments import PARAM
+from app.domain.http_status import is_client_error
 from app.domain.ids import new_id
+from app.domain.preflight_issues import PreflightIssue
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
@@ -23,7 +26,7 @@ from app.gateways.endpoints.signing import CallSigner
 from app.preflight.call import CalledAddress
 
 NOT_FOUND: Final = "environment_not_found"
-_DOUBTFUL: Final = frozenset({404, 410})
+REFUSES: Final = "environment_refuses"
 _MISSING: Final = frozenset({404, 405, 410})
 _TASK: Final = {"messages": [{"role": "user", "content": "This is a test."}]}
 _TIMEOUT_S: Final = 10.0
@@ -34,11 +37,12 @@ class EnvironmentProbe:
         self._egress = egress
         self._signer = signer
 
-    async def missing(self, called: CalledAddress, head: int) -> str | None:
-        """Returns the fault of an address that answered HEAD with the status `head`; `None` for an
-        address of anything else, and for one that takes a `reset`.
+    async def tried(self, called: CalledAddress) -> PreflightIssue | None:
+        """Returns the issue of an environment that has no `reset` at its address, an error, or that
+        refuses that of a test, a warning; `None` for one that takes it, and for every other
+        address.
         """
-        if called.param != f"{PARAM}.url" or head not in _DOUBTFUL:
+        if called.param != f"{PARAM}.url":
             return None
         endpoint = EndpointPool(self._egress, timeout_s=_TIMEOUT_S, max_retries=0).endpoint(
             called.url
@@ -51,12 +55,7 @@ class EnvironmentProbe:
         try:
             begun = await endpoint.call(reset.request(called.headers), read, signer=self._signer)
         except Refused as refused:
-            if refused.status not in _MISSING:
-                return None
-            return (
-                f"answers {refused.status} to 'reset', so that every rollout would be lost; check "
-                "the path of its address"
-            )
+            return _issue(called, refused.status)
         except EndpointFault:
             return None  # the path is there
         body = close_body(rollout_id, begun.value.episode_id, done=False)
@@ -66,3 +65,20 @@ class EnvironmentProbe:
         except EndpointFault:
             return None  # its answer changes nothing
         return None
+
+
+def _issue(called: CalledAddress, status: int) -> PreflightIssue | None:
+    if status in _MISSING:
+        message = (
+            f"{called.name}: answers {status} to 'reset', so that every rollout would be lost; "
+            "check the path of its address"
+        )
+        return PreflightIssue("error", NOT_FOUND, message, called.param)
+    if not is_client_error(status):
+        return None
+    message = (
+        f"{called.name}: answers {status} to the 'reset' of a test. A job whose rows it refuses "
+        "too loses every rollout: check its path and headers, or try one of its tasks with "
+        "POST /v1/environments/{id}/test."
+    )
+    return PreflightIssue("warning", REFUSES, message, called.param)

@@ -253,10 +253,19 @@ class PreflightService:
         # A server that takes only POST answers HEAD with a 4xx or a 501: it is there, which is the
         # question.
         if reply.status < _SERVER_FAULT or reply.status == _NOT_IMPLEMENTED:
-            missing = await self._ports.environments.missing(called, reply.status)
-            return (check, []) if missing is None else missed(NOT_FOUND, missing)
+            return await self._tried(called, check)
         message = f"{called.name} answers {reply.status} to a HEAD request."
         return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
+
+    async def _tried(
+        self, called: CalledAddress, check: EndpointCheck
+    ) -> tuple[EndpointCheck, list[PreflightIssue]]:
+        issue = await self._ports.environments.tried(called)
+        if issue is None:
+            return check, []
+        if issue.code == NOT_FOUND:
+            check = EndpointCheck(called.param, called.name, False, None, None, issue.message)
+        return check, [issue]
 
     async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
         if base is None:

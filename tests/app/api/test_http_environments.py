@@ -67,18 +67,27 @@ async def test_a_check_of_the_call_finds_the_dead_address(api: Api, body: Json) 
 
 
 @pytest.mark.parametrize(
-    ("path", "posts_only", "code"),
-    [("/wrld", False, "environment_not_found"), ("/world", True, None), ("/world", False, None)],
+    ("path", "head", "severity", "code"),
+    [
+        ("/wrld", 404, "errors", "environment_not_found"),
+        ("/page", 200, "errors", "environment_not_found"),
+        ("/tools", 405, "warnings", "environment_refuses"),
+        ("/world", 404, "errors", None),
+        ("/world", 405, "errors", None),
+        ("/world", 200, "errors", None),
+    ],
 )
 async def test_a_check_of_the_call_finds_a_wrong_path(
-    database: Database, *, path: str, posts_only: bool, code: str | None
+    database: Database, *, path: str, head: int, severity: str, code: str | None
 ) -> None:
     world = GuessingWorld()
+    posts = {"/wrld": 404, "/page": 405, "/tools": 422}
 
     def serve(received: Received) -> Reply:
-        if received.path != "/world" or (posts_only and not received.body):
-            return Reply(404)
-        return world(received) if received.body else Reply(200)
+        if not received.body:
+            return Reply(head)
+        status = posts.get(received.path)
+        return world(received) if status is None else Reply(status)
 
     async with endpoint(serve) as server, running(database, server.host_port) as api:
         rows = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
@@ -88,15 +97,19 @@ async def test_a_check_of_the_call_finds_a_wrong_path(
                 "method": {"type": "reinforcement", "reinforcement": inner}}  # fmt: skip
         report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
         secret = (await api.call("GET", "/v1/signing_secret")).json()["secret"]
-    found = [fault for fault in report["errors"] if fault["param"] == f"{PARAM}.url"]
-    assert [fault["code"] for fault in found] == ([] if code is None else [code])
+    found = {
+        kind: [issue for issue in report[kind] if issue["param"] == f"{PARAM}.url"]
+        for kind in ("errors", "warnings")
+    }
+    named = [issue["code"] for issue in found[severity]]
+    assert named == ([] if code is None else [code])
+    assert len(found["errors"] + found["warnings"]) == len(named)
     (checked,) = report["endpoints"]
-    assert checked["reachable"] is (code is None)
+    assert checked["reachable"] is (code != "environment_not_found")
     if code is not None:
-        assert "answers 404 to 'reset'" in found[0]["message"]
+        assert f"answers {posts[path]} to" in found[severity][0]["message"]
         return
-    # An episode is begun only where HEAD leaves a doubt, and it is closed.
-    assert [call["type"] for call in world.calls] == (["reset", "close"] if posts_only else [])
+    assert [call["type"] for call in world.calls] == ["reset", "close"]
     assert not world.episodes
     for received in server.received:
         if received.body:
