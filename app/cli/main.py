@@ -186,6 +186,7 @@ def main() -> None:
     from app.cli.console import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.cli.printable import printable, printable_lines  # noqa: PLC0415 - as above
     from app.cli.service_errors import ServiceError  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.standard_streams import OutputFailed, standard_streams  # noqa: PLC0415 - as above
     from app.domain.errors import AgentRftError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.embedded.errors import EmbeddedError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.logs import log_to_stderr  # noqa: PLC0415 - keeps `agent-rft --help` fast
@@ -194,7 +195,12 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may have fewer characters than texts
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        app()
+        with standard_streams():
+            app()
+    except OutputFailed as failure:
+        if failure.has_no_reader:  # as of `head`, which has read enough
+            sys.exit(FAILED)
+        _end(printable(str(failure)), FAILED)
     except EmbeddedError as failure:
         _end(printable_lines(str(failure)), failure.exit_code)
     except ServiceError as failure:

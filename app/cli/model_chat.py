@@ -15,6 +15,7 @@ from app.cli.remote import Remote
 from app.cli.server_events import server_events
 from app.cli.service_client import Service, check, shaped, strange
 from app.cli.service_errors import ServiceError
+from app.cli.standard_streams import read_stdin
 from app.domain.exit_codes import NO_ANSWER, WRONG_OPTIONS
 
 _PATH: Final = "chat/completions"
@@ -67,7 +68,7 @@ class _Completion(BaseModel):
 
 def chat(remote: Remote, options: ChatOptions, message: str | None) -> None:
     if message is None and not sys.stdin.isatty():
-        message = sys.stdin.read()
+        message = read_stdin()
     if message is None and remote.out.as_json:
         raise ServiceError("--json needs --message or a pipe", exit_code=WRONG_OPTIONS)
     with remote.service() as service:

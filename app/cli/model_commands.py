@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.cli.options import finite
 from app.cli.remote import Remote, remote
 
 NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
@@ -35,7 +36,9 @@ def models_chat(
         str | None, typer.Option("--message", "-m", help="One message; its answer is printed.")
     ] = None,
     system: Annotated[str | None, typer.Option(help="System message.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0, help="Temperature.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, callback=finite, help="Temperature.")
+    ] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest answer.")] = None,
 ) -> None:
     """Talk to a model. Without --message, each line that is typed is one; a pipe is one message.

@@ -1,9 +1,18 @@
 """Options that several commands take."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+
+
+def finite(value: float | None) -> float | None:
+    """Refuses what JSON has no number for."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a finite number")
+    return value
+
 
 DataDirOption = Annotated[
     Path, typer.Option("--data-dir", help="Directory that contains all data of the installation.")

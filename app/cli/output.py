@@ -6,6 +6,7 @@ Owns the envelope, whose keys never change within a version. Must not know what 
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,8 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli.printable import printable
+from app.domain.errors import AgentRftError
 
 ENVELOPE_VERSION: Final = 1
+_NO_ERROR: Final = dict.fromkeys(("message", "type", "param", "code", "status"))
+"""The keys of every error: those of the service's error object, and the status of its answer."""
 _WIDE: Final = 10_000
 """Columns of an output that is no terminal: nothing is cut there."""
 _CONTINUED: Final = " " * 4
@@ -35,12 +39,18 @@ class Output:
         else:
             show()
 
-    def failure(self, error: dict[str, Any]) -> None:
-        """Prints the envelope of a failure, which has no form for people: that goes to standard
-        error.
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Prints the envelope of a failure of the block, which has no form for people: that goes to
+        standard error.
         """
-        if self.as_json:
-            self._envelope(data=None, has_more=False, error=error)
+        try:
+            yield
+        except AgentRftError as failure:
+            if self.as_json:
+                error = {"message": str(failure), **getattr(failure, "error", {})}
+                self._envelope(data=None, has_more=False, error={**_NO_ERROR, **error})
+            raise
 
     def _envelope(self, **values: Any) -> None:
         envelope = {"version": ENVELOPE_VERSION, "command": self.command, **values}

@@ -24,8 +24,6 @@ _SHARED: Final[dict[str, tuple[Any, Any]]] = {
     "profile": (ProfileOption, None),
     "as_json": (JsonOption, False),
 }
-_NO_ERROR: Final = dict.fromkeys(("message", "type", "param", "code", "status"))
-"""The keys of every error: those of the service's error object, and the status of its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,6 @@ def remote(run: Callable[Concatenate[Remote, Options], None]) -> Callable[..., N
 def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) -> None:
     from app.cli.output import Output  # noqa: PLC0415 - keeps --help fast
     from app.cli.profiles.profiles import Named, variables_of  # noqa: PLC0415 - as above
-    from app.domain.errors import AgentRftError  # noqa: PLC0415 - as above
 
     typed = {name: options.pop(name) for name in ("base_url", "api_key")}
     # The parser reads variables one by one, but an address and a key belong together.
@@ -82,11 +79,8 @@ def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) ->
     variables = variables_of(os.environ, key_is_typed=api_key is not None)
     named = Named(base_url, api_key, options.pop("profile"), variables)
     out = Output(_name(context), as_json=options.pop("as_json"))
-    try:
+    with out.failures():
         run(Remote(named, out), **options)
-    except AgentRftError as failure:
-        out.failure({**_NO_ERROR, "message": str(failure), **getattr(failure, "error", {})})
-        raise
 
 
 def _name(context: typer.Context) -> str:

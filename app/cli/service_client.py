@@ -116,7 +116,10 @@ class _Page(BaseModel):
 def path_of(*parts: str) -> str:
     """Returns a path whose parts cannot lead elsewhere, whatever an id has in it."""
     # A dot segment would be resolved by the client; the service has no such id.
-    return "/".join(quote(part, safe="").replace(".", "%2E") for part in parts)
+    try:
+        return "/".join(quote(part, safe="").replace(".", "%2E") for part in parts)
+    except UnicodeEncodeError as error:
+        raise _not_text() from error
 
 
 @contextmanager
@@ -141,28 +144,39 @@ def service_client(base_url: str | None, api_key: str | None) -> Iterator[httpx.
             exit_code=WRONG_OPTIONS,
         )
     try:
-        with httpx.Client(
-            base_url=base_url,
-            headers={"Authorization": f"Bearer {api_key}", "Accept-Encoding": "identity"},
-            timeout=TIMEOUT,
-        ) as client:
+        with _client(base_url, api_key) as client:
             yield client
     except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
         raise ServiceError(
             f"not a usable --base-url or --api-key: {type(error).__name__}",
             exit_code=WRONG_OPTIONS,
         ) from error
-    except UnicodeEncodeError as error:
-        raise ServiceError(
-            "not a usable --base-url or --api-key: a character is not ASCII",
-            exit_code=WRONG_OPTIONS,
-        ) from error
+    except UnicodeEncodeError as error:  # of the request: the client is made
+        raise _not_text() from error
     except httpx.RequestError as error:
         raise ServiceError(
             f"no answer from {base_url}: {str(error) or type(error).__name__}. Is the service "
             "running there? `agent-rft up` prints its base_url.",
             exit_code=NO_ANSWER,
         ) from error
+
+
+def _client(base_url: str, api_key: str) -> httpx.Client:
+    try:
+        return httpx.Client(
+            base_url=base_url,
+            headers={"Authorization": f"Bearer {api_key}", "Accept-Encoding": "identity"},
+            timeout=TIMEOUT,
+        )
+    except UnicodeEncodeError as error:
+        raise ServiceError(
+            "not a usable --base-url or --api-key: a character is not ASCII",
+            exit_code=WRONG_OPTIONS,
+        ) from error
+
+
+def _not_text() -> ServiceError:
+    return ServiceError("an argument is not UTF-8 text", exit_code=WRONG_OPTIONS)
 
 
 def check(reply: httpx.Response) -> None:

@@ -1,5 +1,6 @@
 """Uploads a local file."""
 
+import stat
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,12 @@ class FileReply(BaseModel):
 def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
     """Returns the service's reply, which has the shape of `File`."""
     try:
+        # Before it is opened, because a pipe without a writer waits for one.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ServiceError(
+                f"{path} is no regular file, whose size an upload must name: write it to one first",
+                exit_code=WRONG_OPTIONS,
+            )
         with path.open("rb") as file:
             name = path.name.encode("utf-8", "replace").decode("utf-8")
             reply = service.http.post(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import ForceOption, LimitOption, OutOption
+from app.cli.options import ForceOption, LimitOption, OutOption, finite
 from app.cli.remote import Remote, remote
 
 jobs = typer.Typer(help="Fine-tuning jobs of a running service.", no_args_is_help=True)
@@ -105,7 +105,7 @@ def jobs_resume(
         int | None, typer.Option(min=1, help="New cap, for a job that its cap paused.")
     ] = None,
     max_training_time_s: Annotated[
-        float | None, typer.Option(min=0, help="New cap in seconds, as above.")
+        float | None, typer.Option(min=0, callback=finite, help="New cap in seconds, as above.")
     ] = None,
 ) -> None:
     """Resume a paused job.

@@ -11,6 +11,7 @@ import typer
 from app.cli.output import Output, columns, console, note
 from app.cli.profiles.profiles import Profile, changing_profiles, profiles_file, read_profiles
 from app.cli.service_errors import ServiceError
+from app.cli.standard_streams import read_stdin
 from app.domain.exit_codes import WRONG_OPTIONS
 
 _NAME: Final = re.compile(r"[\w.-]{1,64}")
@@ -29,14 +30,16 @@ def add(name: str, base_url: str, *, force: bool) -> None:
 
 
 def show(*, as_json: bool) -> None:
-    profiles = sorted(read_profiles().items())
+    out = Output("profiles list", as_json)
+    with out.failures():
+        profiles = sorted(read_profiles().items())
     listed = [{"name": name, "base_url": profile.base_url} for name, profile in profiles]
 
     def text() -> None:
         rows = [(row["name"], row["base_url"]) for row in listed]
         console().print(columns(("NAME", "ADDRESS"), rows))
 
-    Output("profiles list", as_json).result(listed, text)
+    out.result(listed, text)
 
 
 def remove(name: str) -> None:
@@ -69,7 +72,7 @@ def _read_key() -> str:
     if sys.stdin.isatty():
         key = str(typer.prompt("API key", hide_input=True, err=True)).strip()
     else:
-        key = sys.stdin.read(10_000).strip()
+        key = read_stdin(10_000).strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise _refused("standard input has no API key")
     return key

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import ForceOption, LimitOption, OutOption
+from app.cli.options import ForceOption, LimitOption, OutOption, finite
 from app.cli.remote import Remote, remote
 
 rollouts = typer.Typer(help="Rollouts of a job of a running service.", no_args_is_help=True)
@@ -13,8 +13,8 @@ RolloutArgument = Annotated[str, typer.Argument(help="Id of a rollout.")]
 SplitOption = Annotated[str | None, typer.Option(help="Split, such as train or report.")]
 StepOption = Annotated[int | None, typer.Option(help="Step; 0 is before training.")]
 RowOption = Annotated[int | None, typer.Option(help="Row of the split's file, from 0.")]
-LeastRewardOption = Annotated[float | None, typer.Option(help="Reward at least.")]
-MostRewardOption = Annotated[float | None, typer.Option(help="Reward at most.")]
+LeastRewardOption = Annotated[float | None, typer.Option(callback=finite, help="Reward at least.")]
+MostRewardOption = Annotated[float | None, typer.Option(callback=finite, help="Reward at most.")]
 StopReasonOption = Annotated[str | None, typer.Option(help="Such as final_answer.")]
 FailureOption = Annotated[str | None, typer.Option(help="Lost to this failure.")]
 FailedOption = Annotated[
