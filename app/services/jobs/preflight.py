@@ -253,11 +253,11 @@ class PreflightService:
         # A server that takes only POST answers HEAD with a 4xx or a 501: it is there, which is the
         # question.
         if reply.status < _SERVER_FAULT or reply.status == _NOT_IMPLEMENTED:
-            return await self._tried(called, check)
+            return await self._begun(called, check)
         message = f"{called.name} answers {reply.status} to a HEAD request."
         return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
 
-    async def _tried(
+    async def _begun(
         self, called: CalledAddress, check: EndpointCheck
     ) -> tuple[EndpointCheck, list[PreflightIssue]]:
         issue = await self._ports.environments.tried(called)
