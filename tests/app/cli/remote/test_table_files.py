@@ -68,7 +68,7 @@ def test_a_mistake_leaves_no_file(
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_job_of_nobody_is_not_found(commands: Commands, tmp_path: Path) -> None:
+def test_an_unknown_job_is_not_found(commands: Commands, tmp_path: Path) -> None:
     done = commands.run("rollouts", "export", "ftjob-none", "--out", str(tmp_path / "a.jsonl"))
     assert done.returncode == 17
     assert not list(tmp_path.iterdir())
