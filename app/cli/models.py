@@ -17,7 +17,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from app.cli.model_download import ModelDownload
 from app.cli.output import columns, console
-from app.cli.patience import Patience
+from app.cli.patience import ServicePatience
 from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
@@ -125,7 +125,7 @@ def _completed(service: Service, path: str, *, report: Callable[[str], None]) ->
     listed = service.rows(path, limit=1).data
     found = [one for one in (shaped(_Export, row) for row in listed) if one.status in _USABLE]
     export = found[0] if found else shaped(_Export, service.create(path, {}))
-    patience = Patience("The export goes on: run the same command again later.")
+    patience = ServicePatience("The export goes on: run the same command again later.")
     while export.status != "completed":
         if export.status not in _USABLE:
             reason = "it was deleted." if export.error is None else export.error.message

@@ -72,8 +72,8 @@ def note(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines as wide as the console. What does not fit goes on indented, so that no text reaches
-    the beginning of a line by its length.
+    """Lines as wide as the console. The rest of a longer one goes on indented, so that no text
+    reaches the beginning of a line by its length.
     """
 
     lines: Sequence[str]

@@ -1,5 +1,5 @@
-"""How long a command that follows something waits for a service that is away: an upgrade, a proxy's
-fault or a dropped connection ends no command.
+"""Bounds the time that a command which follows something gives a service that is away: an upgrade,
+a proxy's fault or a dropped connection ends no command.
 """
 
 import time
@@ -16,7 +16,7 @@ PATIENCE_S: Final = 300.0
 """Time without a sign of the service, after which following ends: an upgrade takes less."""
 
 
-class Patience:
+class ServicePatience:
     """Waits between tries, longer each time, until `PATIENCE_S` have passed since the last sign."""
 
     def __init__(self, advice: str, *, patience_s: float = PATIENCE_S) -> None:

@@ -151,7 +151,7 @@ def service_client(base_url: str | None, api_key: str | None) -> Iterator[httpx.
             f"not a usable --base-url or --api-key: {type(error).__name__}",
             exit_code=WRONG_OPTIONS,
         ) from error
-    except UnicodeEncodeError as error:  # of the request: the client is made
+    except UnicodeEncodeError as error:  # the client is made: it is the request
         raise _not_text() from error
     except httpx.RequestError as error:
         raise ServiceError(

@@ -66,7 +66,7 @@ def standard_streams() -> Iterator[None]:
     with ExitStack() as opened:
         sys.stdin = before[0] or opened.enter_context(_nothing("r"))
         sys.stderr = before[2] or opened.enter_context(_nothing("w"))
-        # Opened for reads: what is printed is a fault, as on a closed descriptor.
+        # It takes reads alone, so that a print fails as on a closed descriptor.
         stdout = before[1] or opened.enter_context(_nothing("w", flags=os.O_RDONLY))
         sys.stdout = cast("TextIO", StandardOutput(stdout))
         try:

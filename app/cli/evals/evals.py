@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from app.cli.json_files import read_body
 from app.cli.output import columns, console, fields, note
-from app.cli.patience import Patience
+from app.cli.patience import ServicePatience
 from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
@@ -123,7 +123,7 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
 def _followed(service: Service, eval_id: str, run: RunReply) -> dict[str, Any]:
     """Returns the run after its end."""
     shown = ""
-    patience = Patience("The run goes on; see it with `agent-rft evals show`.")
+    patience = ServicePatience("The run goes on; see it with `agent-rft evals show`.")
     while True:
         try:
             reply = service.get(_path(eval_id, run.id))

@@ -13,7 +13,7 @@ import httpx
 
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, StateReply
-from app.cli.patience import PATIENCE_S, Patience
+from app.cli.patience import PATIENCE_S, ServicePatience
 from app.cli.server_events import ServerEvent, server_events
 from app.cli.service_client import TIMEOUT, Service, check, path_of, shaped, strange
 from app.cli.service_errors import ServiceError
@@ -46,7 +46,9 @@ class FollowedJob:
     def __init__(self, service: Service, job_id: str, *, patience_s: float = PATIENCE_S) -> None:
         self._service = service
         self._path = f"{JOBS}/{path_of(job_id)}"
-        self._patience = Patience("The job goes on; watch it again later.", patience_s=patience_s)
+        self._patience = ServicePatience(
+            "The job goes on; watch it again later.", patience_s=patience_s
+        )
         self._last_id: str | None = None
 
     def items(self) -> Iterator[News | StreamSilent]:

@@ -13,7 +13,7 @@ from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
 from app.cli.jobs.stream import FollowedJob, News, StreamSilent
 from app.cli.output import Output, console, note
-from app.cli.patience import Patience
+from app.cli.patience import ServicePatience
 from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
@@ -56,7 +56,7 @@ def _found(service: Service, job_id: str) -> JobReply:
     """Returns the job. A service that refuses connections is reported at once, because the address
     may be wrong; one that is away behind its proxy, or hangs up, is asked again.
     """
-    patience = Patience("Watch the job again later.")
+    patience = ServicePatience("Watch the job again later.")
     while True:
         try:
             return shaped(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))

@@ -123,7 +123,7 @@ def write_profiles(profiles: Mapping[str, Profile]) -> None:
 
 def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) -> Address:
     """Returns the address and key of one family of variables. Those of OpenAI count as a pair, so
-    not beside a key that was typed, and only where ours are unset: many shells have
+    not beside a key that was typed, and only where those of agent-rft are unset: many shells have
     `OPENAI_API_KEY` for another service.
     """
     ours, theirs = (

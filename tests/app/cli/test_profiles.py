@@ -1,16 +1,15 @@
 """`agent-rft profiles`, and the address and key that a command takes."""
 
+import fcntl
 import json
 import os
 import stat
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
-from threading import Barrier, BrokenBarrierError
 
 import pytest
 
-from app.cli.profiles import profiles
+from app.cli.profiles import editing, profiles
 from app.cli.profiles.profiles import (
     Address,
     Named,
@@ -88,22 +87,35 @@ def test_profiles_are_added_listed_and_removed_without_a_key_in_sight(home: str)
 def test_no_profile_is_lost_when_several_are_changed_at_once(
     home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    together = Barrier(2)
+    locked: list[bool] = []
 
-    def read_slowly() -> dict[str, Profile]:
-        found = read_profiles()
-        with suppress(BrokenBarrierError):  # under the lock nobody else comes here
-            together.wait(timeout=0.2)
-        return found
+    def note_lock() -> None:
+        with file_of(home).with_name(".profiles.lock").open("rb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                locked.append(True)
+            else:
+                locked.append(False)
 
-    def add(name: str) -> None:
-        with profiles.changing_profiles() as found:
-            found[name] = Profile(base_url=URL, api_key=KEY)
+    def read() -> dict[str, Profile]:
+        note_lock()
+        return read_profiles()
 
-    monkeypatch.setattr(profiles, "read_profiles", read_slowly)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(add, ("first", "second")))
-    assert sorted(json.loads(file_of(home).read_text())) == ["first", "second"]
+    def write(changed: Mapping[str, Profile]) -> None:
+        note_lock()
+        write_profiles(changed)
+
+    monkeypatch.setattr(editing, "_read_key", lambda: KEY)
+    monkeypatch.setattr(profiles, "read_profiles", read)
+    monkeypatch.setattr(profiles, "write_profiles", write)
+    editing.add("first", URL, force=False)
+    editing.add("second", URL, force=False)
+    editing.remove("first")
+    assert locked == [True] * 6
+    note_lock()
+    assert locked[-1] is False
+    assert list(json.loads(file_of(home).read_text())) == ["second"]
 
 
 def test_a_linked_file_stays_a_link(home: str, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_an_output_that_takes_nothing_is_a_failure(home: str, options: tuple[str
 
 
 @pytest.mark.usefixtures("home")
-def test_an_output_that_was_closed_is_a_failure_and_a_reader_that_left_is_not_told(
+def test_a_closed_output_is_a_failure_and_a_reader_that_left_gets_no_message(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert listed(monkeypatch, None) == 1

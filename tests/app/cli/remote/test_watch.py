@@ -250,9 +250,9 @@ def test_a_watch_outlives_a_service_that_is_away_at_its_start(
 
 
 def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, calls = [100.0], list[str]()
     clock = SimpleNamespace(monotonic=lambda: now[0], time=time.time)
     monkeypatch.setattr(live_view, "time", clock)
-    now, calls = [100.0], list[str]()
 
     def get(path: str, **_: Any) -> dict[str, Any]:
         calls.append(path)
