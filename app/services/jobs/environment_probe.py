@@ -1,7 +1,6 @@
 """Tries the address of an HTTP environment by an episode, which is closed at once.
 
-An answer to HEAD says nothing of the path: a page answers it, and a server that takes POST alone
-refuses it. A path that takes no `reset` would lose every rollout. Must not know how a report is
+HEAD does not test the path: a page answers it, and a server that takes POST alone refuses it. A path that takes no `reset` would lose every rollout. Must not know how a report is
 made.
 """
 
