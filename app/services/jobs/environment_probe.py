@@ -1,7 +1,7 @@
 """Tries the address of an HTTP environment by an episode, which is closed at once.
 
-HEAD does not test the path: a page answers it, and a server that takes POST alone refuses it. A path that takes no `reset` would lose every rollout. Must not know how a report is
-made.
+HEAD does not test the path: a page answers it, and a server that takes POST alone refuses it. A
+path that takes no `reset` would lose every rollout. Must not know how a report is made.
 """
 
 from functools import partial
