@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app.domain.exit_codes import FAILED, INTERRUPTED
+from app.domain.processes.exit_codes import FAILED, INTERRUPTED
 from app.settings.environment import inherited_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]

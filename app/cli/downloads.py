@@ -10,7 +10,7 @@ from typing import Any, Final
 from app.cli.remote import Remote
 from app.cli.service_client import check
 from app.cli.service_errors import ServiceError
-from app.domain.exit_codes import WRONG_OPTIONS
+from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _CHUNK_BYTES: Final = 1 << 20
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.service_errors import ServiceError
-from app.domain.exit_codes import WRONG_OPTIONS
-from app.domain.strict_json import strict_loads
+from app.domain.processes.exit_codes import WRONG_OPTIONS
+from app.domain.texts.strict_json import strict_loads
 
 
 def read_body(path: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from app.cli.profiles.commands import profiles
 from app.cli.registry.commands import registry
 from app.cli.rollouts.commands import rollouts
 from app.cli.up_command import DEFAULT_PORT, PortOption, up
-from app.domain.exit_codes import FAILED, WRONG_OPTIONS
+from app.domain.processes.exit_codes import FAILED, WRONG_OPTIONS
 
 app = typer.Typer(
     name="agent-rft",

@@ -16,7 +16,7 @@ from app.cli.server_events import server_events
 from app.cli.service_client import Service, check, shaped, strange
 from app.cli.service_errors import ServiceError
 from app.cli.standard_streams import read_stdin
-from app.domain.exit_codes import NO_ANSWER, WRONG_OPTIONS
+from app.domain.processes.exit_codes import NO_ANSWER, WRONG_OPTIONS
 
 _PATH: Final = "chat/completions"
 _DONE: Final = "[DONE]"

@@ -22,8 +22,8 @@ import httpx
 from app.cli.service_client import check
 from app.cli.service_errors import ServiceError
 from app.domain.errors import AgentRftError
-from app.domain.exit_codes import NO_ANSWER
 from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
+from app.domain.processes.exit_codes import NO_ANSWER
 from app.file_digests import sha256_of
 from app.model_directories import FULL, check_directory, flush
 

@@ -23,7 +23,7 @@ from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
 from app.cli.service_errors import ServiceError
 from app.cli.times import moment
-from app.domain.exit_codes import WRONG_OPTIONS
+from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _POLL_S: Final = 1.0
 _USABLE: Final = ("queued", "in_progress", "completed")

@@ -8,7 +8,7 @@ from typing import Final
 import httpx
 
 from app.cli.service_errors import ServiceError
-from app.domain.exit_codes import NO_ANSWER, TRY_LATER
+from app.domain.processes.exit_codes import NO_ANSWER, TRY_LATER
 
 _FIRST_WAIT_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 10.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.cli.service_errors import ServiceError
-from app.domain.exit_codes import NO_ANSWER
+from app.domain.processes.exit_codes import NO_ANSWER
 
 _LONGEST: Final = 16 * 1024**2
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from app.cli.service_errors import CreationUnknown, ServiceError
 from app.domain.errors import IdempotencyKeyInUse
-from app.domain.exit_codes import (
+from app.domain.processes.exit_codes import (
     NO_ANSWER,
     NOT_ALLOWED,
     NOT_FOUND,

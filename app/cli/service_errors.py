@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from app.cli.printable import printable
 from app.domain.errors import AgentRftError
-from app.domain.exit_codes import FAILED
+from app.domain.processes.exit_codes import FAILED
 
 _LONGEST: Final = 2000
 

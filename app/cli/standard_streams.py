@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO, cast
 
 from app.cli.service_errors import ServiceError
 from app.domain.errors import AgentRftError
-from app.domain.exit_codes import WRONG_OPTIONS
+from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _ERRORS: Final = "backslashreplace"
 

@@ -9,7 +9,7 @@ from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import path_of
 from app.cli.service_errors import ServiceError
-from app.domain.exit_codes import WRONG_OPTIONS
+from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _FORMATS: Final = {".jsonl": "jsonl", ".parquet": "parquet"}
 

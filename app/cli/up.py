@@ -20,7 +20,7 @@ import typer
 from pydantic import ValidationError
 
 from app.cli.console import describe
-from app.domain.exit_codes import FAILED, WRONG_OPTIONS
+from app.domain.processes.exit_codes import FAILED, WRONG_OPTIONS
 from app.embedded.announcement import Announcement
 from app.embedded.base_model.choice import (
     LastModel,

@@ -15,11 +15,11 @@ from typing import Any, Final, TextIO
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
 from app.domain.environments.environments import FILE_PARAM, built_in
 from app.domain.errors import InvalidRequest
-from app.domain.exit_codes import FAILED
+from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
-from app.domain.preflight_issues import PreflightIssue
+from app.domain.processes.exit_codes import FAILED
 from app.preflight.call import (
     base_model,
     dataset_question,

@@ -11,8 +11,8 @@ from typing import Final, Literal, assert_never
 from app.domain.ids import Split
 from app.domain.jobs.curves import Curve, Curves
 from app.domain.jobs.detectors import Watched
+from app.domain.jobs.thinning import extremes, thin
 from app.domain.rollouts import metrics as names
-from app.domain.thinning import extremes, thin
 
 ChartMark = Literal["line", "points", "rule"]
 SHOWN_STEPS: Final = 150

@@ -17,7 +17,7 @@ from app.dashboard.accepted import wants_page
 from app.dashboard.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
 from app.domain.errors import RateLimited, RequestError
-from app.domain.value_faults import worded
+from app.domain.faults.values import worded
 from app.query_check import check_query
 
 FOR_BROWSERS: Final = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.dashboard.formats import CUT_AT, cut, pretty
-from app.domain.json_object import Json
+from app.domain.documents.json_object import Json
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.spans import prompt_messages
 

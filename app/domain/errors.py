@@ -5,6 +5,8 @@ turns the others into one or into the end of its work. A wrong state is a 400, b
 retries 409.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar, Final
 
 
@@ -188,3 +190,15 @@ class RunFailed(AgentRftError):
         self.message = message
         self.code = code
         self.param = param
+
+
+@contextmanager
+def first_fault() -> Iterator[None]:
+    """Raises the first exception of an exception group in place of the group.
+
+    The caller decides on one cause; the tasks beside it were cancelled because of it.
+    """
+    try:
+        yield
+    except BaseExceptionGroup as faults:
+        raise faults.exceptions[0] from faults

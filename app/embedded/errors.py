@@ -1,13 +1,13 @@
 """Errors of a single-machine installation, with messages that a user can act on.
 
-Owns: the error types of this package; `app/domain/exit_codes.py` has the numbers.
+Owns: the error types of this package; `app/domain/processes/exit_codes.py` has the numbers.
 Promises: a message names the failure and the remedy; it may contain the end of a log, never a
 secret.
 """
 
 from typing import ClassVar
 
-from app.domain import exit_codes
+from app.domain.processes import exit_codes
 
 
 class EmbeddedError(Exception):

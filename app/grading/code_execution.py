@@ -21,7 +21,7 @@ from app.domain.graders.code_tests import (
 )
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
 from app.domain.graders.templates import Template, parse_template
-from app.domain.sandbox import FunctionCall, Program, Script
+from app.domain.sandbox.programs import FunctionCall, Program, Script
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.computing import run_on_scoring_thread
 from app.grading.fences import fenced_blocks

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from app.domain.first_fault import first_fault
+from app.domain.errors import first_fault
 from app.domain.graders.kinds.multi import AGREEMENT, MultiGrader
 from app.grading.agreement import mean_agreement
 from app.grading.ai_judge import GroupAiJudge

@@ -7,7 +7,7 @@ from typing_extensions import override
 from app.domain.documents.pointers import pointer
 from app.domain.graders.json_schemas import TooMuchWork, compile_schema
 from app.domain.graders.kinds.json_valid import JsonValidGrader
-from app.domain.strict_json import TooManyValues, strict_loads
+from app.domain.texts.strict_json import TooManyValues, strict_loads
 from app.grading.fences import FENCE, fenced_blocks
 from app.grading.scorer import ScoreResult
 from app.grading.text_scorer import TextScorer, unreadable

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Final
 
-from app.domain.first_fault import first_fault
+from app.domain.errors import first_fault
 from app.domain.graders.formula import FormulaError, parse_formula
 from app.domain.graders.kinds.multi import MultiGrader
 from app.grading.scorer import (

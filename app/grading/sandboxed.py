@@ -7,8 +7,8 @@ reported with its place. Untrusted code wrote the reply, so nothing of it is tak
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.sandbox import Ending, Program
-from app.domain.strict_json import strict_loads
+from app.domain.sandbox.programs import Ending, Program
+from app.domain.texts.strict_json import strict_loads
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.sandbox.sandbox import ProgramTooLarge, Sandbox, SandboxUnavailable
 from app.grading.scorer import GraderErrors, ScoreFault

@@ -14,7 +14,7 @@ from typing import Any, Final, assert_never
 from app.domain.graders.calls import ReferenceFault, WrittenCall, expected_calls
 from app.domain.graders.kinds.tool_call import Comparator, ToolCallGrader
 from app.domain.graders.templates import parse_template
-from app.domain.strict_json import strict_loads
+from app.domain.texts.strict_json import strict_loads
 from app.grading.assignment import best_in_any_order, best_in_order
 from app.grading.computing import run_on_scoring_thread
 from app.grading.exact_match import same_number

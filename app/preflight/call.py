@@ -14,6 +14,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.environments.environments import is_graded_by, read_environment
 from app.domain.environments.http import HTTP
+from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.graders import is_used, unused_places
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
@@ -24,7 +25,6 @@ from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
-from app.domain.preflight_issues import PreflightIssue
 from app.domain.registry.references import is_reference
 from app.preflight.estimate import Pace, estimate
 

@@ -14,6 +14,8 @@ from pydantic import ValidationError
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
+from app.domain.faults.issues import PreflightIssue
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
 from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.preflight import issue_of
@@ -22,10 +24,8 @@ from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
-from app.domain.preflight_issues import PreflightIssue
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import placeholder_faults
-from app.domain.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
 from app.preflight.call import method_of, method_type
 
 MAX_UNKNOWN_KEYS: Final = 200

@@ -11,6 +11,7 @@ from typing import Final, assert_never
 from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
 from app.domain.errors import InvalidRequest
+from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.jobs.preflight import (
     DatasetQuestion,
@@ -20,7 +21,6 @@ from app.domain.jobs.preflight import (
     TokenLengths,
 )
 from app.domain.models.models import BaseModelSpec
-from app.domain.preflight_issues import PreflightIssue
 from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file
 from app.preflight.lengths import length_issues, measured, token_lengths

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.errors import Unavailable
-from app.domain.health import Health, PartHealth
 from app.domain.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
+from app.domain.processes.health import Health, PartHealth
 from app.gateways.free_space import FreeSpace
 from app.gateways.inference.inference import Inference
 from app.gateways.job_queue import JobQueue

@@ -15,7 +15,7 @@ from typing import Self
 
 from app.domain.accounts.tenants import Principal
 from app.domain.errors import IdempotencyKeyInUse, IdempotencyKeyReused
-from app.domain.idempotency import AnsweredBefore, HttpResponse
+from app.domain.http.idempotency import AnsweredBefore, HttpResponse
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 from app.store.unit_of_work import RequestUnitOfWork

@@ -1,8 +1,8 @@
 """The figures of the installation that the operator's monitoring reads."""
 
 from app.domain.errors import Unavailable
-from app.domain.health import Health
 from app.domain.jobs.status_counts import StatusCount
+from app.domain.processes.health import Health
 from app.services.health import HealthService
 from app.store.database import Database
 

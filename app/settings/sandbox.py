@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from app.domain.sandbox import Layer
+from app.domain.sandbox.layers import Layer
 from app.settings.sources import SettingsGroup, Sources
 
 

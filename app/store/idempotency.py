@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.idempotency import HttpResponse
+from app.domain.http.idempotency import HttpResponse
 from app.store.schema.idempotency import StoredResponseTable as Table
 
 LEASE_S = 600.0

@@ -11,7 +11,7 @@ from sqlalchemy import Select, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
-from app.domain.value_faults import unknown_cursor
+from app.domain.faults.values import unknown_cursor
 
 Row = TypeVar("Row")
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024

@@ -7,7 +7,7 @@ U+FFFD. JSON has no NaN and no infinity; both become null.
 import math
 from typing import Any
 
-from app.domain.storable_text import storable as storable_text
+from app.domain.texts.storable_text import storable as storable_text
 
 
 def storable(value: Any) -> Any:

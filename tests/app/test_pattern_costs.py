@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from app.domain.python_syntax import module_of
+from app.domain.texts.python_syntax import module_of
 from tests.support.regex_steps import Search, TooManySteps, literals, parts, sample, syntax
 
 ROOT: Final = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from app.domain.json_object import Json
+from app.domain.documents.json_object import Json
 from tests.support.endpoints import Received, Reply
 from tests.support.rollouts import schema
 

@@ -17,8 +17,8 @@ import torch
 from pydantic import TypeAdapter
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from app.domain.exit_codes import MODEL_REFUSED
 from app.domain.models.models import BaseModelSpec
+from app.domain.processes.exit_codes import MODEL_REFUSED
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.support import engine_fault
 from workers.learning.attention import can_share

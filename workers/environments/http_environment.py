@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.rollouts.environment_steps import EnvironmentStep
-from app.domain.storable_text import storable
+from app.domain.texts.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.environment_calls import assistant_message
 from workers.environments.arguments import check_arguments

@@ -9,9 +9,9 @@ import asyncio
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.first_fault import first_fault
+from app.domain.errors import first_fault
 from app.domain.ids import SampleKey
-from app.domain.storable_text import storable
+from app.domain.texts.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.formats.tool_format import ParsedToolCall
 from workers.environments.arguments import check_arguments

@@ -8,11 +8,11 @@ from pydantic import TypeAdapter, ValidationError
 from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.domain.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
+from app.domain.faults.values import refused_today
 from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.models.models import find_base_model
 from app.domain.secrets.owner_labels import criteria_by_pointer
 from app.domain.secrets.redaction import require_sealed, restored
-from app.domain.value_faults import refused_today
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner

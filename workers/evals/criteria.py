@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
+from app.domain.documents.json_object import Json
 from app.domain.evals.evals import passes, result_names, token_usage
-from app.domain.json_object import Json
 from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from workers.evals.context import EvalContext

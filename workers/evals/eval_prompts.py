@@ -3,11 +3,11 @@
 import json
 from typing import Any, assert_never
 
+from app.domain.documents.json_object import Json
 from app.domain.evals.data_sources import ItemReference, MessageTemplate, SentSampling
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.samples import object_or_list, one_turn_keys
 from app.domain.graders.templates import MissingVariable, RenderedTooLong, parse_template
-from app.domain.json_object import Json
 
 
 class UnusableItem(Exception):

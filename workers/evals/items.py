@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
+from app.domain.documents.json_object import Json
 from app.domain.evals.data_sources import EvalRow, JsonlSource, SampledSource
 from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
 from app.domain.ids import GroupKey, new_id
-from app.domain.json_object import Json
 from app.domain.rollouts.trajectory import Trajectory
 from workers.evals.context import EvalContext
 from workers.evals.criteria import CriteriaScorer, TokensByModel, digest

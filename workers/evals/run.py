@@ -10,10 +10,9 @@ from typing import Final
 
 import structlog
 
-from app.domain.errors import RunFailed
+from app.domain.errors import RunFailed, first_fault
 from app.domain.evals.data_sources import EvalRow
 from app.domain.evals.evals import OutputItem
-from app.domain.first_fault import first_fault
 from workers.evals.context import EvalContext
 from workers.evals.criteria import TokensByModel
 from workers.evals.items import work_on

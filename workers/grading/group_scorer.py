@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.first_fault import first_fault
+from app.domain.errors import first_fault
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
 from workers.grading.failure import GraderFailure

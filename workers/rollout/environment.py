@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.rollouts.environment_steps import EnvironmentStep
-from app.domain.storable_text import storable
+from app.domain.texts.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.formats.tool_format import ParsedToolCall
 from workers.journal.journal import Journal

@@ -30,7 +30,7 @@ from app.domain.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
-from app.domain.storable_text import storable
+from app.domain.texts.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import ParsedTurn

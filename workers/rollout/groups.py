@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.first_fault import first_fault
+from app.domain.errors import first_fault
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import (
     Failure,

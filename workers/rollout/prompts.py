@@ -10,7 +10,7 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.ids import SampleKey, Split
 from app.domain.rollouts.trajectory import Failure, FailureClass
-from app.domain.storable_text import printable
+from app.domain.texts.storable_text import printable
 from app.rendering.prompts import off_loop_if_long
 from app.rendering.renderer import Renderer
 from workers.rollout.environment import Observation

@@ -13,8 +13,8 @@ from contextlib import suppress
 
 import structlog
 
-from app.domain.exit_codes import SANDBOX_BELOW_FLOOR
-from app.domain.sandbox import ALWAYS, LAYERS, Layer
+from app.domain.processes.exit_codes import SANDBOX_BELOW_FLOOR
+from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
 from app.settings.sandbox import ConfiguredSandbox
 from workers.sandbox.forks import ForkServerFailed
 from workers.sandbox.runner import BelowFloor, Runner, serve

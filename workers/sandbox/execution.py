@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.sandbox import MAX_REPLY, End, Ending
+from app.domain.sandbox.programs import MAX_REPLY, End, Ending
 from app.gateways.sandbox.frames import pack
 from workers.sandbox.fork_server import READY
 from workers.sandbox.forks import Forked, ProgramForkServer

@@ -16,7 +16,8 @@ import sys
 from contextlib import suppress
 from typing import Any, Final
 
-from app.domain.sandbox import LAYERS, MAX_PROGRAM
+from app.domain.sandbox.layers import LAYERS
+from app.domain.sandbox.programs import MAX_PROGRAM
 from workers.sandbox import namespaces, program
 from workers.sandbox.kernel import set_parent_death_signal
 from workers.sandbox.layers import Protection, available

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import workers
-from app.domain.sandbox import Layer, Level
+from app.domain.sandbox.layers import Layer, Level
 
 _START_S: Final = 120.0
 """Imports from a cold disk."""

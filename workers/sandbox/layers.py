@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, assert_never
 
-from app.domain.sandbox import ALWAYS, LAYERS, Layer
+from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
 from workers.sandbox import landlock, namespaces, seccomp
 from workers.sandbox.kernel import set_parent_death_signal
 from workers.sandbox.privileges import become, limit_resources, renounce

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import structlog
 
-from app.domain.sandbox import MAX_PROGRAM, Layer, Level
+from app.domain.sandbox.layers import Layer, Level
+from app.domain.sandbox.programs import MAX_PROGRAM
 from app.gateways.sandbox.frames import (
     MAX_HEADER,
     SIGN_OF_LIFE,

@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
-from app.domain.storable_text import UNSTORABLE
-from app.domain.strict_json import (
+from app.domain.texts.storable_text import UNSTORABLE
+from app.domain.texts.strict_json import (
     MAX_DEPTH,
     MAX_VALUES,
     TooManyValues,

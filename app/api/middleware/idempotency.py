@@ -20,7 +20,7 @@ from app.api.support.idempotency_check import request_target
 from app.api.support.request_state import PRINCIPAL, STORED_RESPONSE
 from app.domain.accounts.tenants import Principal
 from app.domain.errors import AuthenticationFailed, RequestError
-from app.domain.idempotency import (
+from app.domain.http.idempotency import (
     AnsweredBefore,
     HttpResponse,
     check_key,

@@ -7,9 +7,9 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import ClosedBody
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.graders.graders import Grader
-from app.domain.json_object import Json
 from app.grading.calibration import MAX_SAMPLES, Sample
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 
 
 class _SentMessage(Described):

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.described import Described
-from app.domain.tools.tools import TOOL_NAME
+from app.domain.documents.described import Described
+from app.domain.texts.patterns import TOOL_NAME
 
 
 class _SentOption(Described):

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 
 FinishReason = Literal["stop", "length", "tool_calls"]
 

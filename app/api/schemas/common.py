@@ -7,8 +7,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import override
 
-from app.domain.described import Described
-from app.domain.unknown_keys import unknown_key
+from app.domain.documents.described import Described
+from app.domain.faults.closed_objects import unknown_key
 
 Row = TypeVar("Row")
 Order = Literal["asc", "desc"]

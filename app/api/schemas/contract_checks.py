@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.tools.contract import Check, CheckStatus
 
 

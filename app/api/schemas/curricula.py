@@ -9,8 +9,9 @@ from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.domain.described import Described
-from app.domain.json_object import Json
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
     MAX_ROWS,
@@ -20,8 +21,7 @@ from app.domain.registry.curricula import (
     SplitReport,
 )
 from app.domain.registry.registered_objects import Registered
-from app.domain.tools.tools import TOOL_NAME
-from app.domain.unknown_keys import UnreadKey
+from app.domain.texts.patterns import TOOL_NAME
 
 Rows = Annotated[list[Json], Field(min_length=1, max_length=MAX_ROWS)]
 

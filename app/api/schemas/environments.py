@@ -9,12 +9,12 @@ from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.contract_checks import ContractCheck
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.api.schemas.tools import ToolName, Url
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
-from app.domain.json_object import Json
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.registered_objects import Registered
 from app.domain.tools.rates import RateLimit
-from app.domain.unknown_keys import UnreadKey
 
 _Text = Annotated[str, StringConstraints(max_length=100_000)]
 

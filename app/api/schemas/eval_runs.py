@@ -8,11 +8,11 @@ from pydantic import ValidationError
 
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.evals import Metadata, Name, fault_of
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.domain.evals.evals import EvalRun, EvalRunStatus, ItemStatus, OutputItem
-from app.domain.json_object import Json
 
 _KEPT_CALLS = ("stored_completions", "responses", "logs")
 _TAGGED = frozenset({"", "source", "input_messages"})

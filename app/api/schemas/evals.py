@@ -7,12 +7,12 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.api.schemas.parameters import dotted
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.evals.evals import Eval, EvalCriterion, NewEval
+from app.domain.faults.values import refusal
 from app.domain.graders.graders import Grader
-from app.domain.json_object import Json
-from app.domain.value_faults import refusal
 
 Name = Annotated[str, StringConstraints(max_length=256)]
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]

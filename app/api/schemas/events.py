@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.jobs.jobs import EventKind, EventLevel, JobEvent
-from app.domain.json_object import Json
 
 
 class FineTuningJobEvent(Described):

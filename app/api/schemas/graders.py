@@ -7,10 +7,10 @@ from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.api.schemas.trials import HeaderSafe, SampleParts
+from app.domain.documents.json_object import Json
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.graders import Grader
-from app.domain.json_object import Json
 from app.domain.registry.registered_objects import Registered
-from app.domain.unknown_keys import UnreadKey
 
 
 class CreateGrader(WireModel):

@@ -5,8 +5,8 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.api.schemas.common import ErrorBody, ErrorEnvelope
-from app.domain.described import Described
-from app.domain.health import Health, PartName
+from app.domain.documents.described import Described
+from app.domain.processes.health import Health, PartName
 
 
 class PartObject(Described):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from app.api.schemas.common import WireModel
-from app.domain.json_object import Json
+from app.domain.documents.json_object import Json
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 

@@ -2,10 +2,10 @@
 
 from typing import Any, Literal, assert_never
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.evals.evals import eval_id_of
 from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.json_object import Json
 from app.domain.methods.stored import (
     StoredDpo,
     StoredMethod,

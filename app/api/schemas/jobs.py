@@ -7,16 +7,17 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 from app.api.schemas.integrations import WandbIntegration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
+from app.domain.documents.json_object import Json
 from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, missing_parameter
+from app.domain.faults.suggestions import KeyPlaces
+from app.domain.faults.unknown_keys import UnreadKey, meant_for, refused, unread
 from app.domain.jobs.requests import JobRequest
-from app.domain.json_object import Json
 from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, is_reference, read_curriculum
-from app.domain.unknown_keys import KeyPlaces, UnreadKey, meant_for, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)

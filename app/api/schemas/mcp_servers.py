@@ -5,8 +5,8 @@ from typing import Literal
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.registry import Metadata
 from app.api.schemas.tools import ToolCheck
-from app.domain.described import Described
-from app.domain.json_object import Json
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.tools.mcp_contract import McpCallPlan, McpReport
 from app.domain.tools.mcp_servers import McpServerSpec, McpTool, McpToolName
 

@@ -11,15 +11,16 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from app.api.schemas.common import WireModel
 from app.api.schemas.method_descriptions import DescribedBy
 from app.api.schemas.parameters import first_fault
+from app.domain.documents.json_object import Json
 from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest, missing_parameter
+from app.domain.faults.suggestions import NOWHERE, KeyPlaces
+from app.domain.faults.unknown_keys import refused
 from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
-from app.domain.json_object import Json
 from app.domain.methods.kinds import places_of
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
-from app.domain.unknown_keys import NOWHERE, KeyPlaces, refused
 
 _MODELS: Final[dict[MethodType, type[RequestedMethod]]] = {
     "supervised": SupervisedMethod,

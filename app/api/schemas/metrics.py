@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.ids import Split
 from app.domain.rollouts.metrics import MetricPoint
 

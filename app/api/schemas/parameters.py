@@ -8,8 +8,8 @@ from pydantic_core import ErrorDetails
 
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
-from app.domain.unknown_keys import NOWHERE, KeyPlaces
-from app.domain.value_faults import refusal
+from app.domain.faults.suggestions import NOWHERE, KeyPlaces
+from app.domain.faults.values import refusal
 
 _SPELLINGS: Final = 8
 """Parameters of one reply that are compared with the keys beside them, each for up to 5 ms."""

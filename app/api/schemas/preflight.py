@@ -11,9 +11,12 @@ from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.methods import other_bodies
 from app.api.schemas.parameters import refusals
 from app.domain.data.prompts import Overlap
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.documents.walk import Kind
 from app.domain.errors import InvalidRequest
+from app.domain.faults.issues import PreflightIssue
+from app.domain.faults.suggestions import NOWHERE, KeyPlaces
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, refused, unread
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.preflight import (
     DatasetReport,
@@ -25,8 +28,6 @@ from app.domain.jobs.preflight import (
 )
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
-from app.domain.preflight_issues import PreflightIssue
-from app.domain.unknown_keys import NOWHERE, UNKNOWN_PARAMETER, KeyPlaces, refused, unread
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
 """The parts of a call that are read by themselves."""

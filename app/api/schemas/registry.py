@@ -8,10 +8,10 @@ from pydantic import Field
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.jobs import MetadataKey, MetadataValue
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.documents.walk import Kind, WalkedField
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, refused, unread
 from app.domain.registry.registered_objects import LabelChanges, Registered
-from app.domain.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, refused, unread
 
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
 _MOST_WARNINGS: Final = 200

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict
 
-from app.domain.described import Described
-from app.domain.json_object import Json
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 
 Interval = list[float]
 

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.schemas.common import FORMAT_TEXT, Order, TableFormat
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.ids import Split
-from app.domain.json_object import Json
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.domain.rollouts.trajectory import FailureClass, StopReason
 

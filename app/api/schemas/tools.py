@@ -7,9 +7,10 @@ from pydantic import ConfigDict, Field, StringConstraints
 from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.contract_checks import ContractCheck
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.domain.described import Described
-from app.domain.json_object import Json
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
 from app.domain.registry.registered_objects import Registered
+from app.domain.texts.patterns import TOOL_NAME
 from app.domain.tools.contract import (
     MAX_RATE,
     MAX_REQUESTS,
@@ -17,7 +18,6 @@ from app.domain.tools.contract import (
     ContractReport,
 )
 from app.domain.tools.rates import RateLimit
-from app.domain.tools.tools import TOOL_NAME
 
 ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME)]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]

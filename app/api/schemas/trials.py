@@ -8,19 +8,20 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from app.api.schemas.common import ClosedBody, WireModel
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.documents.json_object import Json
+from app.domain.faults.closed_objects import unknown_key
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice import GraderChoice, choose_by_item
 from app.domain.graders.graders import AnyGrader, Grader
 from app.domain.graders.samples import CALL_KEYS, CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
 from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
-from app.domain.json_object import Json
 from app.domain.registry.references import TriedGrader
-from app.domain.tools.tools import TOOL_NAME, ToolSpec
+from app.domain.texts.patterns import PRINTABLE_ASCII, TOOL_NAME
+from app.domain.tools.tools import ToolSpec
 from app.domain.tools.trials import ToolTrial
-from app.domain.unknown_keys import unknown_key
 
-HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
+HeaderSafe = Annotated[str, StringConstraints(pattern=PRINTABLE_ASCII)]
 """A value that is also sent in a header."""
 
 

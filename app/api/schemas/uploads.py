@@ -14,7 +14,8 @@ from app.domain.data.uploads import (
     UploadRow,
     UploadStatus,
 )
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.texts.patterns import MD5
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
@@ -48,7 +49,7 @@ class CompleteUpload(ClosedBody):
 
     part_ids: Annotated[list[Name], Field(min_length=1, max_length=MAX_PARTS)]
     """Ids of the parts, in the order of the file."""
-    md5: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{32}$")] | None = None
+    md5: Annotated[str, StringConstraints(pattern=MD5)] | None = None
     """MD5 of the whole file, which is compared."""
 
 

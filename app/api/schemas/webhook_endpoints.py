@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.events.webhooks import (
     DeliveryError,
     DeliveryStatus,

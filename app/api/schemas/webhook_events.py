@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.events.webhooks import EventType
 
 

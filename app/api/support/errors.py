@@ -22,8 +22,8 @@ from app.domain.errors import (
     RateLimited,
     RequestError,
 )
-from app.domain.idempotency import AnsweredBefore, HttpResponse
-from app.domain.value_faults import broken_rule
+from app.domain.faults.values import broken_rule
+from app.domain.http.idempotency import AnsweredBefore, HttpResponse
 
 RETRY_AFTER_S = "2"
 _SERVED_BY = {"HEAD": "GET"}

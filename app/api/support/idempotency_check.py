@@ -6,7 +6,7 @@ from fastapi import Request
 from starlette.types import Scope
 
 from app.api.support.request_state import STORED_RESPONSE
-from app.domain.idempotency import fingerprint_of_form
+from app.domain.http.idempotency import fingerprint_of_form
 
 
 def request_target(scope: Scope) -> str:

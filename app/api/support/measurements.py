@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.process_collector import ProcessCollector
 
 from app.api.support.request_state import ROUTED
-from app.domain.health import Health
 from app.domain.jobs.jobs import JobStatus
 from app.domain.jobs.status_counts import StatusCount
+from app.domain.processes.health import Health
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})
 _NO_ROUTE: Final = "none"

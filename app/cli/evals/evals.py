@@ -16,7 +16,7 @@ from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
 from app.cli.service_errors import ServiceError
 from app.cli.times import moment
-from app.domain.exit_codes import INTERRUPTED, RUN_CANCELLED, RUN_FAILED
+from app.domain.processes.exit_codes import INTERRUPTED, RUN_CANCELLED, RUN_FAILED
 
 EVALS: Final = "evals"
 _POLL_S: Final = 1.0

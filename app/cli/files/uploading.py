@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from app.cli.service_client import Service, json_object, shaped
 from app.cli.service_errors import ServiceError
-from app.domain.exit_codes import WRONG_OPTIONS
+from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 FILES: Final = "files"
 _TIMEOUT: Final = httpx.Timeout(300.0, connect=5.0)

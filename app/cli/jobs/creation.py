@@ -23,7 +23,7 @@ from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
 from app.cli.service_errors import CreationUnknown, ServiceError
 from app.cli.times import duration
-from app.domain.exit_codes import FAILED, NO_ANSWER
+from app.domain.processes.exit_codes import FAILED, NO_ANSWER
 
 _CHECK_TIMEOUT_S = 300.0
 """Large files are read, and endpoints asked."""

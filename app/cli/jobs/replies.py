@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, FiniteFloat
 
 from app.domain.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
-from app.domain.exit_codes import JOB_PAUSED, NOTHING_TO_LEARN, RUN_CANCELLED, RUN_FAILED
+from app.domain.processes.exit_codes import JOB_PAUSED, NOTHING_TO_LEARN, RUN_CANCELLED, RUN_FAILED
 
 ENDED = frozenset({"succeeded", "failed", "cancelled"})
 PAUSED = "paused"

@@ -19,7 +19,7 @@ from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
 from app.cli.service_errors import ServiceError
 from app.cli.times import moment
-from app.domain.exit_codes import INTERRUPTED
+from app.domain.processes.exit_codes import INTERRUPTED
 
 
 class View(Protocol):

@@ -12,7 +12,7 @@ from app.cli.output import Output, columns, console, note
 from app.cli.profiles.profiles import Profile, changing_profiles, profiles_file, read_profiles
 from app.cli.service_errors import ServiceError
 from app.cli.standard_streams import read_stdin
-from app.domain.exit_codes import WRONG_OPTIONS
+from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _NAME: Final = re.compile(r"[\w.-]{1,64}")
 

@@ -18,7 +18,7 @@ import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from app.cli.service_errors import ServiceError
-from app.domain.exit_codes import WRONG_OPTIONS
+from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 DEFAULT: Final = "default"
 """The profile of a command that nothing else gives an address."""

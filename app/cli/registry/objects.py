@@ -12,7 +12,7 @@ from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import path_of, shaped
 from app.cli.times import moment
-from app.domain.exit_codes import TEST_FAILED
+from app.domain.processes.exit_codes import TEST_FAILED
 
 _TEST_TIMEOUT_S: Final = 300.0
 """A test calls endpoints for a minute, and each may be slow."""

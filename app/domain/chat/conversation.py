@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from app.domain.chat.faults import invalid_value
 from app.domain.chat.messages import BROKEN_CALL, REASONING, check_message, required_text
+from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
-from app.domain.json_object import Json
 
 MAX_MESSAGES: Final = 2048
 _SHOWN: Final = 64

@@ -17,9 +17,9 @@ from app.domain.chat.faults import (
     unsupported_parameter,
     unsupported_value,
 )
+from app.domain.documents.json_object import Json
 from app.domain.errors import missing_parameter
-from app.domain.json_object import Json
-from app.domain.strict_json import TooManyValues, strict_loads
+from app.domain.texts.strict_json import TooManyValues, strict_loads
 
 BROKEN_CALL: Final = "tool_call_error"
 """Field of an assistant message whose tool call could not be parsed (`docs/tool-loop.md`)."""

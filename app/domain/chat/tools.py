@@ -10,13 +10,12 @@ from app.domain.chat.faults import (
     unsupported_value,
 )
 from app.domain.chat.messages import optional_text, refuse_unknown, required_text
+from app.domain.documents.json_object import Json
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, missing_parameter
-from app.domain.json_object import Json
+from app.domain.faults.schemas import schema_fault
 from app.domain.methods.reinforcement import MAX_TOOLS
-from app.domain.schema_faults import schema_fault
-from app.domain.tools.tools import TOOL_NAME
-from app.domain.value_faults import PATTERNS
+from app.domain.texts.patterns import PATTERNS, TOOL_NAME
 
 _CHOICES: Final = ("none", "auto", "required")
 _NAME: Final = pattern(TOOL_NAME)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
-from app.domain.storable_text import has_nul
-from app.domain.strict_json import MAX_DEPTH, is_deeper, strict_loads
-from app.domain.tools.tools import TOOL_NAME
+from app.domain.texts.patterns import TOOL_NAME
+from app.domain.texts.storable_text import has_nul
+from app.domain.texts.strict_json import MAX_DEPTH, is_deeper, strict_loads
 
 MAX_ROW_BYTES: Final = 1_048_576
 """A row travels whole in every grader request, which the contract caps at 1 MB."""

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.documents.fields import CustomerUrl, SecretHeaders
+from app.domain.faults.closed_objects import known_keys
+from app.domain.texts.patterns import TOOL_NAME
 from app.domain.tools.rates import RateLimit
-from app.domain.tools.tools import TOOL_NAME
-from app.domain.unknown_keys import known_keys
 
 HTTP: Final = "http"
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.described import Described
-from app.domain.unknown_keys import known_keys
+from app.domain.documents.described import Described
+from app.domain.faults.closed_objects import known_keys
 
 
 class EnvironmentOptions(Described):

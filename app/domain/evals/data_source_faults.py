@@ -12,10 +12,10 @@ from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.evals.data_sources import FileContent, FileReference, JsonlSource, SampledSource
+from app.domain.faults.unknown_keys import NOT_AVAILABLE, refused_wholly
 from app.domain.graders.template_faults import placeholders, template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import found_in
-from app.domain.unknown_keys import NOT_AVAILABLE, refused_wholly
 
 ROOT: Final = "data_source"
 _ROWS: Final[Path] = ("source", "content")

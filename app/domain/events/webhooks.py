@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, Final, Literal, Self, assert_never, get_args
 
-from app.domain.http_status import is_success
+from app.domain.http.status import is_success
 from app.domain.jobs.jobs import JobStatus
 from app.domain.secrets.urls import url_has_placeholder
 

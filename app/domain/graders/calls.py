@@ -9,7 +9,7 @@ the same as none. Must not know the forms in which a text holds calls, nor how c
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.strict_json import MAX_VALUES, TooManyValues, strict_loads
+from app.domain.texts.strict_json import MAX_VALUES, TooManyValues, strict_loads
 
 MAX_EXPECTED: Final = 64
 """Calls that a reference can have."""

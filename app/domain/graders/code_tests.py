@@ -4,7 +4,7 @@ import keyword
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.strict_json import TooManyValues, strict_loads
+from app.domain.texts.strict_json import TooManyValues, strict_loads
 
 MAX_TESTS: Final = 64
 MAX_TEST_VALUES: Final = 250_000

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from app.domain.texts.patterns import FORMULA_NAME
+
 MAX_LENGTH: Final = 2_000
 MAX_DEPTH: Final = 50
-NAME: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
 _TOKEN: Final = re.compile(
     rf"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    rf"|(?P<name>{NAME}(?![A-Za-z0-9_]))|(?P<sign>[-+*/^(),]))",
+    rf"|(?P<name>{FORMULA_NAME}(?![A-Za-z0-9_]))|(?P<sign>[-+*/^(),]))",
     re.ASCII,
 )
 _UNARY: Final[dict[str, Callable[[float], float]]] = {

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.documents.fields import OpenKeys
 
 Number = Annotated[float, Field(strict=True)]

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.documents.fields import TemplateMark
 from app.domain.graders.templates import (
     MAX_RENDERED,

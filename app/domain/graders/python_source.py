@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from app.domain.python_syntax import module_of
+from app.domain.texts.python_syntax import module_of
 
 FUNCTION: Final = "grade"
 MAX_SOURCE: Final = 256_000

@@ -13,7 +13,7 @@ from typing import Any, Final
 from app.domain.graders.calls import ReferenceFault, expected_calls
 from app.domain.graders.code_tests import TestsFault, code_tests, is_function_name
 from app.domain.graders.numerals import is_number
-from app.domain.strict_json import TooManyValues, strict_loads
+from app.domain.texts.strict_json import TooManyValues, strict_loads
 
 TESTS: Final = "tests"
 FUNCTION_KEYS: Final = ("function", "entry_point")

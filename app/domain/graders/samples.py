@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from app.domain.rollouts.environment_steps import EpisodeReward
 from app.domain.rollouts.trajectory import StopReason
-from app.domain.strict_json import strict_loads
+from app.domain.texts.strict_json import strict_loads
 
 NOT_RUN: Final = "not_run"
 """Error of a call that the model wrote and that nothing answered."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, get_args
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from app.domain.faults.values import GRADER_NOT_AVAILABLE
 from app.domain.graders.auto import AUTO, NEEDS_ROWS
 from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
@@ -30,8 +31,6 @@ from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
 
-NOT_AVAILABLE: Final = "grader_not_available"
-"""Error type of a kind that does not exist; also the API's error code."""
 Models = MappingProxyType[str, type[GraderModel]]
 LocalGrader = (
     StringCheckGrader
@@ -99,7 +98,7 @@ def read_of(models: Models, sent: Any, *, beside: Sequence[str] = ()) -> Any:
             "Grader", [{"type": "missing", "loc": ("type",), "input": sent}]
         )
     known = f"there is no grader type {kind!r:.80}; there are {', '.join([*models, *beside])}"
-    raise fault_at("type", known, kind=NOT_AVAILABLE)
+    raise fault_at("type", known, kind=GRADER_NOT_AVAILABLE)
 
 
 def _read_child(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator

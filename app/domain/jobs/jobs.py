@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.unknown_keys import UnreadKey
 
 MIN_EXAMPLES = 10
 MAX_TRAIN_EXAMPLES = 100_000

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.domain.data.prompts import Overlap
-from app.domain.described import DescribedFields
+from app.domain.documents.described import DescribedFields
 from app.domain.errors import InvalidRequest
+from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.row_needs import NO_NEEDS, RowNeeds
 from app.domain.methods.no_effect import NoEffect
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec
-from app.domain.preflight_issues import PreflightIssue
 
 Basis = Literal["history", "assumption"]
 

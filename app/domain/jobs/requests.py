@@ -8,13 +8,13 @@ from typing import Any, assert_never
 
 from app.domain.environments.environments import PARAM, BuiltIn, built_in
 from app.domain.errors import InvalidRequest, missing_parameter
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.registry.references import CurriculumSource, ReinforcementBody
-from app.domain.unknown_keys import UnreadKey
 
 RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
 

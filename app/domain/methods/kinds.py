@@ -6,9 +6,9 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from app.domain.environments.environments import ENVIRONMENTS, PARAM
+from app.domain.faults.suggestions import KeyPlaces
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
-from app.domain.unknown_keys import KeyPlaces
 
 METHOD_MODELS: Final[dict[MethodType, type[SupervisedMethod | DpoMethod | ReinforcementMethod]]] = {
     "supervised": SupervisedMethod,

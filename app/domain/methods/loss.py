@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 
 Number = Annotated[float, Field(strict=True)]
 """No text and no boolean, as in JSON."""

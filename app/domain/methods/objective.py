@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.methods.loss import Number, fault
 from app.domain.methods.supervised import Auto
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from app.domain.documents.pointers import Path, parameter
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.schema_faults import schema_fault
+from app.domain.faults.schemas import schema_fault
 
 _TYPES: Final = ("text", "json_object", "json_schema")
 _KEYS: Final = ("name", "description", "schema", "strict")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.methods.loss import Number
 
 Action = Literal["off", "warn", "pause", "stop"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from app.domain.preflight_issues import PreflightIssue
+from app.domain.faults.issues import PreflightIssue
 
 MAX_ROWS: Final = 100_000
 CurriculumPart = Literal["training", "validation"]

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.environments.environments import AnyEnvironment, Environment, read_environment
 from app.domain.errors import refused_value
 from app.domain.graders.auto import AutoGrader

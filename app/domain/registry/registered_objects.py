@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from app.domain.unknown_keys import UnreadKey
+from app.domain.faults.unknown_keys import UnreadKey
 
 
 class Noun(StrEnum):

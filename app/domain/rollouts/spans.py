@@ -8,7 +8,7 @@ a call took is, as `duration_s` (an extension).
 import hashlib
 from typing import Any
 
-from app.domain.json_object import Json
+from app.domain.documents.json_object import Json
 from app.domain.rollouts.rollouts import RolloutRow
 
 

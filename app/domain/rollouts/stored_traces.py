@@ -4,8 +4,8 @@ The tokens and their log-probs are not stored, so the trajectory has only their 
 calls are rounded to a tenth of a millisecond.
 """
 
+from app.domain.documents.json_object import Json
 from app.domain.ids import SampleKey
-from app.domain.json_object import Json
 from app.domain.rollouts.environment_steps import EnvironmentStep
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn

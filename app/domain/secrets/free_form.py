@@ -20,7 +20,7 @@ from app.domain.documents.pointers import Path
 from app.domain.secrets.names import Announced, announced
 from app.domain.secrets.schema_references import LocalSchemas
 from app.domain.secrets.urls import REDACTED, shown_text
-from app.domain.strict_json import has_too_many_values
+from app.domain.texts.strict_json import has_too_many_values
 
 Found = tuple[Path, Any, str]
 """Where a secret is, its value, and the text that is shown instead."""

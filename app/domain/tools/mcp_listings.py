@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+from app.domain.texts.patterns import TOOL_NAME
 from app.domain.tools.mcp_servers import McpListing, McpServerSpec, McpTool
-from app.domain.tools.tools import TOOL_NAME
 
 SERVERS: Final = "method.reinforcement.mcp_servers"
 MAX_SCHEMA_CHARACTERS: Final = 500_000

@@ -19,11 +19,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders, SecretString
+from app.domain.texts.patterns import SERVER_LABEL
 from app.domain.tools.rates import RateLimit
 
-SERVER_LABEL: Final = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
 MAX_MCP_SERVERS: Final = 16
 MAX_ALLOWED_TOOLS: Final = 128
 MAX_TOOL_NAME: Final = 128

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.tools.mcp_servers import SERVER_LABEL, McpListing, McpServerSpec
+from app.domain.texts.patterns import SERVER_LABEL
+from app.domain.tools.mcp_servers import McpListing, McpServerSpec
 from app.domain.tools.rates import KEY as RATE_LIMIT
 from app.domain.tools.rates import lowest_rate, rate_fault
 from app.domain.tools.tools import LABEL, ToolSpec

@@ -10,12 +10,12 @@ from typing import ClassVar, Final
 
 from pydantic import ConfigDict, Field
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders
+from app.domain.texts.patterns import TOOL_NAME
 
 LABEL: Final = "server_label"
 """Key of a tool that an MCP server answers at the tool's address."""
-TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 
 
 class ToolSpec(OpenKeys, Described):

@@ -13,7 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
-from app.domain.exit_codes import BACKUP_UNUSABLE
+from app.domain.processes.exit_codes import BACKUP_UNUSABLE
 from app.embedded.errors import EmbeddedError
 from app.file_digests import sha256_of_open
 

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.domain.data.chat_rows import messages_faults, tools_faults
 from app.domain.documents.pointers import parameter
-from app.domain.http_status import is_client_error, is_success
+from app.domain.http.status import is_client_error, is_success
 from app.domain.rollouts.components import COMPONENT_NAME, MAX_COMPONENTS, is_component_name
 from app.domain.rollouts.environment_steps import LARGEST_REWARD
-from app.domain.storable_text import has_nul, printable, storable
-from app.domain.strict_json import MAX_DEPTH, TooManyValues, is_deeper, strict_loads
+from app.domain.texts.storable_text import has_nul, printable, storable
+from app.domain.texts.strict_json import MAX_DEPTH, TooManyValues, is_deeper, strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, EndpointRequest, FaultKind
 

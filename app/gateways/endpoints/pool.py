@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
 from app.domain.errors import EndpointRefused
-from app.domain.http_status import is_server_error
+from app.domain.http.status import is_server_error
 from app.gateways.clock import Clock, SystemClock
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.headers import check_headers

@@ -10,8 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from app.domain.http_status import is_error, is_success
-from app.domain.storable_text import storable
+from app.domain.http.status import is_error, is_success
+from app.domain.texts.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import Endpoint, EndpointFault, EndpointRequest, FaultKind

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any, Final
 
-from app.domain.http_status import is_success
+from app.domain.http.status import is_success
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 

@@ -20,7 +20,7 @@ from app.domain.errors import InvalidRequest, NotFound, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.methods.reasoning_efforts import template_variables
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
-from app.domain.strict_json import refuse_constant
+from app.domain.texts.strict_json import refuse_constant
 from app.gateways.inference.connections import Connections
 from app.gateways.inference.engine_watch import EngineWatch, counters
 from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, EngineFailed

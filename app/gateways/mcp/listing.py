@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcp.shared.exceptions import MCPError
 from mcp_types import ListToolsRequest, ListToolsResult, PaginatedRequestParams, Tool
 
-from app.domain.storable_text import storable
+from app.domain.texts.storable_text import storable
 from app.domain.tools.mcp_listings import CUT, ListedTool, shown_name
 from app.domain.tools.mcp_servers import MAX_TOOL_NAME, McpTool
 from app.gateways.endpoints.pool import EndpointFault, FaultKind

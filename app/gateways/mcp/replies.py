@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from app.domain.http_status import is_error, is_success
-from app.domain.strict_json import MAX_DEPTH, is_deeper, strict_loads
+from app.domain.http.status import is_error, is_success
+from app.domain.texts.strict_json import MAX_DEPTH, is_deeper, strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 

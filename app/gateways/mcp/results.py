@@ -17,7 +17,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from app.domain.storable_text import storable
+from app.domain.texts.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 
 REPORTED: Final = "tool_reported"

@@ -29,8 +29,8 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from app.domain.storable_text import storable
-from app.domain.strict_json import MAX_DEPTH, is_deeper
+from app.domain.texts.storable_text import storable
+from app.domain.texts.strict_json import MAX_DEPTH, is_deeper
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 from typing import Any, Final, Self
 
-from app.domain.sandbox import MAX_PROGRAM, MAX_REPLY, Ending, Level, Program
+from app.domain.sandbox.layers import Level
+from app.domain.sandbox.programs import MAX_PROGRAM, MAX_REPLY, Ending, Program
 from app.gateways.sandbox.frames import (
     SIGN_OF_LIFE,
     SILENCE_S,

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from app.domain.sandbox import LAYERS, Ending, Level, Program
+from app.domain.sandbox.layers import LAYERS, Level
+from app.domain.sandbox.programs import Ending, Program
 
 
 class SandboxUnavailable(Exception):

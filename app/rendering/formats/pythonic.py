@@ -15,7 +15,7 @@ from typing import Any, Final
 from typing_extensions import override
 
 from app.domain.models.tool_parsers import ToolParser
-from app.domain.python_syntax import expression_of
+from app.domain.texts.python_syntax import expression_of
 from app.rendering.formats.tool_format import (
     BrokenCall,
     MarkedCalls,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.domain.models.tool_parsers import ToolParser
-from app.domain.strict_json import TooManyValues, strict_loads
+from app.domain.texts.strict_json import TooManyValues, strict_loads
 
 Tools = Sequence[dict[str, Any]]
 """The functions that a conversation offers, in Chat Completions form."""

@@ -7,7 +7,7 @@ not fit its declared type stays text, so that the check of the arguments names t
 import json
 from typing import Any, Final
 
-from app.domain.strict_json import strict_loads
+from app.domain.texts.strict_json import strict_loads
 
 _NULLS: Final = ("null", "none")
 

@@ -10,12 +10,12 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, WrongState, refused_value
 from app.domain.evals.evals import Eval, EvalOrder, NewEval, custom_config
+from app.domain.faults.schemas import schema_fault
+from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
-from app.domain.schema_faults import schema_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import SecretValues, shown_free_form, split_in_place
-from app.domain.unknown_keys import refused_wholly
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
 from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts

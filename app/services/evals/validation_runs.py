@@ -18,10 +18,10 @@ from app.domain.evals.evals import (
     threshold,
 )
 from app.domain.evals.validation_runs import ValidationCounts, ValidationItems, rollout_id, run_of
+from app.domain.faults.values import unknown_cursor
 from app.domain.jobs.jobs import Job
 from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.rollouts.rollouts import RolloutRow
-from app.domain.value_faults import unknown_cursor
 from app.gateways.objects import Objects
 from app.services.files.rows import rows_at
 from app.store.database import Database

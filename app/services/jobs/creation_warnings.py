@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from app.domain.documents.walk import walk_fields
+from app.domain.faults.unknown_keys import unread, unread_message
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.methods.faults import format_warning
@@ -10,7 +11,6 @@ from app.domain.methods.kinds import places_of
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.unknown_keys import unread, unread_message
 
 
 def creation_warnings(new: NewJob) -> list[str]:

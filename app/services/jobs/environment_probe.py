@@ -8,9 +8,9 @@ from functools import partial
 from typing import Final
 
 from app.domain.environments.environments import PARAM
-from app.domain.http_status import is_client_error
+from app.domain.faults.issues import PreflightIssue
+from app.domain.http.status import is_client_error
 from app.domain.ids import new_id
-from app.domain.preflight_issues import PreflightIssue
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,

@@ -19,6 +19,7 @@ import structlog
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.prompts import Overlap
 from app.domain.errors import AgentRftError
+from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
 from app.domain.jobs.row_needs import NO_NEEDS, row_needs
@@ -33,7 +34,6 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
-from app.domain.preflight_issues import PreflightIssue
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, fetched
 from app.services.files.inspections import Inspections

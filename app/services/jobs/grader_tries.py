@@ -15,14 +15,14 @@ from typing import Any, Final
 
 from app.domain.data.dataset import grader_item
 from app.domain.documents.pointers import parameter
-from app.domain.first_fault import first_fault
+from app.domain.errors import first_fault
+from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.graders import is_used, unused_places
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.source_faults import python_graders
 from app.domain.ids import new_id
 from app.domain.jobs.preflight import SampleRow
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.preflight_issues import PreflightIssue
 from app.domain.tools.trials import new_trace_id
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.python import RETURNED, PythonScorer

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.preflight import EndpointCheck
 from app.domain.methods.reinforcement import MAX_TOOLS
-from app.domain.preflight_issues import PreflightIssue
 from app.domain.tools.mcp_listings import SERVERS, ListingFault, clashes, functions_of
 from app.domain.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec, McpTool
 from app.gateways.egress.egress import Egress

@@ -15,11 +15,11 @@ from typing import Any, Final
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.walk import Kind
 from app.domain.errors import EndpointRefused, NotFound
+from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.kinds.multi import MAX_CHILDREN
 from app.domain.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
-from app.domain.preflight_issues import PreflightIssue
 from app.gateways.egress.egress import Egress, EgressFailure
 from app.gateways.egress.headers import check_headers
 from app.gateways.objects import Objects, fetched

@@ -17,6 +17,7 @@ from app.domain.environments.environments import (
     read_environment,
 )
 from app.domain.errors import InvalidRequest, WrongState
+from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice import GraderChoice
 from app.domain.graders.graders import read_grader
@@ -24,7 +25,6 @@ from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.requests import JobRequest, required_files
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.preflight_issues import PreflightIssue
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import (
     CurriculumSource,

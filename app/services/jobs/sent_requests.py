@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from app.domain.data.dataset import grader_item
+from app.domain.documents.json_object import Json
 from app.domain.errors import NotFound
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.ids import SampleKey, Split
 from app.domain.jobs.jobs import Job
-from app.domain.json_object import Json
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.stored_traces import key_of, trajectory_of
 from app.domain.rollouts.trajectory import GRADER_FAILURES
-from app.domain.strict_json import strict_loads
+from app.domain.texts.strict_json import strict_loads
 from app.gateways.endpoints.tool_calls import ToolCall
 from app.grading.endpoint import encode
 from app.grading.multi import child_call_id

@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from app.domain.chat.messages import BROKEN_CALL
-from app.domain.json_object import Json
+from app.domain.documents.json_object import Json
 from app.domain.models.tool_parsers import ToolParser
 from app.rendering.turn_parser import call_fault
 

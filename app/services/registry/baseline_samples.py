@@ -14,7 +14,7 @@ from app.domain.errors import InvalidRequest, NotFound
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.stored_traces import trajectory_of
-from app.domain.strict_json import count_values
+from app.domain.texts.strict_json import count_values
 from app.grading.calibration import MAX_SAMPLES, Sample
 from app.grading.computing import run_on_scoring_thread
 from app.services.files.files import FileService

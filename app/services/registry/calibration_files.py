@@ -11,7 +11,7 @@ from typing import Any, Final
 from app.domain.data.chat_rows import is_blank
 from app.domain.errors import InvalidRequest
 from app.domain.graders.template_faults import SAMPLE_KEYS
-from app.domain.strict_json import MAX_VALUES, TooManyValues, count_values, strict_loads
+from app.domain.texts.strict_json import MAX_VALUES, TooManyValues, count_values, strict_loads
 from app.grading.calibration import MAX_ITEM_VALUES, MAX_SAMPLES, Sample
 from app.grading.computing import run_on_scoring_thread
 

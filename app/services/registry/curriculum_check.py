@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
+from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.preflight_issues import PreflightIssue
 from app.domain.registry.curricula import CurriculumPart, CurriculumReport, SplitReport
 from app.preflight.files import FileRules, ReadFile, read_file
 from app.preflight.rows import row_reader

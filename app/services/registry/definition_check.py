@@ -24,13 +24,14 @@ from app.domain.documents.fields import (
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import WalkedField, headers_of, walk_fields
 from app.domain.errors import EndpointRefused, InvalidRequest
+from app.domain.faults.suggestions import NOWHERE, KeyPlaces
+from app.domain.faults.unknown_keys import UnreadKey, refused, unread
+from app.domain.faults.values import refusal
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.source_faults import source_faults
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import refuse_placeholders
-from app.domain.unknown_keys import NOWHERE, KeyPlaces, UnreadKey, refused, unread
-from app.domain.value_faults import refusal
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
 from app.gateways.inference.embeddings import NOT_CONFIGURED

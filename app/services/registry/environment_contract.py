@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 from app.domain.data.chat_rows import tools_faults
 from app.domain.environments.contract import EnvironmentPlan, EpisodeCall
 from app.domain.environments.http import HttpEnvironmentSpec
-from app.domain.http_status import is_success
+from app.domain.http.status import is_success
 from app.domain.ids import new_id
-from app.domain.storable_text import storable
+from app.domain.texts.storable_text import storable
 from app.domain.tools.contract import Check
 from app.domain.tools.sample_arguments import sample_arguments
 from app.gateways.egress.egress import Egress, EgressReply

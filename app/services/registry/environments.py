@@ -12,9 +12,9 @@ from app.domain.documents.pointers import parameter
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.errors import InvalidRequest
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
 from app.domain.secrets.urls import shown_url
-from app.domain.unknown_keys import UnreadKey
 from app.services.models.judge_models import JudgeModels
 from app.services.project_slots import ProjectSlots
 from app.services.registry.contract_tests import CALL_TIMEOUT_S

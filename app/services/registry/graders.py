@@ -7,9 +7,9 @@ from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
 from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
-from app.domain.unknown_keys import UnreadKey
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService

@@ -15,6 +15,7 @@ from typing import Final
 
 from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest, refused_value
+from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.ids import new_id
 from app.domain.methods.mcp_faults import server_faults
 from app.domain.methods.reinforcement import MAX_TOOLS
@@ -26,7 +27,6 @@ from app.domain.tools.mcp_servers import McpListing, McpServerSpec
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.sample_arguments import sample_arguments
 from app.domain.tools.trials import new_trace_id
-from app.domain.unknown_keys import refused_wholly
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool
 from app.gateways.endpoints.signing import CallSigner

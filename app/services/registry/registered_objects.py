@@ -18,12 +18,12 @@ from pydantic import BaseModel
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.pointers import Path
 from app.domain.errors import InvalidRequest, SecretsLost, WrongState
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.ids import new_id
 from app.domain.registry.registered_objects import ID_PREFIXES, LabelChanges, Noun, Registered
 from app.domain.secrets.owner_labels import by_pointer, owners_of_grader, owners_of_tool
 from app.domain.secrets.placeholders import with_earlier_values
 from app.domain.secrets.redaction import require_sealed, restored, split
-from app.domain.unknown_keys import UnreadKey
 from app.gateways.egress.egress import Egress
 from app.gateways.secrets import SecretBox
 from app.store.database import Database

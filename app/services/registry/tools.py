@@ -9,13 +9,13 @@ from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.rates import KEY, rate_fault, sent_rate
 from app.domain.tools.served_tools import label_fault, refuse_served
 from app.domain.tools.tools import LABEL, ToolSpec
-from app.domain.unknown_keys import UnreadKey
 from app.services.models.judge_models import JudgeModels
 from app.services.project_slots import ProjectSlots
 from app.services.registry.contract_tests import CALL_TIMEOUT_S

@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
+from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.graders.graders import AnyGrader
 from app.domain.ids import new_id
 from app.domain.secrets.redaction import redacted
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.trials import ToolTrial, new_trace_id
-from app.domain.unknown_keys import refused_wholly
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner

@@ -6,11 +6,11 @@ from typing import cast
 from sqlalchemy import Select, func, select, true, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.domain.faults.values import unknown_cursor
 from app.domain.ids import Split
 from app.domain.jobs.jobs import JobEvent, JobStatus
 from app.domain.jobs.streams import JobHead
 from app.domain.rollouts.metrics import MetricPoint
-from app.domain.value_faults import unknown_cursor
 from app.store.jobs.events import to_event
 from app.store.schema.events import JobEventTable as Events
 from app.store.schema.jobs import FineTuningJobTable as Jobs

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from app.api.schemas.calibrations import CalibrateGrader
 from app.api.support import errors
-from app.domain import near_names, value_faults
+from app.domain.faults import near_names, values
 
 SAMPLE = {"model_sample": "Ulm"}
 EITHER = "Invalid request body: send one of 'samples', 'file_id' and 'job_id'."
@@ -73,7 +73,7 @@ async def test_only_the_first_of_very_many_faults_is_compared_with_names(
         compared.append(word)
         return get_close_matches(word, *args, **options)
 
-    for module in (value_faults, near_names):
+    for module in (values, near_names):
         monkeypatch.setattr(module, "get_close_matches", close_matches)
     status, reply = await answer(json={"samples": samples})
     assert (status, reply["error"]["param"]) == (400, param)

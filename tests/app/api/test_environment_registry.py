@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.json_object import Json
+from app.domain.documents.json_object import Json
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.environments import REGISTRY, registered, report_of, statuses
 from tests.support.endpoints import Received, Reply

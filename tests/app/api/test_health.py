@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from app.api.schemas.health import Readiness
-from app.domain.health import Health, PartHealth
+from app.domain.processes.health import Health, PartHealth
 from tests.support.api.application import Api, running
 from tests.support.application import application
 from tests.support.stack import Database

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.json_object import Json
+from app.domain.documents.json_object import Json
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.environments import (
     CANARY,

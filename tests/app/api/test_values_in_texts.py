@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.chat.messages import check_message
 from app.domain.errors import InvalidRequest
-from app.domain.strict_json import MAX_VALUES
+from app.domain.texts.strict_json import MAX_VALUES
 from tests.support.api.application import Api
 
 RUN = "/v1/fine_tuning/alpha/graders/run"

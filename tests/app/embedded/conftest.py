@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main as command_line
-from app.domain.exit_codes import BACKUP_UNUSABLE
+from app.domain.processes.exit_codes import BACKUP_UNUSABLE
 from app.embedded.backup.manifest import Manifest, fingerprint, write
 from app.embedded.migrate import revisions
 from tests.support.backups import CONTENT, KEY

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.sandbox import Ending, Program
+from app.domain.sandbox.programs import Ending, Program
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import InMemorySandbox, ProgramTooLarge
 from app.grading.code_execution import code_of, equal

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.sandbox import Ending
+from app.domain.sandbox.programs import Ending
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.scorer import ScoreFault

@@ -11,7 +11,7 @@ from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRo
 from app.domain.accounts.tenants import KeyKind, Tenant
 from app.domain.data.uploads import UploadPartRow, UploadRow
 from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
-from app.domain.idempotency import HttpResponse
+from app.domain.http.idempotency import HttpResponse
 from app.domain.jobs.jobs import Job
 from app.domain.registry.registered_objects import Noun, Registered
 from app.store.database import Database, UnboundRoleError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.sandbox import ALWAYS, Layer
+from app.domain.sandbox.layers import ALWAYS, Layer
 from app.embedded.identity import namespaces_work
 from app.gateways.sandbox.client import UnixSandbox
 from tests.support.patience import wait_for

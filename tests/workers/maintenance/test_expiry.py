@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.data.files import FileRow, NewFile
 from app.domain.errors import NotFound
-from app.domain.idempotency import HttpResponse
+from app.domain.http.idempotency import HttpResponse
 from app.domain.jobs.jobs import StopRequest
 from app.gateways.objects import LocalObjects
 from app.services.files.files import FileService

@@ -8,8 +8,8 @@ import pytest
 from standardwebhooks import Webhook
 
 from app.dashboard.transcripts import transcript
+from app.domain.documents.json_object import Json
 from app.domain.graders.rollout_samples import sample_object
-from app.domain.json_object import Json
 from app.domain.rollouts.stored_traces import trajectory_of
 from app.domain.rollouts.trajectory import FailureClass, Grade, ScoredRollout, StopReason
 from app.gateways.egress.egress import EgressReply

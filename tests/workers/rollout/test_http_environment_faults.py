@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from app.domain.documents.json_object import Json
 from app.domain.ids import GroupKey
-from app.domain.json_object import Json
 from app.domain.rollouts.trajectory import (
     Failure,
     FailureClass,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.sandbox import Ending, FunctionCall
+from app.domain.sandbox.programs import Ending, FunctionCall
 from tests.support.patience import until
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 

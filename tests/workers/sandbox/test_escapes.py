@@ -13,7 +13,8 @@ from typing import get_args
 
 import pytest
 
-from app.domain.sandbox import ALWAYS, LAYERS, End, Ending, FunctionCall, Layer
+from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
+from app.domain.sandbox.programs import End, Ending, FunctionCall
 from tests.support.patience import until
 from tests.support.sandbox.files import FILES
 from tests.support.sandbox.network import NETWORK

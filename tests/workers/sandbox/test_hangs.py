@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.sandbox import ALWAYS, FunctionCall
+from app.domain.sandbox.layers import ALWAYS
+from app.domain.sandbox.programs import FunctionCall
 from app.embedded.probes import sandbox_answers
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.frames import SIGN_OF_LIFE, SIGN_S, read_object, to_frame

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.sandbox import ALWAYS, FunctionCall, Script
+from app.domain.sandbox.layers import ALWAYS
+from app.domain.sandbox.programs import FunctionCall, Script
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 
 USES = {

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.exit_codes import SANDBOX_BELOW_FLOOR
-from app.domain.sandbox import ALWAYS, Ending, FunctionCall, Script
+from app.domain.processes.exit_codes import SANDBOX_BELOW_FLOOR
+from app.domain.sandbox.layers import ALWAYS
+from app.domain.sandbox.programs import Ending, FunctionCall, Script
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import ProgramTooLarge, SandboxUnavailable
 from tests.support.patience import until

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from app.domain.sandbox import MAX_REPLY, Ending, FunctionCall
+from app.domain.sandbox.programs import MAX_REPLY, Ending, FunctionCall
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.frames import SIGN_OF_LIFE, SIGN_S, read_object, to_frame
 from app.gateways.sandbox.sandbox import SandboxUnavailable

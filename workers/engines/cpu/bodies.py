@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.chat.faults import unsupported_value
 from app.domain.errors import InvalidRequest
-from app.domain.value_faults import worded
+from app.domain.faults.values import worded
 
 _UNSUPPORTED: Final = "unsupported_value"
 _MAX_SEED = 2**63 - 1

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.first_fault import first_fault
+from app.domain.errors import first_fault
 from app.domain.rollouts import metrics as names
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.reinforcement.outcome import SampledStep

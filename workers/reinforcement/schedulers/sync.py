@@ -9,7 +9,7 @@ step's own order, so a step is identical to the bit whichever group finished fir
 import asyncio
 import time
 
-from app.domain.first_fault import first_fault
+from app.domain.errors import first_fault
 from app.domain.rollouts import metrics as names
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import UpdateStats

@@ -7,9 +7,10 @@ from pydantic import Field, StringConstraints, model_validator
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.plain_texts import SectionText
+from app.domain.texts.patterns import TAG
 
 MAX_EXPECTED = 32
-Tag = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
+Tag = Annotated[str, StringConstraints(pattern=TAG)]
 Section = Annotated[SectionText, StringConstraints(min_length=1, max_length=256)]
 
 

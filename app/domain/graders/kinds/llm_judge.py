@@ -6,12 +6,12 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_v
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.described import Described
+from app.domain.documents.described import Described
+from app.domain.faults.closed_objects import known_keys
 from app.domain.graders.grader_model import ANSWER
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.judged import JudgedGrader
 from app.domain.graders.plain_texts import CriterionText
-from app.domain.unknown_keys import known_keys
 
 MAX_CRITERIA: Final = 32
 

@@ -7,14 +7,15 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.graders.formula import NAME, FormulaError, parse_formula
+from app.domain.graders.formula import FormulaError, parse_formula
 from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.single import ChildGrader, SingleGrader
+from app.domain.texts.patterns import FORMULA_NAME
 
 MAX_CHILDREN: Final = 64
 AGREEMENT: Final = "agreement"
 """Name of the part that tells how much several judges of groups agree."""
-ChildName = Annotated[str, Field(pattern=f"^{NAME}$")]
+ChildName = Annotated[str, Field(pattern=f"^{FORMULA_NAME}$")]
 
 
 class MultiGrader(GraderModel):

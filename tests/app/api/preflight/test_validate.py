@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain import value_faults
+from app.domain.faults import values
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import PATH, job_count, rows, validate_call
 from tests.support.endpoints import EndpointServer
@@ -202,7 +202,7 @@ async def test_the_first_of_very_many_faults_are_reported_and_few_compared_with_
         compared.append(word)
         return get_close_matches(word, *args, **options)
 
-    monkeypatch.setattr(value_faults, "get_close_matches", close_matches)
+    monkeypatch.setattr(values, "get_close_matches", close_matches)
     call["method"]["reinforcement"]["tools"] = [{"nmae": "a"}] * 5_000
     report = await validate_call(api, call)
     assert len(report["errors"]) == 201

@@ -15,7 +15,7 @@ from app.domain.rollouts.metrics import (
     drop_non_finite,
     tool_metric,
 )
-from app.domain.tools.tools import TOOL_NAME
+from app.domain.texts.patterns import TOOL_NAME
 
 FIGURES = ("calls_mean", "tokens_per_call", "latency_s_mean", "errors", "errors/unknown_tool")
 

@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from app.domain.python_syntax import module_of
+from app.domain.texts.python_syntax import module_of
 
 LEFT_OUT: Final = "x-left-out"
 """Marks a field that a reply may lack; the specification takes the mark out when it is complete."""

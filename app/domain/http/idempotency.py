@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.errors import AgentRftError, InvalidRequest
-from app.domain.http_status import is_success
+from app.domain.http.status import is_success
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 

@@ -15,23 +15,18 @@ from pydantic_core.core_schema import ErrorType
 
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, RunFailed, missing_parameter
-from app.domain.graders.formula import NAME
-from app.domain.graders.single import NOT_AVAILABLE
-from app.domain.tools.mcp_servers import SERVER_LABEL
-from app.domain.tools.tools import TOOL_NAME
-from app.domain.unknown_keys import (
-    NOWHERE,
-    UNKNOWN_PARAMETER,
-    KeyPlaces,
-    cure_of,
-    is_of_others,
-)
+from app.domain.faults.closed_objects import cure_of
+from app.domain.faults.suggestions import NOWHERE, KeyPlaces, is_of_others
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER
+from app.domain.texts.patterns import PATTERNS
 
 _COMPARED: Final = 80
 _KEYS_COMPARED: Final = 200
 """Keys of an object that are compared with the name of a missing one."""
 _MISSPELT: Final = 0.8
 """Least similarity of a key to the missing name that it was meant for."""
+GRADER_NOT_AVAILABLE: Final = "grader_not_available"
+"""Type of the fault of a grader's kind that does not exist; also the API's error code."""
 _MUST: Final = "it must be "
 _OBJECT: Final = "an object"
 _LIST: Final = "a list"
@@ -39,18 +34,6 @@ _TEXT: Final = "a text"
 _INTEGER: Final = "an integer"
 _NUMBER: Final = "a number"
 _BOOLEAN: Final = "true or false"
-PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        TOOL_NAME: "1 to 64 letters, digits, '_' and '-'",
-        SERVER_LABEL: "1 to 64 letters, digits, '_' and '-', a letter first",
-        f"^{NAME}$": "a name of letters, digits and '_' that does not start with a digit",
-        r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$": "1 to 64 letters, digits, '_', '.' and '-', a letter "
-        "or '_' first",
-        r"^[0-9a-fA-F]{32}$": "32 hexadecimal digits",
-        r"^[!-~]{1,256}$": "1 to 256 printable ASCII characters without spaces",
-    }
-)
-"""The words for a text that must match the regular expression of its field."""
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "model_type": _OBJECT,
@@ -131,7 +114,7 @@ def refusal(
         hint = cure_of(faults[0]["ctx"], places) if kind == UNKNOWN_PARAMETER else "Remove it."
         message = f"Unknown parameter: '{param}'. {hint}"
         return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
-    code = kind if kind == NOT_AVAILABLE else "invalid_value"
+    code = kind if kind == GRADER_NOT_AVAILABLE else "invalid_value"
     message = f"Invalid value for '{param}': {worded(faults)}."
     return InvalidRequest(message, param=param, code=code)
 

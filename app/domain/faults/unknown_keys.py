@@ -6,30 +6,17 @@ Another text, number or boolean is accepted and named. A refusal has the nearest
 warning has it when it is near: many an accepted key is the customer's own and meant for nothing.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from types import MappingProxyType
-from typing import Any, Final
-
-from pydantic import ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from typing import Final
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.near_names import has_words, name_like, nearest_name
+from app.domain.faults.suggestions import MEANT, NOWHERE, KeyPlaces, nearest, question, suggested
 
-_MAX_LISTED: Final = 20
-_MAX_COMPARED: Final = 80
-"""Characters of a key that are compared with the known names."""
-_SIMILARITY: Final = 0.6
-_KEY: Final = "key"
-_KNOWN: Final = "known"
-_MEANT: Final = 0.8
-"""Similarity from which a key counts as meant for a parameter of another object, or for a missing
-one.
-"""
+MAX_LISTED: Final = 20
+"""Keys of one object or call that a message names."""
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
@@ -45,36 +32,8 @@ FEATURES: Final = {
     "oauth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
 }
 """By key, wherever it occurs: features of this service to come, or of the hosted one."""
-_OTHER_NAMES: Final = MappingProxyType(
-    {
-        "learning_rate": "learning_rate_multiplier",
-        "lr": "learning_rate_multiplier",
-        "lr_multiplier": "learning_rate_multiplier",
-        "epochs": "n_epochs",
-        "num_epochs": "n_epochs",
-        "num_train_epochs": "n_epochs",
-    }
-)
-"""Names of other trainers, which are less like the right ones than like wrong ones."""
 _OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervised", "dpo"})
 """Parameters that hold objects."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPlaces:
-    """Parameters of a call by the last part of their name, for keys that are in the wrong object.
-
-    A key may be like one of `names`; a place in `exact` is the hint for its very name alone.
-    """
-
-    names: Mapping[str, str]
-    exact: Mapping[str, str]
-
-    def of(self, name: str) -> str | None:
-        return self.names.get(name) or self.exact.get(name)
-
-
-NOWHERE: Final = KeyPlaces({}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +50,7 @@ class UnreadKey:
 
     @property
     def message(self) -> str:
-        hint = _question(suggested(self.field, self.elsewhere))
+        hint = question(suggested(self.field, self.elsewhere))
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
@@ -103,7 +62,7 @@ def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> In
         return None
     param = parameter(root, field.path)
     feature = FEATURES.get(str(field.path[-1]).casefold())
-    if feature is not None and nearest(field, elsewhere, likeness=_MEANT) is None:
+    if feature is not None and nearest(field, elsewhere, likeness=MEANT) is None:
         message = f"Invalid value for '{param}': {feature}."
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
     if field.expected is not None:
@@ -144,7 +103,7 @@ def meant_for(
     parameters: the value is there, under another name or in another object.
     """
     for field in walked:
-        near = nearest(field, elsewhere, likeness=_MEANT) if field.kind is Kind.UNKNOWN else None
+        near = nearest(field, elsewhere, likeness=MEANT) if field.kind is Kind.UNKNOWN else None
         if near is None or not _may_be(field, near):
             continue
         beside = parameter(root, (*field.path[:-1], near)) if near in field.known else near
@@ -176,51 +135,12 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
     """Returns the warning about all keys of a call that nothing reads."""
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
-        for key in keys[:_MAX_LISTED]
+        for key in keys[:MAX_LISTED]
         for near in [suggested(key.field, key.elsewhere)]
     )
-    more = len(keys) - _MAX_LISTED
+    more = len(keys) - MAX_LISTED
     rest = f" and {more} more" if more > 0 else ""
     return f"Nothing reads these parameters, so they change nothing: {listed}{rest}"
-
-
-def nearest(
-    field: WalkedField, elsewhere: KeyPlaces, *, likeness: float = _SIMILARITY
-) -> str | None:
-    """Returns the name that a key was meant for: its own in another object, the one in the same
-    object that is most like it, else the one in another object.
-    """
-    key = str(field.path[-1])[:_MAX_COMPARED].casefold()
-    places = NOWHERE if is_of_others(field.path) else elsewhere
-    for name in (key, _OTHER_NAMES.get(key, key)):
-        if name in field.known:
-            return name
-        if (place := places.of(name)) is not None:
-            return place
-    here = nearest_name(key, field.known, likeness)
-    if here is not None:
-        return here
-    there = get_close_matches(key, places.names, n=1, cutoff=_MEANT)
-    return places.names[there[0]] if there else None
-
-
-def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
-    """Returns the name that a warning suggests for an accepted key: one that is very like it, or
-    the one in the same object that has all of its words.
-    """
-    near = nearest(field, elsewhere, likeness=_MEANT)
-    if near is not None:
-        return near
-    key = str(field.path[-1])[:_MAX_COMPARED].casefold()
-    longer = [name for name in field.known if has_words(name, key)]
-    return longer[0] if len(longer) == 1 else None
-
-
-def is_of_others(path: tuple[str | int, ...]) -> bool:
-    """Says if a key is in a tool or a grader, whose own service may read it: no parameter of the
-    call was meant.
-    """
-    return any(name in ("tools", "grader", "graders") for name in path[:-1])
 
 
 def _may_be(field: WalkedField, place: str) -> bool:
@@ -236,51 +156,4 @@ def _may_be(field: WalkedField, place: str) -> bool:
 
 
 def _hint(field: WalkedField, elsewhere: KeyPlaces) -> str:
-    return _question(nearest(field, elsewhere))
-
-
-def _question(near: str | None) -> str:
-    return "" if near is None else f" Did you mean '{near}'?"
-
-
-def unknown_key(
-    key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
-) -> ValidationError:
-    """Returns the fault of a key that nothing reads; for validators. `holder` is the path of the
-    object that has it. The nearest name is looked up by the reader of the fault (`cure_of`): a
-    body can have thousands.
-    """
-    return _unknown([key], tuple(known), holder)
-
-
-def known_keys(sent: Any, known: Collection[str]) -> Any:
-    """Returns an object without its nulls, which count as absent; for validators of closed objects.
-    Raises `ValidationError` for keys that nothing reads.
-    """
-    if not isinstance(sent, dict):
-        return sent
-    present = {key: value for key, value in sent.items() if value is not None}
-    unknown = [str(key) for key in present if key not in known]
-    if unknown:
-        raise _unknown(unknown[:_MAX_LISTED], tuple(known), ())
-    return present
-
-
-def _unknown(
-    keys: Iterable[str], known: tuple[str, ...], holder: tuple[str | int, ...]
-) -> ValidationError:
-    faults: list[InitErrorDetails] = []
-    for key in keys:
-        context = {_KEY: key[:_MAX_COMPARED], _KNOWN: known}
-        fault = PydanticCustomError(UNKNOWN_PARAMETER, "nothing reads it here; remove it", context)
-        faults.append({"type": fault, "loc": (*holder, key), "input": None})
-    return ValidationError.from_exception_data("Body", faults)
-
-
-def cure_of(context: Mapping[str, Any], elsewhere: KeyPlaces = NOWHERE) -> str:
-    """Returns what to do about a key, from the context of its fault: the parameter of its very name
-    in another object, else the nearest name in its own.
-    """
-    key = context[_KEY].casefold()
-    near = elsewhere.of(key) or name_like(key, context[_KNOWN], _SIMILARITY)
-    return f"Did you mean '{near}'?" if near else "Remove it."
+    return question(nearest(field, elsewhere))

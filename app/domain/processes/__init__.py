@@ -1,0 +1,1 @@
+"""Processes of an installation: their exit codes and the health of its parts."""

@@ -1,0 +1,1 @@
+"""The vocabulary of the sandbox: layers of protection, programs and their endings."""

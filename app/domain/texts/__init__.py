@@ -1,0 +1,1 @@
+"""Texts that others wrote: JSON, Python, names, and characters that cannot be stored."""
