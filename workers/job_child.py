@@ -8,7 +8,7 @@ import warnings
 
 from app.domain.errors import RunFailed
 from app.gateways.objects import build_objects
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from workers.methods import job_run
 from workers.processes.child import run_supervised
 from workers.processes.clients import Clients

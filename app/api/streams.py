@@ -11,7 +11,7 @@ from app.api.support.dependencies import StillValid, Streaming
 from app.api.support.errors import responses
 from app.domain.jobs.jobs import Job
 from app.domain.jobs.streams import LAST_EVENT_ID, StreamedEvent
-from app.event_stream import event_stream
+from app.web.event_stream import event_stream
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/stream", tags=["Fine-tuning"])
 _ENDED: Final = "The job has ended, and the client has all its events."

@@ -21,11 +21,11 @@ import httpx
 
 from app.cli.service_client import check
 from app.cli.service_errors import ServiceError
+from app.disk.file_digests import sha256_of
+from app.disk.model_directories import FULL, check_directory, flush
 from app.domain.errors import AgentRftError
 from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.domain.processes.exit_codes import NO_ANSWER
-from app.file_digests import sha256_of
-from app.model_directories import FULL, check_directory, flush
 
 _MANIFEST_HEADER: Final = "x-manifest-sha256"
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")

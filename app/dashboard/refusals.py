@@ -18,7 +18,7 @@ from app.dashboard.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
 from app.domain.errors import RateLimited, RequestError
 from app.domain.faults.values import worded
-from app.query_check import check_query
+from app.web.query_check import check_query
 
 FOR_BROWSERS: Final = (
     "This is a page for browsers, which sign in at /sign-in. The API, which takes an API key, is "

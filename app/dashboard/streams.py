@@ -12,7 +12,7 @@ from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import PageRoute
 from app.dashboard.visitors import Streaming, signed_in
 from app.domain.jobs.streams import LAST_EVENT_ID
-from app.event_stream import event_stream
+from app.web.event_stream import event_stream
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _Id = Annotated[str | None, Query(max_length=128)]

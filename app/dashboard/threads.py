@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from app.domain.accounts.tenants import Tenant
-from app.shared_slots import SharedSlots
+from app.slots.shared_slots import SharedSlots
 
 Made = TypeVar("Made")
 _AT_ONCE: Final = 4

@@ -21,18 +21,18 @@ from app.grading.computing import ComputingShares
 from app.services.accounts.dashboard_sessions import DashboardSessionService
 from app.services.accounts.keys import KeyService
 from app.services.files.inspections import Inspections
-from app.services.health import HealthPorts, HealthService
 from app.services.idempotency import IdempotencyService
 from app.services.jobs.file_validation import FileValidation, FileValidationPorts
 from app.services.jobs.streams import JobWatch
 from app.services.models.chat_completions import chat_slots
-from app.services.monitoring import MonitoringService
-from app.services.project_slots import ProjectSlots
+from app.services.processes.health import HealthPorts, HealthService
+from app.services.processes.monitoring import MonitoringService
 from app.services.registry.calibrations import calibration_slots
 from app.services.registry.environments import environment_test_slots
 from app.services.registry.tools import tool_test_slots
 from app.settings.settings import Settings
-from app.shared_slots import SharedSlots
+from app.slots.project_slots import ProjectSlots
+from app.slots.shared_slots import SharedSlots
 from app.store.database import Database
 
 _SANDBOX_PATIENCE_S: Final = 5.0

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, TypeVar
 
-from app.shared_slots import SharedSlots
+from app.slots.shared_slots import SharedSlots
 
 Value = TypeVar("Value")
 _AT_ONCE: Final = 2

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
 
 from app.store.database import Database
-from app.store.leases import LeasedRows
-from app.store.unit_of_work import BaseUnitOfWork
+from app.store.leases.leases import LeasedRows
+from app.store.transactions.base_unit import BaseUnitOfWork
 
 Rows_co = TypeVar("Rows_co", bound=LeasedRows, covariant=True)
 

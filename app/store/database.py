@@ -21,11 +21,11 @@ from app.domain.jobs.jobs import JobStatus
 from app.domain.jobs.status_counts import StatusCount
 from app.store.accounts.dashboard_sessions import SESSION, SessionLookup
 from app.store.accounts.keys import KEY_ID, KeyLookup
-from app.store.autocommit import AutocommitStatements
-from app.store.connections import losses_as_unavailable, refuse_closed
 from app.store.jobs.jobs import JobStore
-from app.store.request_transaction import RequestSlots
-from app.store.statements import PROJECT
+from app.store.transactions.autocommit import AutocommitStatements
+from app.store.transactions.connections import losses_as_unavailable, refuse_closed
+from app.store.transactions.request_transaction import RequestSlots
+from app.store.transactions.statements import PROJECT
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 _CONNECT_TIMEOUT_S = 5

@@ -23,7 +23,7 @@ from app.store.schema.jobs import FineTuningJobTable
 from app.store.schema.keys import ApiKeyTable
 from app.store.schema.registry import RegisteredVersionTable
 from app.store.schema.webhooks import WebhookEndpointTable
-from app.store.unit_of_work import BaseUnitOfWork
+from app.store.transactions.base_unit import BaseUnitOfWork
 
 Key = tuple[Any, ...]
 

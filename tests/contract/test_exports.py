@@ -14,7 +14,7 @@ import pytest
 from app.domain.errors import LeaseLost
 from app.gateways.free_space import FreeSpace
 from app.settings.runs import RetentionSettings
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from tests.support.contract.adapters import unpacked
 from tests.support.contract.exports import (
     add_real_adapter,

@@ -8,7 +8,7 @@ import structlog
 
 from app.domain.errors import RunFailed
 from app.store.evals.leased_runs import leased_eval_run
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from workers.evals.context import open_eval_run
 from workers.evals.leased_runs import EVAL_RUNS
 from workers.evals.run import EvalWork

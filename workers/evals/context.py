@@ -24,7 +24,7 @@ from app.grading.build import GradingPorts, build_scorer
 from app.grading.scorer import Scorer
 from app.settings.settings import Settings
 from app.store.evals.leased_runs import EvalRunUnitOfWork, leased_eval_run
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import structlog
 
 from app.domain.errors import NoFreeSpace, RunFailed
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from app.store.models.leased_exports import leased_export
 from workers.exports.leased_exports import EXPORTS
 from workers.exports.merged import ExportWork

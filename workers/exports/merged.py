@@ -21,7 +21,7 @@ from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.models.tuned_models import TunedModel
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects.disk import room_needed
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from app.store.models.leased_exports import ExportUnitOfWork, leased_export
 from workers.learning.committed import commit_directory
 from workers.processes.clients import Clients

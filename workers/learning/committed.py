@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+from app.disk.file_digests import sha256_of
 from app.domain.models.manifests import (
     MANIFEST,
     ManifestMismatch,
@@ -19,7 +20,6 @@ from app.domain.models.manifests import (
     manifest_text,
     read_manifest,
 )
-from app.file_digests import sha256_of
 
 __all__ = [
     "MANIFEST",

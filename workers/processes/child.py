@@ -17,7 +17,7 @@ from app.domain.errors import LeaseLost, Unavailable
 from app.gateways.free_space import FreeSpace
 from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from workers.processes.clients import Clients, open_clients
 from workers.processes.leased_work import LeasedWork
 from workers.processes.parent_watch import end_with_parent

@@ -22,8 +22,8 @@ from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings.runs import LeaseSettings
 from app.settings.settings import Settings
 from app.store.database import Database
-from app.store.leases import Lease
-from app.store.queues import QueuedRows
+from app.store.leases.leases import Lease
+from app.store.leases.queues import QueuedRows
 from workers.processes.child import EXIT_NO_SPACE
 from workers.processes.clients import open_database
 from workers.processes.forks import ChildProcess, Starter

@@ -17,8 +17,8 @@ from app.settings.runs import LeaseSettings, RetentionSettings
 from app.settings.settings import Settings
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
-from app.store.leases import Lease
-from app.store.queues import QueuedRows
+from app.store.leases.leases import Lease
+from app.store.leases.queues import QueuedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class LeasedWork:
     """
 
     async def claim(self, database: Database, settings: Settings) -> Lease | None:
-        """Claims the row that is next among all projects; see `app.store.queues`."""
+        """Claims the row that is next among all projects; see `app.store.leases.queues`."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:
             return await unit.leases.claim_next(

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from app.domain.errors import LeaseLost, Unavailable
 from app.settings.runs import LeaseSettings
 from app.store.database import Database
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from workers.processes.leased_work import LeasedWork
 
 

@@ -20,7 +20,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.webhooks import EndpointSecrets, send_event
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from app.store.webhooks.claims import Bounds, delivery_claims
 from app.store.webhooks.deliveries import DeliveryAttempt, leased_delivery
 from workers.events.consumers import WEBHOOKS

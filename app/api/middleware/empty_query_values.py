@@ -9,7 +9,7 @@ from urllib.parse import unquote_plus
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.query_check import EMPTY_QUERY_VALUES
+from app.web.query_check import EMPTY_QUERY_VALUES
 
 _READS: Final = frozenset({"GET", "HEAD"})
 

@@ -17,7 +17,7 @@ from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.factory.administration import Administration
 from app.factory.process import ProcessContext, context_of
 from app.factory.project import Factory
-from app.query_check import check_query
+from app.web.query_check import check_query
 
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]

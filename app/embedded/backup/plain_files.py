@@ -13,9 +13,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
+from app.disk.file_digests import sha256_of_open
 from app.domain.processes.exit_codes import BACKUP_UNUSABLE
 from app.embedded.errors import EmbeddedError
-from app.file_digests import sha256_of_open
 
 _CHUNK_BYTES: Final = 1 << 20
 _KINDS: Final = {

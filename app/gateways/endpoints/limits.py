@@ -11,7 +11,7 @@ import math
 from collections import deque
 from typing import Final
 
-from app.gateways.clock import Clock, settled_by
+from app.gateways.endpoints.clock import Clock, settled_by
 
 CEILING: Final = 512
 _START: Final = 64

@@ -15,9 +15,9 @@ from typing import Final, Generic, TypeVar
 
 from app.domain.errors import EndpointRefused
 from app.domain.http.status import is_server_error
-from app.gateways.clock import Clock, SystemClock
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.headers import check_headers
+from app.gateways.endpoints.clock import Clock, SystemClock
 from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
 from app.gateways.endpoints.outages import EndpointState, Silence, shown_endpoint
 from app.gateways.endpoints.retry_after import retry_after

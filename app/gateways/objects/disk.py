@@ -12,9 +12,9 @@ from uuid import uuid4
 
 import structlog
 
+from app.disk.model_directories import FULL, flush, plain_files
 from app.domain.errors import NoFreeSpace
 from app.domain.models.manifests import MANIFEST
-from app.model_directories import FULL, flush, plain_files
 
 log = structlog.get_logger()
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from anyio import to_thread
 
+from app.disk.model_directories import check_directory, flush, is_plain
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects.disk import (
     appear,
@@ -34,7 +35,6 @@ from app.gateways.objects.objects import (
     key_parts,
     normalised,
 )
-from app.model_directories import check_directory, flush, is_plain
 
 
 class LocalObjects:

@@ -11,7 +11,7 @@ from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, Unavailable
-from app.shared_slots import SharedSlots
+from app.slots.shared_slots import SharedSlots
 
 Report = TypeVar("Report")
 _TIMEOUT_S: Final = 120.0

@@ -29,7 +29,7 @@ from app.services.models.broken_calls import (
     offers_tools,
 )
 from app.services.models.models import CallableModel, ModelService
-from app.services.project_slots import ProjectSlots
+from app.slots.project_slots import ProjectSlots
 
 _EVENT_END: Final = b"\n\n"
 

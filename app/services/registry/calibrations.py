@@ -23,10 +23,10 @@ from app.grading.probes import ProbeResult, probe_result, probes
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer
 from app.services.files.files import FileService
-from app.services.project_slots import ProjectSlots
 from app.services.registry.baseline_samples import BaselineSamples
 from app.services.registry.calibration_files import check_number, read_samples
 from app.services.registry.trials import TrialService
+from app.slots.project_slots import ProjectSlots
 
 CALIBRATION_LIMIT_S: Final = 240.0
 OF_ORGANIZATION: Final = 2

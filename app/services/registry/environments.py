@@ -16,11 +16,11 @@ from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
 from app.domain.secrets.urls import shown_url
 from app.services.models.judge_models import JudgeModels
-from app.services.project_slots import ProjectSlots
 from app.services.registry.contract_tests import CALL_TIMEOUT_S
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.environment_contract import EnvironmentTest
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
+from app.slots.project_slots import ProjectSlots
 from app.store.database import Database
 
 _ADAPTER: Final = TypeAdapter(HttpEnvironmentSpec)

@@ -31,10 +31,10 @@ from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.services.models.judge_models import JudgeModels
-from app.services.project_slots import ProjectSlots
 from app.services.registry.contract_tests import CALL_TIMEOUT_S, TIME_OVER, Deadline, shown
 from app.services.registry.definition_check import check_definition
 from app.settings.egress import EgressSettings
+from app.slots.project_slots import ProjectSlots
 
 PARAM: Final = "server"
 _LISTING_LIMIT_S: Final = 20.0

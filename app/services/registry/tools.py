@@ -17,12 +17,12 @@ from app.domain.tools.rates import KEY, rate_fault, sent_rate
 from app.domain.tools.served_tools import label_fault, refuse_served
 from app.domain.tools.tools import LABEL, ToolSpec
 from app.services.models.judge_models import JudgeModels
-from app.services.project_slots import ProjectSlots
 from app.services.registry.contract_tests import CALL_TIMEOUT_S
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.services.registry.tool_checks import run_checks
 from app.services.registry.tool_contract import ContractTest
+from app.slots.project_slots import ProjectSlots
 from app.store.database import Database
 
 _ADAPTER: Final = TypeAdapter(ToolSpec)

@@ -7,8 +7,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts.dashboard_sessions import MAX_SESSIONS, SessionKind, StoredSession
 from app.store.schema.dashboard_sessions import DashboardSessionTable as Table
-from app.store.statements import PreparedStatement, Statements
 from app.store.times import moment, unix
+from app.store.transactions.statements import PreparedStatement, Statements
 
 SESSION: Final = "app.dashboard_session"
 _FIND: Final = PreparedStatement(

@@ -13,8 +13,8 @@ from app.domain.accounts.tenants import KeyKind
 from app.domain.errors import NotFound
 from app.store.paging import Keyset
 from app.store.schema.keys import ApiKeyTable as Table
-from app.store.statements import PreparedStatement, Statements
 from app.store.times import moment, moment_or_none, unix, unix_or_none
+from app.store.transactions.statements import PreparedStatement, Statements
 
 KEY_ID: Final = "app.key_id"
 _FIND: Final = PreparedStatement(

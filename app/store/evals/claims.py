@@ -11,8 +11,8 @@ from app.domain.evals.evals import OPEN_RUNS, EvalRunStatus
 from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
 from app.store.events.log import log_end
-from app.store.leases import Lease
-from app.store.queues import QueuedRows
+from app.store.leases.leases import Lease
+from app.store.leases.queues import QueuedRows
 from app.store.schema.eval_runs import EvalRunTable as Table
 
 

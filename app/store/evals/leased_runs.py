@@ -11,10 +11,10 @@ from app.store.evals.eval_items import EvalItemStore
 from app.store.evals.eval_runs import LeasedEvalRunStore
 from app.store.evals.evals import EvalStore
 from app.store.files.files import FileStore
-from app.store.leases import Lease, lock_held
+from app.store.leases.leases import Lease, lock_held
 from app.store.models.models import ModelStore
 from app.store.schema.eval_runs import EvalRunTable
-from app.store.unit_of_work import BaseUnitOfWork, Sessions
+from app.store.transactions.base_unit import BaseUnitOfWork, Sessions
 
 _HELD: Final = (EvalRunStatus.IN_PROGRESS.value,)
 

@@ -20,7 +20,7 @@ from app.domain.errors import LeaseLost
 from app.domain.events.log import CommittedEvent
 from app.store.across_tenants import AcrossTenants
 from app.store.database import Database
-from app.store.leases import is_unleased, new_claim
+from app.store.leases.leases import is_unleased, new_claim
 from app.store.schema.event_log import EventCursorTable as Cursor
 from app.store.schema.event_log import EventLogTable as Table
 from app.store.webhooks.fan_out import WebhookFanOut

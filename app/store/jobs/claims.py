@@ -13,8 +13,8 @@ from app.store.events.log import log_end
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.events import EventStore
 from app.store.jobs.transitions import pause_job
-from app.store.leases import Lease, lock_held
-from app.store.queues import QueuedRows
+from app.store.leases.leases import Lease, lock_held
+from app.store.leases.queues import QueuedRows
 from app.store.schema.jobs import FineTuningJobTable as Table
 
 

@@ -32,9 +32,9 @@ from app.store.jobs.rows import COLUMNS, JOBS, to_job, whole_job
 from app.store.jobs.transitions import lock_job, move_job, no_such_job
 from app.store.paging import Keyset
 from app.store.schema.jobs import FineTuningJobTable as Table
-from app.store.statements import Callback, PreparedStatement, Scope, Statements
 from app.store.storable import storable
 from app.store.times import unix_or_none
+from app.store.transactions.statements import Callback, PreparedStatement, Scope, Statements
 
 _NEWEST_LOOKED_AT = 200
 _RECENT = 5

@@ -41,7 +41,7 @@ from app.store.schema.event_log import EventLogTable
 from app.store.schema.events import JobEventTable
 from app.store.schema.files import FileTable
 from app.store.schema.projects import ProjectTable
-from app.store.statements import PreparedStatement, Scope
+from app.store.transactions.statements import PreparedStatement, Scope
 
 _NOT_BEGUN: Final = (JobStatus.VALIDATING_FILES.value, JobStatus.QUEUED.value)
 Rows = dict[str, dict[str, Any]]

@@ -14,11 +14,11 @@ from app.domain.tools.mcp_servers import McpListing, McpListingSummary
 from app.store.jobs.jobs import JobReader
 from app.store.jobs.rows import MCP_SERVERS
 from app.store.jobs.transitions import lock_job, move_job, pause_job
-from app.store.leases import ended_lease
+from app.store.leases.leases import ended_lease
 from app.store.schema.jobs import FineTuningJobTable as Table
-from app.store.statements import Statements
 from app.store.storable import storable
 from app.store.times import moment_or_none
+from app.store.transactions.statements import Statements
 
 FIRST_PUT_BACK_S: Final = 30.0
 LONGEST_PUT_BACK_S: Final = 900.0

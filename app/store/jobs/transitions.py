@@ -9,7 +9,7 @@ from app.domain.errors import NotFound, WrongState
 from app.domain.events.webhooks import job_event
 from app.domain.jobs.jobs import JobStatus, may_become
 from app.store.events.log import log_end
-from app.store.leases import ended_lease
+from app.store.leases.leases import ended_lease
 from app.store.schema.jobs import FineTuningJobTable as Table
 
 

@@ -10,8 +10,8 @@ from typing_extensions import override
 from app.domain.models.exports import OPEN_EXPORTS, ExportStatus
 from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
-from app.store.leases import Lease
-from app.store.queues import QueuedRows
+from app.store.leases.leases import Lease
+from app.store.leases.queues import QueuedRows
 from app.store.schema.exports import ModelExportTable as Table
 
 

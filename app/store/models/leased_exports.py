@@ -7,11 +7,11 @@ from typing_extensions import override
 
 from app.domain.models.exports import ExportStatus
 from app.store.database import Database
-from app.store.leases import Lease, lock_held
+from app.store.leases.leases import Lease, lock_held
 from app.store.models.exports import LeasedExportStore
 from app.store.models.models import ModelStore
 from app.store.schema.exports import ModelExportTable
-from app.store.unit_of_work import BaseUnitOfWork, Sessions
+from app.store.transactions.base_unit import BaseUnitOfWork, Sessions
 
 _HELD: Final = (ExportStatus.IN_PROGRESS.value,)
 

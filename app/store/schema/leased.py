@@ -1,4 +1,4 @@
-"""Mixins for tables whose rows one worker at a time may work on; see `app.store.leases`."""
+"""Mixins for tables whose rows one worker at a time may work on; see `app.store.leases.leases`."""
 
 from sqlalchemy import BigInteger, Index, TextClause
 from sqlalchemy.orm import Mapped, mapped_column
@@ -26,7 +26,7 @@ class LeasedRow(FencedRow):
 
 class QueuedRow(LeasedRow):
     """A row that waits in a queue and is claimed a limited number of times; see
-    `app.store.queues`.
+    `app.store.leases.queues`.
     """
 
     attempts: Mapped[int] = mapped_column(server_default="0")

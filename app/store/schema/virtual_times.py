@@ -1,4 +1,4 @@
-"""Virtual times of organizations in each queue of leased rows; see `app.store.queues`."""
+"""Virtual times of organizations in each queue of leased rows; see `app.store.leases.queues`."""
 
 from sqlalchemy import ForeignKeyConstraint, Index
 from sqlalchemy.orm import Mapped

@@ -12,7 +12,7 @@ from sqlalchemy import column, func, select, text
 from app.domain.events.webhooks import DeliveryStatus
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
-from app.store.leases import Lease, LeasedRows, is_unleased
+from app.store.leases.leases import Lease, LeasedRows, is_unleased
 from app.store.schema.webhooks import WebhookDeliveryTable as Table
 
 _ONE_CLAIM_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('webhook_claims', 0))")

@@ -11,12 +11,12 @@ from typing_extensions import override
 
 from app.domain.events.webhooks import DeliveryError, DeliveryStatus, Outcome, WebhookEvent
 from app.store.database import Database
-from app.store.leases import Lease, is_held, lease_lost
+from app.store.leases.leases import Lease, is_held, lease_lost
 from app.store.schema.webhooks import WebhookDeliveryTable as Table
 from app.store.schema.webhooks import WebhookEndpointTable as Endpoint
 from app.store.schema.webhooks import WebhookEventTable as Event
 from app.store.times import unix
-from app.store.unit_of_work import BaseUnitOfWork, Sessions
+from app.store.transactions.base_unit import BaseUnitOfWork, Sessions
 
 _PENDING: Final = DeliveryStatus.PENDING.value
 

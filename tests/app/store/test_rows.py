@@ -9,7 +9,7 @@ from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.domain.rollouts.rollouts import RolloutFilter
 from app.store.jobs.claims import job_claims
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from app.store.storable import storable
 from tests.support.store.claims import held, run_unit
 from tests.support.store.new_jobs import CREATED, insert_job_in

@@ -12,7 +12,7 @@ from app.gateways.objects import build_objects
 from app.settings.models import shipped_model_dir
 from app.settings.runs import RetentionSettings
 from app.settings.settings import Settings
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from app.store.models.export_claims import export_claims
 from tests.support.contract.service import Service
 from tests.support.patience import PATIENCE_S

@@ -18,7 +18,7 @@ from app.gateways.objects import build_objects
 from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.jobs.claims import job_claims
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from tests.support import stack
 from tests.support.store.claims import claim_row
 from tests.support.store.new_jobs import CREATED, insert_job

@@ -7,8 +7,8 @@ from sqlalchemy import func, select, update
 from app.domain.jobs.jobs import Job
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.jobs.claims import job_claims
-from app.store.leases import Lease, is_unleased
-from app.store.queues import QueuedRows
+from app.store.leases.leases import Lease, is_unleased
+from app.store.leases.queues import QueuedRows
 from app.store.unit_of_work import RunUnitOfWork
 from tests.support.store.rows import Rows
 

@@ -5,7 +5,7 @@ from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tal
 from app.domain.ids import new_id
 from app.store.evals.claims import eval_claims
 from app.store.evals.leased_runs import leased_eval_run
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import Rows
 

@@ -20,9 +20,9 @@ from app.store.across_tenants import AcrossTenants, ClaimUnitOfWork
 from app.store.database import Database
 from app.store.evals.claims import ClaimableEvalRuns, eval_claims
 from app.store.jobs.claims import ClaimableJobs, job_claims
-from app.store.leases import Lease, lock_held
+from app.store.leases.leases import Lease, lock_held
+from app.store.leases.queues import QueuedRows
 from app.store.models import export_claims as export_leases
-from app.store.queues import QueuedRows
 from app.store.schema.leased import QueuedRow
 from tests.support import stack
 from tests.support.store.evals import a_run

@@ -10,7 +10,7 @@ import pytest
 
 from app.domain.jobs.jobs import Job
 from app.settings.runs import LeaseSettings
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from tests.support import child_processes, stack
 from tests.support.child_processes import StartedChild
 from tests.support.patience import until

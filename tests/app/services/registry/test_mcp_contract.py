@@ -6,10 +6,10 @@ import pytest
 
 from app.domain.tools.mcp_contract import McpCallPlan
 from app.gateways.mcp.session import LONGEST_END_S
-from app.services.project_slots import ProjectSlots
 from app.services.registry.contract_tests import Deadline
 from app.services.registry.mcp_contract import McpContractService
 from app.settings.egress import EgressSettings
+from app.slots.project_slots import ProjectSlots
 from tests.support.mcp_clients import SIGNER, egress_to, spec
 from tests.support.mcp_server import mcp_server
 from tests.support.registry import no_judges

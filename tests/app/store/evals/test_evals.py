@@ -12,7 +12,7 @@ from app.domain.evals.evals import eval_of_job
 from app.domain.ids import new_id
 from app.domain.models.tuned_models import TunedModel
 from app.store.evals.claims import eval_claims
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from tests.support import stack
 from tests.support.store.claims import claim_row, held, run_unit
 from tests.support.store.evals import a_run, claim, item, write

@@ -9,7 +9,7 @@ from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import Job, JobError, StopRequest
 from app.domain.jobs.usage import Usage
 from app.store.jobs.claims import job_claims
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from tests.support.patience import PATIENCE_S
 from tests.support.store.claims import claim, held, run_unit
 from tests.support.store.fenced_writes import WRITES

@@ -8,7 +8,7 @@ from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
 from app.domain.methods.stored import StoredReinforcement
 from app.domain.models.tuned_models import TunedModel
-from app.store.leases import Lease
+from app.store.leases.leases import Lease
 from tests.support.store.claims import held, run_unit
 from tests.support.store.new_jobs import insert_job_in
 from tests.support.store.rows import Rows, a_job

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts.tenants import Principal
 from app.domain.errors import Unavailable
-from app.shared_slots import SharedSlots
+from app.slots.shared_slots import SharedSlots
 
 _SLOT_TIMEOUT_S: Final = 10.0
 

@@ -15,10 +15,10 @@ from psycopg.rows import namedtuple_row
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.util import greenlet_spawn
 
-from app.store.connections import losses_as_unavailable
-from app.store.request_transaction import joinable
-from app.store.statements import Callback, PreparedStatement, Values
-from app.store.unit_of_work import BaseUnitOfWork, Sessions
+from app.store.transactions.base_unit import BaseUnitOfWork, Sessions
+from app.store.transactions.connections import losses_as_unavailable
+from app.store.transactions.request_transaction import joinable
+from app.store.transactions.statements import Callback, PreparedStatement, Values
 
 
 class AutocommitStatements:

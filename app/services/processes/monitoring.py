@@ -3,7 +3,7 @@
 from app.domain.errors import Unavailable
 from app.domain.jobs.status_counts import StatusCount
 from app.domain.processes.health import Health
-from app.services.health import HealthService
+from app.services.processes.health import HealthService
 from app.store.database import Database
 
 

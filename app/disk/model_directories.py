@@ -10,8 +10,8 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from app.disk.file_digests import sha256_of
 from app.domain.models.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
-from app.file_digests import sha256_of
 
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Errors of a disk or a quota without space."""

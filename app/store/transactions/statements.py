@@ -1,7 +1,8 @@
 """Fixed statements, and the protocol by which a store runs one.
 
 Owns: `PreparedStatement`, the protocol `Statements`, and its implementation inside a transaction.
-The other implementation, `app.store.autocommit`, runs a statement as its own transaction.
+The other implementation, `app.store.transactions.autocommit`, runs a statement as its own
+transaction.
 Promises: both return the same rows for the same statement and values.
 """
 

@@ -12,7 +12,7 @@ from app.domain.errors import NotFound, Unavailable
 from app.domain.ids import ProjectId
 from app.domain.jobs.jobs import JobStatus
 from app.domain.rollouts.metrics import MetricPoint
-from app.store.unit_of_work import BaseUnitOfWork
+from app.store.transactions.base_unit import BaseUnitOfWork
 from tests.support import stack
 from tests.support.store.connections import left
 from tests.support.store.rows import Rows

@@ -7,8 +7,8 @@ import pytest
 
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
-from app.store import request_transaction
 from app.store.database import Database
+from app.store.transactions import request_transaction
 from tests.support import stack
 from tests.support.store.rows import Rows
 

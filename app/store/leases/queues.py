@@ -1,16 +1,14 @@
 """Queues of leased rows: a worker claims the row of the organization and project that is next.
 
-Owns the claim of the next row, the limits on what one project holds, the release of a row, and the
-rows that wait for a notification or have used up their attempts. The order is an SQL function,
-`queue_of_<table>` (migration 0028), and `queue_places` numbers the positions that users see by the
-same order. Promises: claims of one table are made one after another, so each sees what all earlier
-ones hold; the cost grows with the number of projects that wait, not with the number of waiting
-rows. Must not know the meaning of the rows: a subclass names its table, the states in which a row
-may be worked on, and the end of a row that was claimed too often.
+Owns the claim of the next row, the limits on what one project holds, and the release of a row. The
+order is an SQL function, `queue_of_<table>` (migration 0028), and `queue_places` numbers the
+positions that users see by the same order. Promises: claims of one table are made one after
+another, so each sees what all earlier ones hold; the cost grows with the number of projects that
+wait, not with the number of waiting rows. Must not know the meaning of the rows: a subclass names
+the states in which one may be worked on.
 """
 
 from collections.abc import Collection, Mapping
-from datetime import timedelta
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import (
@@ -31,8 +29,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import ColumnElement
 
-from app.store.leases import Lease, LeasedRows, ended_lease, is_held, is_unleased, new_claim
-from app.store.schema.leased import QueuedRow
+from app.store.leases.leases import Lease, ended_lease, is_held, new_claim
+from app.store.leases.waiting_rows import WaitingRows
 from app.store.schema.projects import OrganizationTable, ProjectTable
 from app.store.schema.virtual_times import OrganizationVirtualTimeTable
 
@@ -42,10 +40,9 @@ locked the first, or it may have used up its attempts.
 """
 
 
-class QueuedRows(LeasedRows):
+class QueuedRows(WaitingRows):
     """Leases of one table whose rows are claimed in a fair order, a limited number of times."""
 
-    table: ClassVar[type[QueuedRow]]
     limit_column: ClassVar[str]
     """Column of a project's own limit on the rows that it holds at the same time."""
 
@@ -221,47 +218,6 @@ class QueuedRows(LeasedRows):
             .returning(table.attempts)
         )
 
-    async def due(self, limit: int, resend_after_s: float) -> list[str]:
-        """Returns the ids of rows that wait for a worker and had no notification lately, and stores
-        that one is sent now.
-        """
-        table = self.table
-        unsent = or_(
-            table.dispatched_at.is_(None),
-            table.dispatched_at < func.now() - timedelta(seconds=resend_after_s),
-            # The lease ended after the last notification: its worker is dead.
-            table.lease_until > table.dispatched_at,
-        )
-        due_ids = (
-            select(table.id)
-            .where(self._is_open(), is_unleased(table), unsent, self._may_be_claimed_now())
-            .order_by(table.created_at)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-        )
-        ids = list(await self._session.scalars(due_ids))
-        if ids:
-            await self._session.execute(
-                update(table).where(table.id.in_(ids)).values(dispatched_at=func.now())
-            )
-        return ids
-
-    async def exhausted(self, max_attempts: int) -> list[Lease]:
-        """Returns leases of rows that have used up their attempts, and locks the rows."""
-        table = self.table
-        rows = await self._session.execute(
-            select(table.id, table.project_id, table.fence, table.attempts)
-            .where(self._is_open(), is_unleased(table), table.attempts >= max_attempts)
-            .with_for_update(skip_locked=True)
-        )
-        return [Lease(row.id, row.project_id, row.fence, row.attempts) for row in rows]
-
-    async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
-        """Ends an exhausted row with a reason that its tenant can read. A row of a kind that
-        expires does so after `kept_for`.
-        """
-        raise NotImplementedError
-
     async def note(
         self, lease: Lease, reason: str, *, code: str, attempts: int, limit: int
     ) -> None:
@@ -277,17 +233,6 @@ class QueuedRows(LeasedRows):
     async def pause(self, lease: Lease, reason: str) -> None:
         """Pauses the row for a holder that did not. Raises `LeaseLost`."""
         raise NotImplementedError
-
-    def _is_claimable(self, max_attempts: int) -> ColumnElement[bool]:
-        return and_(
-            self.table.attempts < max_attempts,
-            self._is_open(),
-            is_unleased(self.table),
-            self._may_be_claimed_now(),
-        )
-
-    def _may_be_claimed_now(self) -> ColumnElement[bool]:
-        return or_(self.table.not_before.is_(None), self.table.not_before <= func.now())
 
 
 def _share_without_one(held: int, weight: float) -> float:

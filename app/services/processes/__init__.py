@@ -1,0 +1,1 @@
+"""The processes of an installation: their health, and the figures of monitoring."""

@@ -1,0 +1,1 @@
+"""Slots of one process: who may do how much at the same time."""
