@@ -1,0 +1,13 @@
+"""Builds the services of a project's files."""
+
+from app.factory.tenant import TenantServices
+from app.services.files.files import FileService
+from app.services.files.uploads import UploadService
+
+
+class FileServices(TenantServices):
+    def files(self) -> FileService:
+        return FileService(self._context.database, self._context.objects, self._tenant)
+
+    def uploads(self) -> UploadService:
+        return UploadService(self._context.database, self._context.objects, self._tenant)

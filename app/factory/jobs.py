@@ -1,0 +1,99 @@
+"""Builds the services of fine-tuning jobs."""
+
+from app.factory.registry import RegistryServices
+from app.services.jobs.checkpoints import CheckpointService
+from app.services.jobs.creation import CreationPorts, JobCreationService
+from app.services.jobs.environment_files import EnvironmentFilePorts, EnvironmentFiles
+from app.services.jobs.environment_probe import EnvironmentProbe
+from app.services.jobs.events import EventService
+from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
+from app.services.jobs.grader_tries import GraderTries
+from app.services.jobs.jobs import JobService
+from app.services.jobs.mcp_listings import McpListings
+from app.services.jobs.metrics import MetricService
+from app.services.jobs.preflight import PreflightPorts, PreflightService
+from app.services.jobs.references import ReferencePorts, RegisteredReferences
+from app.services.jobs.rollouts import RolloutService
+from app.services.jobs.sent_requests import SentRequestService
+from app.services.jobs.streams import StreamService
+
+
+class JobServices(RegistryServices):
+    def jobs(self) -> JobService:
+        context = self._context
+        return JobService(context.database, context.queue, context.objects, tenant=self._tenant)
+
+    def job_creation(self) -> JobCreationService:
+        context = self._context
+        return JobCreationService(
+            context.database,
+            CreationPorts(
+                queue=context.queue,
+                egress=context.egress,
+                secret_box=context.secret_box,
+                judge_models=self.judge_models(),
+                references=self.references(),
+                file_validation=context.file_validation,
+            ),
+            base_models=context.settings.base_models,
+            tenant=self._tenant,
+        )
+
+    def preflight(self) -> PreflightService:
+        context = self._context
+        return PreflightService(
+            context.database,
+            PreflightPorts(
+                context.egress,
+                context.objects,
+                context.settings.work_dir,
+                context.inspections,
+                GraderTries(self._sandbox()),
+                McpListings(context.egress, self._signer()),
+                EnvironmentProbe(context.egress, self._signer()),
+            ),
+            base_models=context.settings.base_models,
+            judges=self.judge_models(),
+            tenant=self._tenant,
+        )
+
+    def references(self) -> RegisteredReferences:
+        context = self._context
+        ports = ChoicePorts(context.objects, context.settings.work_dir, context.inspections)
+        choices = GraderChoiceService(context.database, ports, self._tenant)
+        curricula = self.curricula()
+        environments = EnvironmentFiles(
+            context.database,
+            EnvironmentFilePorts(
+                context.objects, context.settings.work_dir, context.inspections, curricula
+            ),
+            self._tenant,
+        )
+        return RegisteredReferences(
+            ReferencePorts(
+                self.tools(),
+                self.graders(),
+                curricula,
+                choices,
+                environments,
+                self.environments(),
+            )
+        )
+
+    def events(self) -> EventService:
+        return EventService(self._context.database, self._tenant)
+
+    def sent_requests(self) -> SentRequestService:
+        return SentRequestService(self.files())
+
+    def streams(self) -> StreamService:
+        return StreamService(self._context.job_watch, self._tenant)
+
+    def checkpoints(self) -> CheckpointService:
+        return CheckpointService(self._context.database, self._tenant)
+
+    def metrics(self) -> MetricService:
+        return MetricService(self._context.database, self._tenant)
+
+    def rollouts(self) -> RolloutService:
+        return RolloutService(self._context.database, self._tenant)

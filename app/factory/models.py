@@ -1,0 +1,49 @@
+"""Builds the services of models, their adapters, exports and completions."""
+
+from app.factory.tenant import TenantServices
+from app.gateways.free_space import FreeSpace
+from app.services.models.adapters import AdapterService
+from app.services.models.chat_completions import ChatCompletionService
+from app.services.models.exports import ExportPorts, ExportService
+from app.services.models.judge_models import JudgeModels
+from app.services.models.models import ModelService
+
+
+class ModelServices(TenantServices):
+    def models(self) -> ModelService:
+        return ModelService(
+            self._context.database,
+            self._context.inference,
+            base_models=self._context.settings.base_models,
+            tenant=self._tenant,
+        )
+
+    def adapters(self) -> AdapterService:
+        context = self._context
+        return AdapterService(
+            self.models(), context.objects, base_models=context.settings.base_models
+        )
+
+    def exports(self) -> ExportService:
+        context = self._context
+        return ExportService(
+            context.database,
+            ExportPorts(
+                self.models(), context.objects, context.queue, FreeSpace.of(context.settings)
+            ),
+            base_models=context.settings.base_models,
+            tenant=self._tenant,
+        )
+
+    def judge_models(self) -> JudgeModels:
+        settings = self._context.settings
+        return JudgeModels(self.models(), settings.judges, embeddings=settings.embeddings)
+
+    def completions(self) -> ChatCompletionService:
+        return ChatCompletionService(
+            self.models(),
+            self._engine(),
+            self._context.adapters,
+            slots=self._context.chats,
+            tenant=self._tenant,
+        )

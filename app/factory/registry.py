@@ -1,0 +1,100 @@
+"""Builds the services of registered objects, and of the trials before one is used."""
+
+from app.factory.files import FileServices
+from app.factory.models import ModelServices
+from app.gateways.inference.judges import EngineModels
+from app.services.registry.baseline_samples import BaselineSamples
+from app.services.registry.calibrations import CalibrationService
+from app.services.registry.curricula import CurriculumService, DataPorts
+from app.services.registry.environments import EnvironmentService
+from app.services.registry.graders import RegisteredGraderService
+from app.services.registry.mcp_contract import McpContractService
+from app.services.registry.mcp_import import McpImportService
+from app.services.registry.tools import ToolService
+from app.services.registry.trials import TrialPorts, TrialService
+
+
+class RegistryServices(FileServices, ModelServices):
+    def tools(self) -> ToolService:
+        context = self._context
+        return ToolService(
+            context.database,
+            self._registry_ports(),
+            self._tenant,
+            secret_keys=context.settings.secret_keys,
+            call_timeout_s=context.settings.egress.call_timeout_s,
+            slots=context.tool_tests,
+            models=self.judge_models(),
+        )
+
+    def environments(self) -> EnvironmentService:
+        context = self._context
+        return EnvironmentService(
+            context.database,
+            self._registry_ports(),
+            self._tenant,
+            secret_keys=context.settings.secret_keys,
+            call_timeout_s=context.settings.egress.call_timeout_s,
+            slots=context.environment_tests,
+            models=self.judge_models(),
+        )
+
+    def graders(self) -> RegisteredGraderService:
+        ports = self._registry_ports()
+        return RegisteredGraderService(
+            self._context.database, ports, self._tenant, models=self.judge_models()
+        )
+
+    def curricula(self) -> CurriculumService:
+        context = self._context
+        return CurriculumService(
+            context.database,
+            self._registry_ports(),
+            self._tenant,
+            data=DataPorts(
+                self.files(), context.objects, context.settings.work_dir, context.inspections
+            ),
+        )
+
+    def trials(self) -> TrialService:
+        context, models, settings = self._context, self.judge_models(), self._context.settings
+        ports = TrialPorts(
+            egress=context.egress,
+            judge_egress=context.judge_egress,
+            engine=EngineModels(self._engine(), context.adapters, models.find),
+            signer=self._signer(),
+            sandbox=self._sandbox(),
+            computing=lambda: context.computing.of(
+                self._tenant.organization_id, self._tenant.project_id
+            ),
+        )
+        return TrialService(
+            ports,
+            models,
+            limits=settings.egress,
+            judges=settings.judges,
+            embeddings=settings.embeddings,
+        )
+
+    def calibrations(self) -> CalibrationService:
+        files = self.files()
+        return CalibrationService(
+            self.trials(),
+            files,
+            BaselineSamples(self._context.database, self._tenant, files),
+            slot=lambda: self._context.calibrations.taken(self._tenant.organization_id),
+        )
+
+    def mcp_tests(self) -> McpContractService:
+        context = self._context
+        return McpContractService(
+            context.egress,
+            self.judge_models(),
+            self._signer(),
+            limits=context.settings.egress,
+            slots=context.tool_tests,
+            project_id=self._tenant.project_id,
+        )
+
+    def mcp_import(self) -> McpImportService:
+        return McpImportService(self.mcp_tests(), self.tools())
