@@ -11,8 +11,9 @@ import asyncio
 import contextlib
 import signal
 import socket
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import structlog
 
@@ -25,6 +26,7 @@ from app.store.database import Database
 from app.store.leases.leases import Lease
 from app.store.leases.queues import QueuedRows
 from workers.processes.child import EXIT_NO_SPACE
+from workers.processes.claim_loop import ClaimLoop
 from workers.processes.clients import open_database
 from workers.processes.forks import ChildProcess, Starter
 from workers.processes.leased_work import LeasedWork
@@ -46,24 +48,40 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
         return
     queue = CeleryJobQueue(settings.redis_url)
     async with open_database(settings, pool_size=2) as database, contextlib.aclosing(queue):
-        lease = await retry_while_unavailable(lambda: work.claim(database, settings))
-        if lease is None:
-            log.info("nothing to claim", noun=work.noun)
+        loop = ClaimLoop(_SupervisedClaim(work, settings, database, queue, starter))
+        if not await loop.claim():
             return
-        log.info("claimed", fence=lease.fence, attempt=lease.attempts, **work.named(lease.id))
-        supervisor = ClaimSupervisor(
-            work,
-            lease,
-            database=database,
-            queue=queue,
-            starter=starter,
-            limits=settings.lease,
-            patience=Patience.of(settings),
-        )
-        running = asyncio.ensure_future(supervisor.run())
+        running = asyncio.ensure_future(loop.finish())
         # An orderly stop of the worker releases the lease instead of letting it run out.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         await running
+
+
+@dataclass(frozen=True, slots=True)
+class _SupervisedClaim:
+    """Claims one row, waits while the database is away, and supervises the row's child."""
+
+    work: LeasedWork
+    settings: Settings
+    database: Database
+    queue: JobQueue
+    starter: Starter
+
+    async def claim(self) -> list[Lease]:
+        return await retry_while_unavailable(lambda: self.work.claim(self.database, self.settings))
+
+    def start(self, lease: Lease) -> Coroutine[Any, Any, None]:
+        named = self.work.named(lease.id)
+        log.info("claimed", fence=lease.fence, attempt=lease.attempts, **named)
+        return ClaimSupervisor(
+            self.work,
+            lease,
+            database=self.database,
+            queue=self.queue,
+            starter=self.starter,
+            limits=self.settings.lease,
+            patience=Patience.of(self.settings),
+        ).run()
 
 
 class ClaimSupervisor:

@@ -8,12 +8,15 @@ result.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import structlog
 
 from app.settings.settings import Settings
 from app.store.database import Database
+from app.store.leases.leases import Lease
 from workers.processes.children import Children, TaskChild
+from workers.processes.claim_loop import ClaimLoop
 from workers.processes.clients import open_database
 from workers.processes.leased_work import LeasedWork
 
@@ -29,12 +32,23 @@ async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) 
             if work.goes_on:
                 await _free_slot(work, settings, database, children=children)
             return False
-        lease = await work.claim(database, settings)
-    if lease is None:
-        log.info("nothing to claim", noun=work.noun)
-        return False
-    children.start(work.command(lease), project_id=lease.project_id)
-    return True
+        return await ClaimLoop(_ChildStart(work, database, settings, children)).claim()
+
+
+@dataclass(frozen=True, slots=True)
+class _ChildStart:
+    """Claims one row for a child process, which outlives this task."""
+
+    work: LeasedWork
+    database: Database
+    settings: Settings
+    children: Children
+
+    async def claim(self) -> list[Lease]:
+        return await self.work.claim(self.database, self.settings)
+
+    def start(self, lease: Lease) -> None:
+        self.children.start(self.work.command(lease), project_id=lease.project_id)
 
 
 async def _free_slot(

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import uuid4
 
+import structlog
+
 from app.domain.accounts.quotas import Quotas
 from app.gateways.job_queue import JobQueue
 from app.settings.runs import LeaseSettings, RetentionSettings
@@ -19,6 +21,8 @@ from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
 from app.store.leases.leases import Lease
 from app.store.leases.queues import QueuedRows
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +51,22 @@ class LeasedWork:
     slot to another project's row.
     """
 
-    async def claim(self, database: Database, settings: Settings) -> Lease | None:
-        """Claims the row that is next among all projects; see `app.store.leases.queues`."""
+    async def claim(self, database: Database, settings: Settings) -> list[Lease]:
+        """Claims the row that is next among all projects, if there is one; see
+        `app.store.leases.queues`.
+        """
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:
-            return await unit.leases.claim_next(
+            lease = await unit.leases.claim_next(
                 owner,
                 settings.lease.lease_s,
                 max_attempts=settings.lease.max_attempts,
                 most_held=self.most_held(settings.quotas),
             )
+        if lease is None:
+            log.info("nothing to claim", noun=self.noun)
+            return []
+        return [lease]
 
     async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> None:
         """Extends the lease. Raises `LeaseLost`, and `Unavailable` while another transaction has

@@ -6,11 +6,11 @@ and the write, another one sends the event again under the same `webhook-id`. No
 while the worker waits for a receiver.
 """
 
-import asyncio
 import secrets
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -25,6 +25,7 @@ from app.store.webhooks.claims import Bounds, delivery_claims
 from app.store.webhooks.deliveries import DeliveryAttempt, leased_delivery
 from workers.events.consumers import WEBHOOKS
 from workers.events.follower import Follower
+from workers.processes.claim_loop import ClaimLoop
 
 log = structlog.get_logger()
 
@@ -32,7 +33,6 @@ LEASE_S: Final = 3 * SEND_TIMEOUT_S
 """Lease of a delivery: longer than an attempt with its transactions, and the longest delay that a
 dead worker causes.
 """
-POLL_S: Final = 1.0
 _CHANCE_STEPS: Final = 1000
 
 
@@ -50,48 +50,22 @@ class Deliverer:
         self._ports = ports
         self._bounds = bounds or Bounds()
         self._lease_s = lease_s
-        self._running: set[asyncio.Task[None]] = set()
         self._follower = Follower(ports.database, (WEBHOOKS,))
 
     async def run(self, *, idle_s: float) -> None:
         """Delivers until no delivery was due for `idle_s`; with 0, until every due delivery is
         done.
         """
-        busy_until = time.monotonic() + idle_s
-        try:
-            while True:
-                for lease in await self._claim():
-                    self._running.add(asyncio.create_task(self._deliver(lease)))
-                if self._running:
-                    busy_until = time.monotonic() + idle_s
-                    await self._wait()
-                elif time.monotonic() >= busy_until:
-                    return
-                else:
-                    await asyncio.sleep(POLL_S)
-        finally:
-            for task in self._running:
-                task.cancel()
-            await asyncio.gather(*self._running, return_exceptions=True)
+        await ClaimLoop(self).run(idle_s=idle_s)
 
-    async def _wait(self) -> None:
-        """Waits until one delivery is done, and no longer than until the next claim is due."""
-        done, self._running = await asyncio.wait(
-            self._running, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED
-        )
-        for task in done:
-            task.result()
-
-    async def _claim(self) -> list[Lease]:
+    async def claim(self) -> list[Lease]:
         """Makes deliveries of events committed until now, and claims due deliveries."""
-        try:
-            await self._follower.catch_up()
-            async with delivery_claims(self._ports.database) as unit:
-                return await unit.leases.claim_due(self._lease_s, self._bounds)
-        except Unavailable as error:
-            log.warning("nothing claimed, database away", error=str(error))
-            await asyncio.sleep(POLL_S)
-            return []
+        await self._follower.catch_up()
+        async with delivery_claims(self._ports.database) as unit:
+            return await unit.leases.claim_due(self._lease_s, self._bounds)
+
+    def start(self, lease: Lease) -> Coroutine[Any, Any, None]:
+        return self._deliver(lease)
 
     async def _deliver(self, lease: Lease) -> None:
         try:

@@ -1,0 +1,114 @@
+"""The one loop in which rows of every kind are claimed and worked on."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+import structlog
+
+from app.domain.errors import Unavailable
+from app.store.leases.leases import Lease
+from workers.processes import claim_loop
+from workers.processes.claim_loop import ClaimLoop
+
+FIRST, SECOND = Lease("row_1", "proj", 1), Lease("row_2", "proj", 1)
+
+
+class Rows:
+    """Gives the claims that a test lists, one list or error each, then none."""
+
+    def __init__(self, *claims: list[Lease] | Unavailable, is_child: bool = False) -> None:
+        self.claims = list(claims)
+        self.is_child = is_child
+        self.started: list[str] = []
+        self.ended: list[str] = []
+        self.both_started, self.may_end = asyncio.Event(), asyncio.Event()
+
+    async def claim(self) -> list[Lease]:
+        found = self.claims.pop(0) if self.claims else []
+        if isinstance(found, Unavailable):
+            raise found
+        return found
+
+    def start(self, lease: Lease) -> Coroutine[Any, Any, None] | None:
+        self.started.append(lease.id)
+        if len(self.started) == len((FIRST, SECOND)):
+            self.both_started.set()
+        return None if self.is_child else self._work(lease)
+
+    async def _work(self, lease: Lease) -> None:
+        try:
+            await self.may_end.wait()
+        finally:
+            self.ended.append(lease.id)
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claim_loop, "POLL_S", 0.0)
+
+
+async def test_each_claimed_row_is_worked_on_beside_the_others() -> None:
+    rows = Rows([FIRST], [SECOND])
+    running = asyncio.create_task(ClaimLoop(rows).run(idle_s=0))
+    await rows.both_started.wait()
+    assert rows.ended == []
+    rows.may_end.set()
+    await running
+    assert (rows.started, sorted(rows.ended)) == (["row_1", "row_2"], ["row_1", "row_2"])
+
+
+async def test_a_database_that_is_away_ends_no_work_and_the_next_claim_is_made() -> None:
+    rows = Rows([FIRST], Unavailable("gone"), [SECOND])
+    with structlog.testing.capture_logs() as logs:
+        running = asyncio.create_task(ClaimLoop(rows).run(idle_s=0))
+        await rows.both_started.wait()
+        rows.may_end.set()
+        await running
+    assert [(line["event"], line["error"]) for line in logs] == [
+        ("nothing claimed, database away", "gone")
+    ]
+    assert sorted(rows.ended) == ["row_1", "row_2"]
+
+
+async def test_work_that_still_runs_is_over_once_a_cancelled_loop_has_ended() -> None:
+    for ends in (lambda loop: loop.run(idle_s=60), lambda loop: loop.finish()):
+        rows = Rows([FIRST])
+        loop = ClaimLoop(rows)
+        assert await loop.claim()
+        await asyncio.sleep(0)
+        running = asyncio.create_task(ends(loop))
+        await asyncio.sleep(0)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert rows.ended == ["row_1"]
+
+
+async def test_an_error_of_one_row_ends_the_loop_and_the_work_on_the_others() -> None:
+    rows = Rows([FIRST, SECOND])
+    work = rows.start
+
+    async def fails() -> None:
+        raise LookupError
+
+    rows.start = lambda lease: fails() if lease is SECOND else work(lease)  # type: ignore[method-assign]  # a kind of its own
+    with pytest.raises(LookupError):
+        await ClaimLoop(rows).run(idle_s=0)
+    assert rows.ended == ["row_1"]
+
+
+async def test_a_row_of_a_child_process_is_claimed_once_and_nothing_is_left_to_wait_for() -> None:
+    rows = Rows([FIRST], [SECOND], is_child=True)
+    loop = ClaimLoop(rows)
+    assert await loop.claim() is True
+    await loop.finish()
+    assert rows.started == ["row_1"]
+    assert await loop.claim() is True
+    assert await loop.claim() is False
+
+
+async def test_one_claim_leaves_an_absent_database_to_its_caller() -> None:
+    with pytest.raises(Unavailable, match="gone"):
+        await ClaimLoop(Rows(Unavailable("gone"))).claim()

@@ -1,0 +1,92 @@
+"""Claims rows and runs the work on each of them beside the others.
+
+Owns the pulse of claims, the wait while the database is away, and the set of running work.
+Promises: work that still runs when the loop ends is cancelled, and has ended before the loop
+returns. Must not know the rows, nor if a coroutine or a child process works on one.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final, Protocol
+
+import structlog
+
+from app.domain.errors import Unavailable
+from app.store.leases.leases import Lease
+
+log = structlog.get_logger()
+
+POLL_S: Final = 1.0
+
+
+class Claimant(Protocol):
+    """Claims rows of one kind and starts the work on them."""
+
+    async def claim(self) -> Sequence[Lease]:
+        """Claims rows that may be worked on now. Raises `Unavailable`."""
+
+    def start(self, lease: Lease) -> Coroutine[Any, Any, None] | None:
+        """Starts the work on a row. Returns the rest of it that runs in this process, `None` if a
+        child process that outlives the loop does it all.
+        """
+
+
+class ClaimLoop:
+    def __init__(self, claimant: Claimant) -> None:
+        self._claimant = claimant
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def claim(self) -> bool:
+        """Claims once and starts the work on each row. Returns whether there was one."""
+        leases = await self._claimant.claim()
+        for lease in leases:
+            rest = self._claimant.start(lease)
+            if rest is not None:
+                self._running.add(asyncio.create_task(rest))
+        return bool(leases)
+
+    async def finish(self) -> None:
+        """Waits until all work is done, without another claim."""
+        try:
+            while self._running:
+                await self._wait(timeout_s=None)
+        finally:
+            await self._cancel()
+
+    async def run(self, *, idle_s: float) -> None:
+        """Claims until no row was claimed for `idle_s`; with 0, until each claimed row is done."""
+        busy_until = time.monotonic() + idle_s
+        try:
+            while True:
+                await self._claim_if_available()
+                if self._running:
+                    busy_until = time.monotonic() + idle_s
+                    # No longer than until the next claim is due.
+                    await self._wait(timeout_s=POLL_S)
+                elif time.monotonic() >= busy_until:
+                    return
+                else:
+                    await asyncio.sleep(POLL_S)
+        finally:
+            await self._cancel()
+
+    async def _claim_if_available(self) -> None:
+        try:
+            await self.claim()
+        except Unavailable as error:
+            log.warning("nothing claimed, database away", error=str(error))
+            await asyncio.sleep(POLL_S)
+
+    async def _wait(self, *, timeout_s: float | None) -> None:
+        """Waits until the work on one row is done. Raises what it raised."""
+        done, self._running = await asyncio.wait(
+            self._running, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in done:
+            task.result()
+
+    async def _cancel(self) -> None:
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
