@@ -20,12 +20,7 @@ from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.processes.exit_codes import FAILED
-from app.preflight.call import (
-    base_model,
-    dataset_question,
-    estimate_of,
-    method_type,
-)
+from app.preflight.call import base_model, dataset_question, estimate_of
 from app.preflight.call_faults import call_faults
 from app.preflight.dataset import inspect
 from app.preflight.environment_tasks import environment_of, tasks_of, with_environment_grader
@@ -36,6 +31,7 @@ from app.preflight.grader_choice import (
     reinforcement_of,
     with_grader,
 )
+from app.preflight.method_parts import method_type
 from app.settings.models import ModelSettings
 
 _SHOWN_LINES: Final = 5

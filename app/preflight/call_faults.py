@@ -26,7 +26,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import placeholder_faults
-from app.preflight.call import method_of, method_type
+from app.preflight.method_parts import method_of, method_type
 
 MAX_UNKNOWN_KEYS: Final = 200
 """Unknown keys of one call that are listed, refused and accepted ones each."""

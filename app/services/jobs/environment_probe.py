@@ -22,7 +22,7 @@ from app.gateways.endpoints.environment_calls import (
 )
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
-from app.preflight.call import CalledAddress
+from app.preflight.addresses import CalledAddress
 
 NOT_FOUND: Final = "environment_not_found"
 REFUSES: Final = "environment_refuses"

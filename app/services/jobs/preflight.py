@@ -23,19 +23,11 @@ from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
 from app.gateways.egress.egress import Egress, EgressFailure
 from app.gateways.egress.headers import check_headers
 from app.gateways.objects import Objects, fetched
-from app.preflight.call import (
-    CalledAddress,
-    base_model,
-    called_addresses,
-    dataset_question,
-    estimate_of,
-    means_method,
-    method_of,
-    method_type,
-    needed,
-)
+from app.preflight.addresses import CalledAddress, called_addresses, needed
+from app.preflight.call import base_model, dataset_question, estimate_of
 from app.preflight.call_faults import call_faults, readable_method
 from app.preflight.estimate import Pace, pace_of
+from app.preflight.method_parts import means_method, method_of, method_type
 from app.services.files.inspections import Inspections, content_gone
 from app.services.jobs.environment_probe import NOT_FOUND, EnvironmentProbe
 from app.services.jobs.grader_tries import ROWS, GraderTries

@@ -7,8 +7,8 @@ import pytest
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec
-from app.preflight.call import train_on as train_on_of
 from app.preflight.dataset import inspect
+from app.preflight.method_parts import train_on as train_on_of
 from app.settings.models import shipped_models
 from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
 
