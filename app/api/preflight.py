@@ -46,7 +46,7 @@ async def validate_job(request: Request, services: Services) -> FineTuningJobVal
 
 async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
     new, faults = read_call(body)
-    async with services.references().readable(body, new) as call:
+    async with services.readable_calls().readable(body, new) as call:
         refusal = call.fault
         if new is not None:
             new = new.with_grader(call.grader_choice)

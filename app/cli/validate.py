@@ -28,10 +28,9 @@ from app.preflight.grader_choice import (
     auto_of,
     choice_warnings,
     choose_from_files,
-    reinforcement_of,
     with_grader,
 )
-from app.preflight.method_parts import method_type
+from app.preflight.method_parts import method_of, method_type, reinforcement_of
 from app.settings.models import ModelSettings
 
 _SHOWN_LINES: Final = 5
@@ -150,7 +149,7 @@ def _with_grader(
     if auto is None or training is None or not training.is_file():
         return body, None
     held_out = validation if validation is not None and validation.is_file() else None
-    response_format = reinforcement_of(body).get("response_format")
+    response_format = reinforcement_of(method_of(body)).get("response_format")
     try:
         choice = choose_from_files(training, held_out, auto, response_format)
     except InvalidRequest as fault:

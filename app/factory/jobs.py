@@ -3,6 +3,8 @@
 from app.factory.registry import RegistryServices
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation import CreationPorts, JobCreationService
+from app.services.jobs.definitions import ReferencePorts, RegisteredDefinitions
+from app.services.jobs.endpoint_probes import EndpointProbes
 from app.services.jobs.environment_files import EnvironmentFilePorts, EnvironmentFiles
 from app.services.jobs.environment_probe import EnvironmentProbe
 from app.services.jobs.events import EventService
@@ -12,7 +14,8 @@ from app.services.jobs.jobs import JobService
 from app.services.jobs.mcp_listings import McpListings
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
-from app.services.jobs.references import ReferencePorts, RegisteredReferences
+from app.services.jobs.readable_calls import ReadableCalls
+from app.services.jobs.references import RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
 from app.services.jobs.sent_requests import SentRequestService
 from app.services.jobs.streams import StreamService
@@ -44,13 +47,12 @@ class JobServices(RegistryServices):
         return PreflightService(
             context.database,
             PreflightPorts(
-                context.egress,
+                EndpointProbes(context.egress, EnvironmentProbe(context.egress, self._signer())),
                 context.objects,
                 context.settings.work_dir,
                 context.inspections,
                 GraderTries(self._sandbox()),
                 McpListings(context.egress, self._signer()),
-                EnvironmentProbe(context.egress, self._signer()),
             ),
             base_models=context.settings.base_models,
             judges=self.judge_models(),
@@ -58,6 +60,12 @@ class JobServices(RegistryServices):
         )
 
     def references(self) -> RegisteredReferences:
+        return RegisteredReferences(self._definitions())
+
+    def readable_calls(self) -> ReadableCalls:
+        return ReadableCalls(self._definitions())
+
+    def _definitions(self) -> RegisteredDefinitions:
         context = self._context
         ports = ChoicePorts(context.objects, context.settings.work_dir, context.inspections)
         choices = GraderChoiceService(context.database, ports, self._tenant)
@@ -69,7 +77,7 @@ class JobServices(RegistryServices):
             ),
             self._tenant,
         )
-        return RegisteredReferences(
+        return RegisteredDefinitions(
             ReferencePorts(
                 self.tools(),
                 self.graders(),

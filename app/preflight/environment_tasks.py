@@ -22,7 +22,7 @@ from app.domain.environments.gsm8k import UnreadableProblem, row_of
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
 from app.preflight.files import lines_of
-from app.preflight.grader_choice import reinforcement_of
+from app.preflight.method_parts import method_of, reinforcement_of
 
 _Row = dict[str, Any]
 
@@ -35,7 +35,7 @@ class EnvironmentTasks:
 
 def environment_of(body: _Row) -> AnyEnvironment | None:
     """Returns the environment of a call's JSON, `None` for a call without one or a faulty one."""
-    sent = reinforcement_of(body).get("environment")
+    sent = reinforcement_of(method_of(body)).get("environment")
     try:
         return None if sent is None else read_environment(sent)
     except ValueError:  # pydantic raises its two kinds
@@ -44,7 +44,7 @@ def environment_of(body: _Row) -> AnyEnvironment | None:
 
 def with_environment_grader(body: _Row, environment: AnyEnvironment) -> _Row:
     """Returns the JSON of a call with the environment's grader, unless it has one of its own."""
-    inner = reinforcement_of(body)
+    inner = reinforcement_of(method_of(body))
     if inner.get("grader") is not None or environment.missing_option is not None:
         return body
     inner = {**inner, "grader": environment.grader()}

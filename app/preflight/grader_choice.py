@@ -19,13 +19,14 @@ from app.domain.graders.row_facts import RowFacts, row_facts
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES
 from app.domain.methods.response_format import answer_schema
 from app.preflight.files import lines_of
+from app.preflight.method_parts import method_of, reinforcement_of
 
 GRADER_PARAM: Final = "method.reinforcement.grader"
 
 
 def auto_of(body: dict[str, Any]) -> AutoGrader | None:
     """Returns the `auto` grader of a call's JSON, `None` for a call without one or a faulty one."""
-    sent = reinforcement_of(body).get("grader")
+    sent = reinforcement_of(method_of(body)).get("grader")
     if not isinstance(sent, dict) or sent.get("type") != AUTO:
         return None
     try:
@@ -34,15 +35,9 @@ def auto_of(body: dict[str, Any]) -> AutoGrader | None:
         return None
 
 
-def reinforcement_of(body: dict[str, Any]) -> dict[str, Any]:
-    method = body.get("method")
-    inner = method.get("reinforcement") if isinstance(method, dict) else None
-    return inner if isinstance(inner, dict) else {}
-
-
 def with_grader(body: dict[str, Any], choice: GraderChoice) -> dict[str, Any]:
     """Returns the JSON of a call with the chosen grader in place of `auto`."""
-    inner = {**reinforcement_of(body), "grader": choice.grader}
+    inner = {**reinforcement_of(method_of(body)), "grader": choice.grader}
     return {**body, "method": {**body["method"], "reinforcement": inner}}
 
 

@@ -10,52 +10,40 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.walk import Kind
-from app.domain.errors import EndpointRefused, NotFound
+from app.domain.errors import NotFound
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.kinds.multi import MAX_CHILDREN
-from app.domain.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport, issue_of
+from app.domain.jobs.preflight import DatasetReport, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
-from app.gateways.egress.egress import Egress, EgressFailure
-from app.gateways.egress.headers import check_headers
 from app.gateways.objects import Objects, fetched
-from app.preflight.addresses import CalledAddress, called_addresses, needed
+from app.preflight.addresses import needed
 from app.preflight.call import base_model, dataset_question, estimate_of
 from app.preflight.call_faults import call_faults, readable_method
 from app.preflight.estimate import Pace, pace_of
 from app.preflight.method_parts import means_method, method_of, method_type
 from app.services.files.inspections import Inspections, content_gone
-from app.services.jobs.environment_probe import NOT_FOUND, EnvironmentProbe
+from app.services.jobs.endpoint_probes import EndpointProbes, first_addresses
 from app.services.jobs.grader_tries import ROWS, GraderTries
 from app.services.jobs.mcp_listings import McpListings
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import no_embeddings, unknown_judge
 from app.store.database import Database
 
-_PROBE_TIMEOUT_S: Final = 10.0
-_PROBES: Final = 8
-MAX_ADDRESSES: Final = 128
-"""Limit for one call, so that the service cannot be used to scan addresses."""
-_SERVER_FAULT: Final = 500
-_NOT_IMPLEMENTED: Final = 501
-"""The answer of many servers to a method that they do not have, such as the probe's HEAD."""
-_UNASKED: Final = "not asked: the formula does not use this part"
-
 
 @dataclass(frozen=True, slots=True)
 class PreflightPorts:
-    egress: Egress
+    endpoints: EndpointProbes
     objects: Objects
     work_dir: Path
     inspections: Inspections
     """Limit on files that are read at once in this process; shared by all tenants."""
     tries: GraderTries
     mcp: McpListings
-    environments: EnvironmentProbe
 
 
 class PreflightService:
@@ -92,10 +80,10 @@ class PreflightService:
             await self._object_key(body, param, issues)
             for param in ("training_file", "validation_file")
         ]
-        probed = _probed(method, issues)
+        probed = first_addresses(method, issues)
         listed = await self._ports.mcp.check(method)
         endpoints, (dataset, in_files) = await asyncio.gather(
-            self._probe_all(probed),
+            self._ports.endpoints.ask(probed),
             self._inspect(body, keys, base, shared_tools=listed.functions),
         )
         issues += [*listed.issues, *in_files]
@@ -204,61 +192,6 @@ class PreflightService:
         except FileNotFoundError as error:
             raise content_gone() from error
 
-    async def _probe_all(
-        self, called: list[CalledAddress]
-    ) -> list[tuple[EndpointCheck, list[PreflightIssue]]]:
-        slots = asyncio.Semaphore(_PROBES)
-
-        async def check(address: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
-            async with slots:
-                return await self._probe(address)
-
-        return await asyncio.gather(*(check(address) for address in called))
-
-    async def _probe(self, called: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
-        def missed(
-            code: str, detail: str, *, param: str = called.param
-        ) -> tuple[EndpointCheck, list[PreflightIssue]]:
-            check = EndpointCheck(called.param, called.name, False, None, None, detail)
-            message = f"{called.name}: {detail}"
-            return check, [PreflightIssue("error", code, message, param)]
-
-        try:
-            check_headers(called.headers)
-        except EndpointRefused as error:
-            headers = f"{called.param.rpartition('.')[0]}.headers"
-            return missed("endpoint_not_allowed", str(error), param=headers)
-        try:
-            await self._ports.egress.check_url(called.url)
-            if not called.is_used:
-                return EndpointCheck(called.param, called.name, False, None, None, _UNASKED), []
-            reply = await self._ports.egress.probe(
-                called.url, headers=called.headers, timeout_s=_PROBE_TIMEOUT_S
-            )
-        except EndpointRefused as error:
-            return missed("endpoint_not_allowed", str(error))
-        except EgressFailure as error:
-            return missed("endpoint_unreachable", str(error))
-        check = EndpointCheck(
-            called.param, called.name, True, reply.status, round(1000 * reply.latency_s, 1), None
-        )
-        # A server that takes only POST answers HEAD with a 4xx or a 501: it is there, which is the
-        # question.
-        if reply.status < _SERVER_FAULT or reply.status == _NOT_IMPLEMENTED:
-            return await self._begun(called, check)
-        message = f"{called.name} answers {reply.status} to a HEAD request."
-        return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
-
-    async def _begun(
-        self, called: CalledAddress, check: EndpointCheck
-    ) -> tuple[EndpointCheck, list[PreflightIssue]]:
-        issue = await self._ports.environments.tried(called)
-        if issue is None:
-            return check, []
-        if issue.code == NOT_FOUND:
-            check = EndpointCheck(called.param, called.name, False, None, None, issue.message)
-        return check, [issue]
-
     async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
         if base is None:
             return None
@@ -273,14 +206,3 @@ def _others(issues: Sequence[PreflightIssue], *, faulty: set[str | None]) -> lis
         for issue in issues
         if issue.severity == "warning" or issue.line is not None or issue.param not in faulty
     ]
-
-
-def _probed(method: dict[str, Any], issues: list[PreflightIssue]) -> list[CalledAddress]:
-    """Returns the first addresses of the call; that there are more becomes an issue."""
-    addresses = called_addresses(method)
-    if len(addresses) > MAX_ADDRESSES:
-        message = f"Only the first {MAX_ADDRESSES} addresses were probed."
-        issues.append(
-            PreflightIssue("warning", "endpoints_not_probed", message, "method.reinforcement")
-        )
-    return addresses[:MAX_ADDRESSES]
