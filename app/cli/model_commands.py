@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import finite
-from app.cli.remote import Remote, remote
+from app.cli.remote import Remote, remote_command
 
 NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an earlier download in DIR.")]
@@ -15,21 +15,21 @@ models = typer.Typer(help="Models of a running service.", no_args_is_help=True)
 
 
 @models.command("list")
-@remote
-def models_list(service: Remote) -> None:
+@remote_command
+def models_list(remote: Remote) -> None:
     """Print the models that a project may call, with time of creation and owner.
 
     Example: agent-rft models list --json
     """
     from app.cli.models import print_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    print_models(service)
+    print_models(remote)
 
 
 @models.command("chat")
-@remote
+@remote_command
 def models_chat(
-    service: Remote,
+    remote: Remote,
     *,
     name: NameArgument,
     message: Annotated[
@@ -48,13 +48,13 @@ def models_chat(
     from app.cli.model_chat import ChatOptions, chat  # noqa: PLC0415 - keeps --help fast
 
     options = ChatOptions(name, system, temperature, max_tokens)
-    chat(service, options, message)
+    chat(remote, options, message)
 
 
 @models.command("download")
-@remote
+@remote_command
 def models_download(
-    service: Remote,
+    remote: Remote,
     *,
     name: NameArgument,
     out: Annotated[
@@ -72,13 +72,13 @@ def models_download(
     """
     from app.cli.models import download  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    download(service, name, out, force=force)
+    download(remote, name, out, force=force)
 
 
 @models.command("export")
-@remote
+@remote_command
 def models_export(
-    service: Remote,
+    remote: Remote,
     *,
     name: NameArgument,
     out: Annotated[
@@ -96,4 +96,4 @@ def models_export(
     """
     from app.cli.models import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    export(service, name, out, force=force)
+    export(remote, name, out, force=force)

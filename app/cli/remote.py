@@ -48,9 +48,9 @@ class Remote:
             yield running
 
 
-def remote(run: Callable[Concatenate[Remote, Options], None]) -> Callable[..., None]:
-    """Makes a command of a function whose first parameter is the service. The command takes the
-    function's other parameters and the options of `_SHARED`.
+def remote_command(run: Callable[Concatenate[Remote, Options], None]) -> Callable[..., None]:
+    """Makes a command of a function whose first parameter is the remote service. The command takes
+    the function's other parameters and the options of `_SHARED`.
     """
 
     @wraps(run)

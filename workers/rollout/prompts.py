@@ -10,7 +10,7 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.ids import SampleKey, Split
 from app.domain.rollouts.trajectory import Failure, FailureClass
-from app.domain.texts.storable_text import printable
+from app.domain.texts.storable_text import excerpt
 from app.rendering.prompts import off_loop_if_long
 from app.rendering.renderer import Renderer
 from workers.rollout.environment import Observation
@@ -35,7 +35,7 @@ async def prompt_ids(
     except InvalidRequest as error:
         if source is not None:
             # A template repeats what it does not expect, which is text of the environment.
-            why = f"cannot be rendered: {printable(str(error), most=_SHOWN)}"
+            why = f"cannot be rendered: {excerpt(str(error), most=_SHOWN)}"
             raise _unusable(source, why) from error
         label = _file_of(key.split)
         raise RunFailed(

@@ -6,40 +6,40 @@ from typing import Annotated
 import typer
 
 from app.cli.options import LimitOption
-from app.cli.remote import Remote, remote
+from app.cli.remote import Remote, remote_command
 
 evals = typer.Typer(help="Evals of a running service.", no_args_is_help=True)
 EvalArgument = Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")]
 
 
 @evals.command("list")
-@remote
-def evals_list(service: Remote, *, limit: LimitOption = 20) -> None:
+@remote_command
+def evals_list(remote: Remote, *, limit: LimitOption = 20) -> None:
     """List evals, newest first.
 
     Example: agent-rft evals list
     """
     from app.cli.evals.evals import list_evals  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    list_evals(service, limit=limit)
+    list_evals(remote, limit=limit)
 
 
 @evals.command("runs")
-@remote
-def evals_runs(service: Remote, *, eval_id: EvalArgument, limit: LimitOption = 20) -> None:
+@remote_command
+def evals_runs(remote: Remote, *, eval_id: EvalArgument, limit: LimitOption = 20) -> None:
     """List the runs of an eval, newest first.
 
     Example: agent-rft evals runs eval_…
     """
     from app.cli.evals.evals import list_runs  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    list_runs(service, eval_id, limit=limit)
+    list_runs(remote, eval_id, limit=limit)
 
 
 @evals.command("show")
-@remote
+@remote_command
 def evals_show(
-    service: Remote,
+    remote: Remote,
     *,
     eval_id: EvalArgument,
     run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run.")],
@@ -50,13 +50,13 @@ def evals_show(
     """
     from app.cli.evals.evals import show_run  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    show_run(service, eval_id, run)
+    show_run(remote, eval_id, run)
 
 
 @evals.command("run")
-@remote
+@remote_command
 def evals_run(
-    service: Remote,
+    remote: Remote,
     *,
     eval_id: EvalArgument,
     body: Annotated[
@@ -75,4 +75,4 @@ def evals_run(
     """
     from app.cli.evals.evals import run_eval  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    raise typer.Exit(run_eval(service, eval_id, body, model=model, detach=detach))
+    raise typer.Exit(run_eval(remote, eval_id, body, model=model, detach=detach))

@@ -6,16 +6,16 @@ from typing import Annotated
 import typer
 
 from app.cli.options import ForceOption, LimitOption, OutOption
-from app.cli.remote import Remote, remote
+from app.cli.remote import Remote, remote_command
 
 files = typer.Typer(help="Files of a running service.", no_args_is_help=True)
 FileArgument = Annotated[str, typer.Argument(metavar="FILE_ID", help="Id of the file.")]
 
 
 @files.command("upload")
-@remote
+@remote_command
 def files_upload(
-    service: Remote,
+    remote: Remote,
     *,
     path: Annotated[
         Path, typer.Argument(metavar="PATH", exists=True, dir_okay=False, help="Local file.")
@@ -28,13 +28,13 @@ def files_upload(
     """
     from app.cli.files.files import upload_file  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    upload_file(service, path, purpose=purpose)
+    upload_file(remote, path, purpose=purpose)
 
 
 @files.command("list")
-@remote
+@remote_command
 def files_list(
-    service: Remote,
+    remote: Remote,
     *,
     purpose: Annotated[str | None, typer.Option(help="Only files of this purpose.")] = None,
     limit: LimitOption = 20,
@@ -45,25 +45,25 @@ def files_list(
     """
     from app.cli.files.files import list_files  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    list_files(service, purpose=purpose, limit=limit)
+    list_files(remote, purpose=purpose, limit=limit)
 
 
 @files.command("show")
-@remote
-def files_show(service: Remote, *, file: FileArgument) -> None:
+@remote_command
+def files_show(remote: Remote, *, file: FileArgument) -> None:
     """Show a file without its bytes.
 
     Example: agent-rft files show file-…
     """
     from app.cli.files.files import show_file  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    show_file(service, file)
+    show_file(remote, file)
 
 
 @files.command("download")
-@remote
+@remote_command
 def files_download(
-    service: Remote,
+    remote: Remote,
     *,
     file: FileArgument,
     out: OutOption,
@@ -75,16 +75,16 @@ def files_download(
     """
     from app.cli.files.files import download_file  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    download_file(service, file, out, force=force)
+    download_file(remote, file, out, force=force)
 
 
 @files.command("delete")
-@remote
-def files_delete(service: Remote, *, file: FileArgument) -> None:
+@remote_command
+def files_delete(remote: Remote, *, file: FileArgument) -> None:
     """Delete a file.
 
     Example: agent-rft files delete file-…
     """
     from app.cli.files.files import delete_file  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    delete_file(service, file)
+    delete_file(remote, file)

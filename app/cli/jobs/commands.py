@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import ForceOption, LimitOption, OutOption, finite
-from app.cli.remote import Remote, remote
+from app.cli.remote import Remote, remote_command
 
 jobs = typer.Typer(help="Fine-tuning jobs of a running service.", no_args_is_help=True)
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]
@@ -17,9 +17,9 @@ _LOCAL_FILE = typer.Option(
 
 
 @jobs.command("create")
-@remote
+@remote_command
 def jobs_create(
-    service: Remote,
+    remote: Remote,
     *,
     call: Annotated[
         Path, typer.Argument(metavar="FILE", help="JSON body of a create call; - for stdin.")
@@ -41,36 +41,36 @@ def jobs_create(
     if dry_run and watch:
         raise typer.BadParameter("--dry-run creates no job that --watch could follow")
     files = {"training_file": training_file, "validation_file": validation_file}
-    raise typer.Exit(create(service, call, files, dry_run=dry_run, watch=watch))
+    raise typer.Exit(create(remote, call, files, dry_run=dry_run, watch=watch))
 
 
 @jobs.command("list")
-@remote
-def jobs_list(service: Remote, *, limit: LimitOption = 20) -> None:
+@remote_command
+def jobs_list(remote: Remote, *, limit: LimitOption = 20) -> None:
     """List jobs, newest first.
 
     Example: agent-rft jobs list --limit 100 --json
     """
     from app.cli.jobs.listing import list_jobs  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    list_jobs(service, limit=limit)
+    list_jobs(remote, limit=limit)
 
 
 @jobs.command("show")
-@remote
-def jobs_show(service: Remote, *, job: JobArgument) -> None:
+@remote_command
+def jobs_show(remote: Remote, *, job: JobArgument) -> None:
     """Show a job.
 
     Example: agent-rft jobs show ftjob-…
     """
     from app.cli.jobs.listing import show_job  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    show_job(service, job)
+    show_job(remote, job)
 
 
 @jobs.command("watch")
-@remote
-def jobs_watch(service: Remote, *, job: JobArgument) -> None:
+@remote_command
+def jobs_watch(remote: Remote, *, job: JobArgument) -> None:
     """Follow a job to its end: a live picture in a terminal, else a line for each event.
 
     Exit codes: 0 succeeded, 20 failed, 21 cancelled, 22 paused, 23 nothing to learn. Ctrl-C leaves
@@ -80,25 +80,25 @@ def jobs_watch(service: Remote, *, job: JobArgument) -> None:
     """
     from app.cli.jobs.watching import watch_job  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    raise typer.Exit(watch_job(service, job))
+    raise typer.Exit(watch_job(remote, job))
 
 
 @jobs.command("pause")
-@remote
-def jobs_pause(service: Remote, *, job: JobArgument) -> None:
+@remote_command
+def jobs_pause(remote: Remote, *, job: JobArgument) -> None:
     """Pause a job after its current step.
 
     Example: agent-rft jobs pause ftjob-…
     """
     from app.cli.jobs.listing import change_job  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    change_job(service, job, "pause")
+    change_job(remote, job, "pause")
 
 
 @jobs.command("resume")
-@remote
+@remote_command
 def jobs_resume(
-    service: Remote,
+    remote: Remote,
     *,
     job: JobArgument,
     max_rollouts: Annotated[
@@ -116,25 +116,25 @@ def jobs_resume(
 
     caps = {"max_rollouts": max_rollouts, "max_training_time_s": max_training_time_s}
     sent = {name: value for name, value in caps.items() if value is not None}
-    change_job(service, job, "resume", sent or None)
+    change_job(remote, job, "resume", sent or None)
 
 
 @jobs.command("cancel")
-@remote
-def jobs_cancel(service: Remote, *, job: JobArgument) -> None:
+@remote_command
+def jobs_cancel(remote: Remote, *, job: JobArgument) -> None:
     """Cancel a job; its checkpoints stay.
 
     Example: agent-rft jobs cancel ftjob-…
     """
     from app.cli.jobs.listing import change_job  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    change_job(service, job, "cancel")
+    change_job(remote, job, "cancel")
 
 
 @jobs.command("curves")
-@remote
+@remote_command
 def jobs_curves(
-    service: Remote,
+    remote: Remote,
     *,
     job: JobArgument,
     name: Annotated[
@@ -160,15 +160,15 @@ def jobs_curves(
     if names:
         if name or split or table is not None:
             raise typer.BadParameter("--list takes no --name, --split, --table or --chart")
-        curves.list_curves(service, job)
+        curves.list_curves(remote, job)
         return
-    curves.show_curves(service, job, name or [], split=split, max_points=max_points, as_table=table)
+    curves.show_curves(remote, job, name or [], split=split, max_points=max_points, as_table=table)
 
 
 @jobs.command("export-curves")
-@remote
+@remote_command
 def jobs_export_curves(
-    service: Remote,
+    remote: Remote,
     *,
     job: JobArgument,
     out: OutOption,
@@ -184,16 +184,16 @@ def jobs_export_curves(
     """
     from app.cli.table_files import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    export(service, job, "metrics", out, force=force, names=name or None, split=split)
+    export(remote, job, "metrics", out, force=force, names=name or None, split=split)
 
 
 @jobs.command("report")
-@remote
-def jobs_report(service: Remote, *, job: JobArgument) -> None:
+@remote_command
+def jobs_report(remote: Remote, *, job: JobArgument) -> None:
     """Print the paired report: the model before training against the tuned one.
 
     Example: agent-rft jobs report ftjob-…
     """
     from app.cli.jobs.report import show_report  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    show_report(service, job)
+    show_report(remote, job)

@@ -87,12 +87,8 @@ def _view(out: Output, service: Service, job: JobReply) -> View:
     return LiveView(service, job, console()) if sys.stdout.isatty() else _PlainView()
 
 
-class _JsonView:
-    def __init__(self, out: Output) -> None:
-        self._out = out
-
-    def show(self, news: News) -> None:
-        self._out.result(news.reply, lambda: None, has_more=not news.is_last)
+class _Lines:
+    """A view that prints lines and keeps nothing on the screen."""
 
     def quiet(self, reason: str | None) -> None:
         if reason is not None:
@@ -102,7 +98,15 @@ class _JsonView:
         """Nothing is open."""
 
 
-class _PlainView:
+class _JsonView(_Lines):
+    def __init__(self, out: Output) -> None:
+        self._out = out
+
+    def show(self, news: News) -> None:
+        self._out.result(news.reply, lambda: None, has_more=not news.is_last)
+
+
+class _PlainView(_Lines):
     def __init__(self) -> None:
         self._out = console()
         self._status: str | None = None
@@ -119,13 +123,6 @@ class _PlainView:
                     self._print(state.ending)
             case _:
                 assert_never(news.read)
-
-    def quiet(self, reason: str | None) -> None:
-        if reason is not None:
-            note(f"the stream is away ({printable(reason)}); trying again")
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _print(self, line: str) -> None:
         print(printable(line), flush=True)

@@ -9,17 +9,21 @@ from urllib.parse import urlsplit
 import typer
 
 from app.cli.output import Output, columns, console, note
-from app.cli.profiles.profiles import Profile, changing_profiles, profiles_file, read_profiles
-from app.cli.service_errors import ServiceError
+from app.cli.profiles.profiles import (
+    Profile,
+    changing_profiles,
+    profiles_file,
+    read_profiles,
+    unusable,
+)
 from app.cli.standard_streams import read_stdin
-from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _NAME: Final = re.compile(r"[\w.-]{1,64}")
 
 
 def add(name: str, base_url: str, *, force: bool) -> None:
     if not _NAME.fullmatch(name):
-        raise _refused("a name has letters, digits, '.', '_' and '-', at most 64")
+        raise unusable("a name has letters, digits, '.', '_' and '-', at most 64")
     _check_address(base_url)
     _check_free(name, read_profiles(), force=force)
     api_key = _read_key()
@@ -45,13 +49,13 @@ def show(*, as_json: bool) -> None:
 def remove(name: str) -> None:
     with changing_profiles() as profiles:
         if profiles.pop(name, None) is None:
-            raise _refused(f"no profile {name}")
+            raise unusable(f"no profile {name}")
     note(f"profile {name} is removed")
 
 
 def _check_free(name: str, profiles: Mapping[str, Profile], *, force: bool) -> None:
     if name in profiles and not force:
-        raise _refused(f"there is a profile {name}: pass --force to replace it")
+        raise unusable(f"there is a profile {name}: pass --force to replace it")
 
 
 def _check_address(base_url: str) -> None:
@@ -63,9 +67,9 @@ def _check_address(base_url: str) -> None:
     except ValueError:
         usable = has_user = False
     if has_user:
-        raise _refused("an address must have no user and no password: the key is the only secret")
+        raise unusable("an address must have no user and no password: the key is the only secret")
     if not usable:
-        raise _refused("an address begins with http:// or https:// and has a host")
+        raise unusable("an address begins with http:// or https:// and has a host")
 
 
 def _read_key() -> str:
@@ -74,9 +78,5 @@ def _read_key() -> str:
     else:
         key = read_stdin(10_000).strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise _refused("standard input has no API key")
+        raise unusable("standard input has no API key")
     return key
-
-
-def _refused(message: str) -> ServiceError:
-    return ServiceError(message, exit_code=WRONG_OPTIONS)

@@ -64,14 +64,14 @@ def read_profiles() -> dict[str, Profile]:
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_mode & 0o077:
-                raise _unusable(f"others may read {path}: run chmod 600 on it")
+                raise unusable(f"others may read {path}: run chmod 600 on it")
             return _FILE.validate_json(file.read())
     except FileNotFoundError:
         return {}
     except ValidationError as error:
-        raise _unusable(f"{path} is no file of profiles: correct or remove it") from error
+        raise unusable(f"{path} is no file of profiles: correct or remove it") from error
     except OSError as error:
-        raise _unusable(f"{path}: {error.strerror}") from error
+        raise unusable(f"{path}: {error.strerror}") from error
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def _locked() -> Iterator[None]:
         # The lock has a file of its own, because each write puts a new file in place.
         lock = os.open(path.with_name(_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _unusable(f"{error.filename or path}: {error.strerror}") from error
+        raise unusable(f"{error.filename or path}: {error.strerror}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -118,7 +118,7 @@ def write_profiles(profiles: Mapping[str, Profile]) -> None:
             Path(made).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise _unusable(f"{error.filename or path}: {error.strerror}") from error
+        raise unusable(f"{error.filename or path}: {error.strerror}") from error
 
 
 def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) -> Address:
@@ -148,7 +148,7 @@ def address_of(named: Named) -> Address:
         return Address(named.variables.base_url, named.api_key or named.variables.api_key)
     if DEFAULT in read_profiles():
         if named.api_key is None and named.variables.api_key is not None:
-            raise _unusable(
+            raise unusable(
                 f"AGENT_RFT_API_KEY is set without AGENT_RFT_BASE_URL, and the profile {DEFAULT} "
                 f"has a key of its own: set both variables or none, or pass --profile {DEFAULT}"
             )
@@ -162,7 +162,7 @@ def _address_by_profile(named: Named, name: str) -> Address:
     if named.api_key is not None:
         return Address(base_url, named.api_key)
     if not _is_same(base_url, profile.base_url):
-        raise _unusable(
+        raise unusable(
             f"the key of the profile {name} is for {profile.base_url} only: pass --api-key "
             "beside --base-url"
         )
@@ -177,7 +177,7 @@ def _key_of_variables(named: Named) -> str | None:
     if named.variables.api_key is None:
         return None
     if address is not None and not _is_same(address, named.base_url):
-        raise _unusable(
+        raise unusable(
             "the key of the variables is for their own address only: pass --api-key beside "
             "--base-url"
         )
@@ -192,9 +192,9 @@ def _profile(name: str) -> Profile:
     profiles = read_profiles()
     if name not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
-        raise _unusable(f"no profile {name}; there are: {known}")
+        raise unusable(f"no profile {name}; there are: {known}")
     return profiles[name]
 
 
-def _unusable(message: str) -> ServiceError:
+def unusable(message: str) -> ServiceError:
     return ServiceError(message, exit_code=WRONG_OPTIONS)

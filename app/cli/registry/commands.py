@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import LimitOption
-from app.cli.remote import Remote, remote
+from app.cli.remote import Remote, remote_command
 
 BodyOption = Annotated[
     Path | None,
@@ -27,9 +27,9 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
         "add",
         help=f"Register a {one}; print its id.\n\nExample: agent-rft {noun} add {one}.json",
     )
-    @remote
+    @remote_command
     def add(
-        service: Remote,
+        remote: Remote,
         *,
         definition: Annotated[
             Path, typer.Argument(metavar="FILE", help="JSON definition; - for standard input.")
@@ -37,23 +37,23 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
     ) -> None:
         from app.cli.registry.objects import add_object  # noqa: PLC0415 - keeps --help fast
 
-        add_object(service, noun, definition)
+        add_object(remote, noun, definition)
 
     @commands.command(
         "list", help=f"List {noun}, newest first.\n\nExample: agent-rft {noun} list --json"
     )
-    @remote
-    def list_all(service: Remote, *, limit: LimitOption = 20) -> None:
+    @remote_command
+    def list_all(remote: Remote, *, limit: LimitOption = 20) -> None:
         from app.cli.registry.objects import list_objects  # noqa: PLC0415 - keeps --help fast
 
-        list_objects(service, noun, limit=limit)
+        list_objects(remote, noun, limit=limit)
 
     @commands.command(
         "show", help=f"Show a {one}.\n\nExample: agent-rft {noun} show {one}_… --version 1"
     )
-    @remote
+    @remote_command
     def show(
-        service: Remote,
+        remote: Remote,
         *,
         object_id: Annotated[str, id_of],
         version: Annotated[
@@ -62,17 +62,17 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
     ) -> None:
         from app.cli.registry.objects import show_object  # noqa: PLC0415 - keeps --help fast
 
-        show_object(service, noun, object_id, version=version)
+        show_object(remote, noun, object_id, version=version)
 
     @commands.command(
         "test",
         help=f"Test a {one}; exit code 24 if it has a fault.\n\nExample: agent-rft {noun} test "
         f"{one}_…{sample}",
     )
-    @remote
-    def test(service: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> None:
+    @remote_command
+    def test(remote: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> None:
         from app.cli.registry.objects import run_object_test  # noqa: PLC0415 - keeps --help fast
 
-        raise typer.Exit(run_object_test(service, noun, object_id, body))
+        raise typer.Exit(run_object_test(remote, noun, object_id, body))
 
     return commands

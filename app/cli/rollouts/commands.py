@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import ForceOption, LimitOption, OutOption, finite
-from app.cli.remote import Remote, remote
+from app.cli.remote import Remote, remote_command
 
 rollouts = typer.Typer(help="Rollouts of a job of a running service.", no_args_is_help=True)
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]
@@ -23,9 +23,9 @@ FailedOption = Annotated[
 
 
 @rollouts.command("list")
-@remote
+@remote_command
 def rollouts_list(
-    service: Remote,
+    remote: Remote,
     *,
     job: JobArgument,
     split: SplitOption = None,
@@ -47,7 +47,7 @@ def rollouts_list(
     from app.cli.rollouts.rollouts import list_rollouts  # noqa: PLC0415 - keeps --help fast
 
     list_rollouts(
-        service,
+        remote,
         job,
         limit=limit,
         split=split,
@@ -64,9 +64,9 @@ def rollouts_list(
 
 
 @rollouts.command("export")
-@remote
+@remote_command
 def rollouts_export(
-    service: Remote,
+    remote: Remote,
     *,
     job: JobArgument,
     out: OutOption,
@@ -87,7 +87,7 @@ def rollouts_export(
     from app.cli.table_files import export  # noqa: PLC0415 - keeps --help fast
 
     export(
-        service,
+        remote,
         job,
         "rollouts",
         out,
@@ -104,21 +104,21 @@ def rollouts_export(
 
 
 @rollouts.command("show")
-@remote
-def rollouts_show(service: Remote, *, job: JobArgument, rollout: RolloutArgument) -> None:
+@remote_command
+def rollouts_show(remote: Remote, *, job: JobArgument, rollout: RolloutArgument) -> None:
     """Show a rollout turn by turn: texts, calls with arguments and results, reasons of the grade.
 
     Example: agent-rft rollouts show ftjob-… rollout-…
     """
     from app.cli.rollouts.rollouts import show_rollout  # noqa: PLC0415 - keeps --help fast
 
-    show_rollout(service, job, rollout)
+    show_rollout(remote, job, rollout)
 
 
 @rollouts.command("diff")
-@remote
+@remote_command
 def rollouts_diff(
-    service: Remote,
+    remote: Remote,
     *,
     job: JobArgument,
     first: RolloutArgument,
@@ -136,4 +136,4 @@ def rollouts_diff(
     """
     from app.cli.rollouts.rollouts import compare_rollouts  # noqa: PLC0415 - keeps --help fast
 
-    compare_rollouts(service, job, first, second, unified=unified)
+    compare_rollouts(remote, job, first, second, unified=unified)

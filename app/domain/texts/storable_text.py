@@ -13,7 +13,7 @@ def storable(text: str) -> str:
     return UNSTORABLE.sub("\ufffd", text)
 
 
-def printable(text: str, *, most: int) -> str:
+def excerpt(text: str, *, most: int) -> str:
     """Returns a text of others as a message repeats it: at most so many characters, and U+FFFD for
     those that a terminal would obey.
     """

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.texts.patterns import SERVER_LABEL
 from app.domain.tools.mcp_servers import McpListing, McpServerSpec
@@ -18,8 +19,6 @@ from app.domain.tools.tools import LABEL, ToolSpec
 
 _LABEL: Final = re.compile(SERVER_LABEL)
 _WORDS: Final = "it must be 1 to 64 letters, digits, '_' and '-', a letter first"
-
-Json = dict[str, Any]
 
 
 def label_fault(label: Any, param: str) -> InvalidRequest | None:

@@ -17,7 +17,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.http.status import is_client_error, is_success
 from app.domain.rollouts.components import COMPONENT_NAME, MAX_COMPONENTS, is_component_name
 from app.domain.rollouts.environment_steps import LARGEST_REWARD
-from app.domain.texts.storable_text import has_nul, printable, storable
+from app.domain.texts.storable_text import excerpt, has_nul, storable
 from app.domain.texts.strict_json import MAX_DEPTH, TooManyValues, is_deeper, strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, EndpointRequest, FaultKind
@@ -243,9 +243,9 @@ def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
 
 def _unread(answer: _Answer, *, results: Sequence[_Answer] = ()) -> tuple[str, ...]:
     """Returns the keys that nothing reads."""
-    found = {printable(key, most=_SHOWN_KEY) for key in answer.model_extra or ()}
+    found = {excerpt(key, most=_SHOWN_KEY) for key in answer.model_extra or ()}
     found |= {
-        f"results[].{printable(key, most=_SHOWN_KEY)}"
+        f"results[].{excerpt(key, most=_SHOWN_KEY)}"
         for one in results
         for key in one.model_extra or ()
     }

@@ -6,22 +6,19 @@ from typing import Any, ClassVar, Final
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
-from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import messages_faults
 from app.domain.documents.pointers import parameter
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
-from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
+from app.domain.registry.registered_objects import Noun
 from app.domain.secrets.urls import shown_url
-from app.services.models.judge_models import JudgeModels
 from app.services.registry.contract_tests import CALL_TIMEOUT_S
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.environment_contract import EnvironmentTest
-from app.services.registry.registered_objects import RegistryPorts, RegistryService
+from app.services.registry.registered_endpoints import RegisteredEndpointService
 from app.slots.project_slots import ProjectSlots
-from app.store.database import Database
 
 _ADAPTER: Final = TypeAdapter(HttpEnvironmentSpec)
 
@@ -35,45 +32,14 @@ def environment_test_slots() -> ProjectSlots:
     return ProjectSlots(MAX_TESTS, noun="environment tests", retry_after_s=_RETRY_AFTER_S)
 
 
-class EnvironmentService(RegistryService):
+class EnvironmentService(RegisteredEndpointService):
     noun: ClassVar[Noun] = Noun.ENVIRONMENT
     models: ClassVar[tuple[type[BaseModel], ...]] = (HttpEnvironmentSpec,)
+    url_key: ClassVar[str] = "url"
 
     @override
-    def __init__(
-        self,
-        database: Database,
-        ports: RegistryPorts,
-        tenant: Tenant,
-        *,
-        secret_keys: tuple[str, ...],
-        call_timeout_s: float,
-        slots: ProjectSlots,
-        models: JudgeModels,
-    ) -> None:
-        """`secret_keys` are the service's, from which calls are signed; `slots` the process's."""
-        super().__init__(database, ports, tenant)
-        self._models = models
-        self._secret_keys = secret_keys
-        self._call_timeout_s = call_timeout_s
-        self._slots = slots
-
-    async def create(self, values: dict[str, Any]) -> Registered:
-        """`values`: the environment as sent, `metadata` included. Raises `InvalidRequest`."""
-        definition = _definition(values)
-        return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
-
-    async def update(self, environment_id: str, changes: dict[str, Any]) -> Registered:
-        """Inserts a new version: keys that are not sent stay, a null removes an optional one.
-
-        With a URL the redacted definition is the start: a secret moves to no other address.
-        """
-        before = await self.get(environment_id)
-        kept = {k: v for k, v in changes.items() if k not in ("name", "url") or v is not None}
-        earlier = {} if "url" in kept else await self._earlier(before)
-        definition = _definition({**(earlier or before.definition), **kept})
-        labels = LabelChanges(definition["name"], changes.get("metadata"), "metadata" in changes)
-        return await self._append(before, definition, labels)
+    def _definition(self, values: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "http", **super()._definition(values)}
 
     @override
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
@@ -123,13 +89,3 @@ def _check_messages(task: dict[str, Any]) -> None:
         path = tuple(int(part) if part.isdigit() else part for part in pointer.split("/"))
         place = parameter("", path)
         raise InvalidRequest(f"'{place}' {fault}.", param=place, code="invalid_value")
-
-
-def _definition(values: dict[str, Any]) -> dict[str, Any]:
-    """Returns the keys that make the environment."""
-    sent = {
-        key: value
-        for key, value in values.items()
-        if value is not None and key not in SERVICE_KEYS and key != "metadata"
-    }
-    return {"type": "http", **sent}

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from workers.learning.memory.batch_tokens import ADAPTER_COPIES
 from workers.learning.memory.counting import Counts
-from workers.learning.memory.plan import GIB, MemoryPart, MemoryPlan
+from workers.learning.memory.plan import GIB, MemoryPart, MemoryPlan, total_bytes
 from workers.learning.trainer_options import CPU_BATCH_TOKENS
 
 MIB: Final = 2**20
@@ -60,7 +60,7 @@ def plan_cpu_memory(needs: CpuNeeds) -> CpuMemoryPlan:
     fixed = _fixed(needs)
     least_kv = _kv(needs, FEWEST_ROWS)
     least_batch = _batch(needs, needs.least_tokens)
-    room = needs.free_bytes - _total(fixed) - least_kv - least_batch
+    room = needs.free_bytes - total_bytes(fixed) - least_kv - least_batch
     problems = () if room >= 0 else (_problem(needs, fixed, -room),)
     tokens, rest = needs.least_tokens, max(0, room)
     if needs.trains and needs.micro_batch_tokens is None and tokens < CPU_BATCH_TOKENS:
@@ -81,7 +81,7 @@ def plan_cpu_memory(needs: CpuNeeds) -> CpuMemoryPlan:
         parts,
         tokens if needs.trains else 0,
         kv // (CPU_KV_ITEM * needs.counts.kv_a_token) if needs.engine is not None else None,
-        needs.free_bytes - _total(parts),
+        needs.free_bytes - total_bytes(parts),
         problems=problems,
     )
     return CpuMemoryPlan(plan, kv)
@@ -119,7 +119,7 @@ def _fixed(needs: CpuNeeds) -> tuple[MemoryPart, ...]:
 
 
 def _problem(needs: CpuNeeds, fixed: tuple[MemoryPart, ...], missing: int) -> str:
-    room = needs.free_bytes - _total(fixed)
+    room = needs.free_bytes - total_bytes(fixed)
     said = (
         f"{missing / GIB:.1f} GiB of memory are missing, of {needs.free_bytes / GIB:.1f} GiB that "
         "are free"
@@ -157,7 +157,3 @@ def _batch(needs: CpuNeeds, tokens: int) -> int:
 def _largest_batch(needs: CpuNeeds, room: int) -> int:
     tokens = needs.counts.batch_tokens(room, longest=needs.context_length)
     return max(needs.context_length, min(CPU_BATCH_TOKENS, tokens))
-
-
-def _total(parts: tuple[MemoryPart, ...]) -> int:
-    return sum(part.bytes for part in parts)

@@ -62,7 +62,7 @@ def plan_memory(given: Given, counts: Counts, *, checkpointed: Counts | None = N
         MemoryPart("trainer", "adapter, gradients, moments", (1 + ADAPTER_COPIES) * counts.adapter),
         MemoryPart("trainer", "chunk of logits", counts.head),
     )
-    room = given.gpu_bytes - _total((*engine, *fixed))
+    room = given.gpu_bytes - total_bytes((*engine, *fixed))
     longest = given.context_length
     tokens = given.micro_batch_tokens or counts.batch_tokens(room, longest=longest)
     batch_bytes = counts.batch_bytes(tokens, longest=longest)
@@ -73,7 +73,7 @@ def plan_memory(given: Given, counts: Counts, *, checkpointed: Counts | None = N
         *_trainer_problems(given, counts, checkpointed, room=room, tokens=tokens),
     ]
     return MemoryPlan(
-        parts, tokens, kv_tokens, given.gpu_bytes - _total(parts), problems=tuple(problems)
+        parts, tokens, kv_tokens, given.gpu_bytes - total_bytes(parts), problems=tuple(problems)
     )
 
 
@@ -87,7 +87,7 @@ def _engine(given: Given, counts: Counts) -> tuple[MemoryPart, ...]:
     )
 
 
-def _total(parts: tuple[MemoryPart, ...]) -> int:
+def total_bytes(parts: tuple[MemoryPart, ...]) -> int:
     return sum(part.bytes for part in parts)
 
 
@@ -95,7 +95,7 @@ def _engine_problems(
     given: Given, engine: tuple[MemoryPart, ...], kv_tokens: int | None
 ) -> Iterator[str]:
     if kv_tokens is not None and kv_tokens < given.context_length:
-        needed = _total(engine[:-1]) / given.gpu_bytes
+        needed = total_bytes(engine[:-1]) / given.gpu_bytes
         yield (
             f"The engine's share of {given.engine_share:.0%} leaves {kv_tokens:,} tokens of KV "
             f"cache, less than one context of {given.context_length:,}. Its process and weights "
