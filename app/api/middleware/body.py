@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
-from app.domain.texts.storable_text import UNSTORABLE
+from app.domain.texts.storable_text import first_unstorable
 from app.domain.texts.strict_json import (
     MAX_DEPTH,
     MAX_VALUES,
@@ -23,7 +23,7 @@ from app.domain.texts.strict_json import (
     count_values,
     finite_number,
     has_too_many_values,
-    is_deeper,
+    is_too_deep,
     refuse_constant,
 )
 
@@ -184,27 +184,20 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check_shape(value: Any, body: bytes) -> None:
     """Refuses deep nesting and too many values, because each later reader visits every value."""
-    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH and body.count(b",") < MAX_VALUES:
-        return
-    if is_deeper(value, MAX_DEPTH):
+    if is_too_deep(value, body):
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    opened = body.count(b"[") + body.count(b"{")
+    if opened <= MAX_DEPTH and body.count(b",") < MAX_VALUES:
+        return
     if count_values(value) > MAX_VALUES:
         raise TooManyValues(MAX_VALUES)
 
 
 def _check_text(value: Any) -> None:
-    if isinstance(value, str):
-        unstorable = UNSTORABLE.search(value)
-        if unstorable is not None:
-            fault = "NUL character" if unstorable[0] == "\x00" else "lone surrogate"
-            raise ValueError(f"it contains a {fault}")
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            _check_text(key)
-            _check_text(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            _check_text(inner)
+    unstorable = first_unstorable(value)
+    if unstorable is not None:
+        fault = "NUL character" if unstorable == "\x00" else "lone surrogate"
+        raise ValueError(f"it contains a {fault}")
 
 
 def _too_slow() -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from app.domain.texts.patterns import TOOL_NAME
 from app.domain.texts.storable_text import has_nul
-from app.domain.texts.strict_json import MAX_DEPTH, is_deeper, strict_loads
+from app.domain.texts.strict_json import is_too_deep, strict_loads
 
 MAX_ROW_BYTES: Final = 1_048_576
 """A row travels whole in every grader request, which the contract caps at 1 MB."""
@@ -65,7 +65,7 @@ def load_line(line: bytes, number: int) -> dict[str, Any]:
         raise DatasetError(number, "", f"not valid JSON ({error})") from None
     if not isinstance(item, dict):
         raise DatasetError(number, "", "not a JSON object")
-    if line.count(b"[") + line.count(b"{") > MAX_DEPTH and is_deeper(item, MAX_DEPTH):
+    if is_too_deep(item, line):
         raise DatasetError(number, "", "nested too deeply")
     unstorable = _unstorable(item)
     if unstorable is not None:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from app.domain.documents.pointers import Path
 from app.domain.secrets.names import Announced, announced
-from app.domain.secrets.schema_references import LocalSchemas
+from app.domain.secrets.schema_references import MAX_DEPTH, LocalSchemas
 from app.domain.secrets.urls import REDACTED, shown_text
 from app.domain.texts.strict_json import has_too_many_values
 
@@ -48,8 +48,6 @@ _SCHEMA_KEYS: Final = frozenset(
 """Keywords that describe a value and hold none."""
 _SCHEMA_URLS: Final = frozenset(["$id", "$ref", "$dynamicRef", "$recursiveRef", "$schema"])
 _REFERENCES: Final = frozenset(["$ref", "$dynamicRef", "$recursiveRef"])
-_MAX_DEPTH: Final = 200
-"""Deeper values are hidden whole."""
 
 
 def secrets_in(
@@ -89,7 +87,7 @@ class _Walk:
             yield from _in_scalar(value, path, credential)
         elif self._was_walked(path, credential, whole=True):
             return
-        elif len(path) > _MAX_DEPTH:
+        elif len(path) > MAX_DEPTH:
             yield path, value, REDACTED
         elif isinstance(value, dict):
             yield from self._in_object(value, path, credential)
@@ -133,7 +131,7 @@ class _Walk:
         """Walks the schema of one property: where its name announces a credential, its values are
         secrets.
         """
-        if not credential or not isinstance(schema, dict) or len(path) > _MAX_DEPTH:
+        if not credential or not isinstance(schema, dict) or len(path) > MAX_DEPTH:
             yield from self.below(schema, path, credential)
             return
         for key, below in self._schema_items(schema, path, credential):

@@ -7,14 +7,14 @@ Imports the standard library alone, so that a migration may import it.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from app.domain.documents.pointers import Path
 
 _NAMING = ("$id", "id", "$anchor", "$dynamicAnchor")
-_MAX_DEPTH = 200
-"""Deeper schemas are hidden whole, so no name in them matters."""
+MAX_DEPTH: Final = 200
+"""Deeper values and schemas are hidden whole, so no name in them matters."""
 
 
 class LocalSchemas:
@@ -84,7 +84,7 @@ def _objects(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     waiting: list[tuple[Path, Any]] = [((), document)]
     while waiting:
         path, value = waiting.pop()
-        if len(path) > _MAX_DEPTH:
+        if len(path) > MAX_DEPTH:
             continue
         if isinstance(value, dict):
             yield path, value

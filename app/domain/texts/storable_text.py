@@ -21,6 +21,12 @@ def excerpt(text: str, *, most: int) -> str:
     return "".join(each if each.isprintable() else "\ufffd" for each in cut)
 
 
+def first_unstorable(value: Any) -> str | None:
+    """Returns the first unstorable character in the texts and keys of a JSON value."""
+    found = (UNSTORABLE.search(text) for text in _strings(value))
+    return next((character[0] for character in found if character is not None), None)
+
+
 def has_nul(value: Any) -> bool:
     """Returns whether U+0000 is in a text or key of a JSON value."""
     return any("\x00" in text for text in _strings(value))

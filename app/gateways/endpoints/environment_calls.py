@@ -18,7 +18,7 @@ from app.domain.http.status import is_client_error, is_success
 from app.domain.rollouts.components import COMPONENT_NAME, MAX_COMPONENTS, is_component_name
 from app.domain.rollouts.environment_steps import LARGEST_REWARD
 from app.domain.texts.storable_text import excerpt, has_nul, storable
-from app.domain.texts.strict_json import MAX_DEPTH, TooManyValues, is_deeper, strict_loads
+from app.domain.texts.strict_json import MAX_DEPTH, TooManyValues, is_too_deep, strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, EndpointRequest, FaultKind
 
@@ -228,7 +228,7 @@ def _object(reply: EgressReply) -> dict[str, Any]:
         raise _bad("the answer is not JSON") from None
     if not isinstance(value, dict):
         raise _bad("the answer is not a JSON object")
-    if is_deeper(value, MAX_DEPTH):
+    if is_too_deep(value):
         raise _bad(f"the answer is nested deeper than {MAX_DEPTH} levels")
     return value
 

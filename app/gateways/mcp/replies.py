@@ -15,7 +15,7 @@ from typing import Any, Final
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from app.domain.http.status import is_error, is_success
-from app.domain.texts.strict_json import MAX_DEPTH, is_deeper, strict_loads
+from app.domain.texts.strict_json import MAX_DEPTH, is_too_deep, strict_loads
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 
@@ -67,7 +67,7 @@ def read_reply(reply: EgressReply, *, request_id: Any, method: str) -> ServerRep
         raise EndpointFault(
             FaultKind.BAD_REPLY, f"answered {reply.status} without a JSON-RPC response"
         )
-    if is_deeper(message, MAX_DEPTH):
+    if is_too_deep(message):
         raise EndpointFault(
             FaultKind.BAD_REPLY, f"answered with JSON of more than {MAX_DEPTH} levels"
         )

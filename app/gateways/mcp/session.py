@@ -30,7 +30,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from app.domain.texts.storable_text import storable
-from app.domain.texts.strict_json import MAX_DEPTH, is_deeper
+from app.domain.texts.strict_json import is_too_deep
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
@@ -209,7 +209,7 @@ def _sendable(arguments: str) -> dict[str, Any] | None:
         value = json.loads(storable(text))
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and not is_deeper(value, MAX_DEPTH) else None
+    return value if isinstance(value, dict) and not is_too_deep(value) else None
 
 
 def _first(error: BaseException) -> BaseException:

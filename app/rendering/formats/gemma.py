@@ -12,6 +12,7 @@ from typing import Any, Final
 from typing_extensions import override
 
 from app.domain.models.tool_parsers import ToolParser
+from app.domain.texts.strict_json import MAX_DEPTH
 from app.rendering.formats.tool_format import (
     BrokenCall,
     MarkedCalls,
@@ -23,7 +24,6 @@ from app.rendering.formats.tool_format import (
 
 _NAME: Final = re.compile(r"\s*call:([^\s{]+)\s*")
 _BARE: Final = re.compile(r"[^,:{}\[\]]+")
-_DEEPEST: Final = 100
 
 
 class Gemma(MarkedCalls):
@@ -55,7 +55,7 @@ class _Reader:
 
     def value(self, depth: int) -> Any:
         """Reads the value at the position. Raises `BrokenCall`."""
-        if depth > _DEEPEST:
+        if depth > MAX_DEPTH:
             raise BrokenCall("it is nested too deeply")
         if self._skip(self.quote):
             return self._quoted()

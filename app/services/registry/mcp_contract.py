@@ -1,8 +1,10 @@
 """A contract test of an MCP server: what a job would list, and one of its tools called.
 
-Owns which checks are made and how each answer is rated. Promises: at most a minute, the look-up of
-the address and the end of the session included, no retries that would hide a fault, and no call of
-a tool that was not named, since it may change something. Must not know rows or rollouts.
+Owns which checks are made and how each answer is rated. Promises: calls and the end of their
+session are over within `MAX_TEST_S`, by the clock of `Deadline` that starts with the test; the
+look-up and the listing before them have shorter limits of their own. No retry hides a fault, and
+a tool that was not named is not called, since it may change something. Must not know rows or
+rollouts.
 """
 
 import asyncio
