@@ -10,12 +10,11 @@ from app.api.schemas.mcp_servers import (
     McpServerTest,
     RunMcpServerTest,
 )
+from app.api.schemas.tool_trials import RunToolRequest, ToolRun
 from app.api.schemas.tools import Tool
 from app.api.schemas.trials import (
     GraderRun,
     RunGraderRequest,
-    RunToolRequest,
-    ToolRun,
     ValidatedGrader,
     ValidateGraderRequest,
 )

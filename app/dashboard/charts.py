@@ -1,86 +1,18 @@
-"""Charts of a job: titles, lines, and the rows of the tables that they are drawn from. Pure.
-
-A chart is a table first, and the script draws it from that table. A reader without a script, or
-with a screen reader, has every value, and both show the same.
-"""
+"""Charts of a job: their titles, their lines and their order. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, assert_never
+from typing import Final, assert_never
 
+from app.dashboard.chart_tables import Chart, ChartMark, Line
 from app.domain.ids import Split
 from app.domain.jobs.curves import Curve, Curves
 from app.domain.jobs.detectors import Watched
-from app.domain.jobs.thinning import extremes, thin
 from app.domain.rollouts import metrics as names
 
-ChartMark = Literal["line", "points", "rule"]
-SHOWN_STEPS: Final = 150
-"""Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and
-would make the page large.
-"""
-_SPIKES: Final = 150
-"""Steps beside them, shared by the lines of a chart: the lowest and highest values, so that one
-step far off does not fall between two that are shown.
-"""
-_ENDS_AND_EXTREMES: Final = 4
-"""A line's two ends, its lowest and its highest value."""
 _NOTHING: Final[Curve] = {}
 _COMPONENT: Final = "reward/component/"
 _ROLLOUT: Final = "mean a rollout"
 _SHARE: Final = "share"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    label: str
-    curve: str
-    values: Curve
-    mark: ChartMark = "line"
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    id: str
-    title: str
-    unit: str
-    lines: Sequence[Line]
-
-    @property
-    def steps(self) -> list[int]:
-        """The steps of the table's rows: evenly spaced ones, as many of the validations, and those
-        at which a line is lowest or highest.
-        """
-        points = {step for line in self.lines if line.mark == "points" for step in line.values}
-        steps = {step for line in self.lines for step in line.values}
-        shown = {*thin(sorted(steps), SHOWN_STEPS), *thin(sorted(points), SHOWN_STEPS)}
-        if len(shown) < len(steps):
-            for line in self.lines:
-                shown |= _spikes(line.values, _SPIKES // len(self.lines))
-        return sorted(shown)
-
-    @property
-    def summary(self) -> str:
-        """The chart in a sentence, for those who do not see it."""
-        steps = {step for line in self.lines for step in line.values}
-        lines = "; ".join(map(_in_words, self.lines))
-        return f"{lines}; steps {min(steps)} to {max(steps)}."
-
-
-def _spikes(curve: Curve, count: int) -> set[int]:
-    """Returns the steps of the lowest and highest values of a line, of each stretch of it if there
-    may be many.
-    """
-    steps = sorted(curve)
-    values = [curve[step] for step in steps]
-    return {steps[place] for place in extremes(values, max(count, _ENDS_AND_EXTREMES))}
-
-
-def _in_words(line: Line) -> str:
-    first, last = (line.values[end(line.values)] for end in (min, max))
-    if line.mark == "rule" or len(line.values) == 1:
-        return f"{line.label} {last:.4g}"
-    return f"{line.label} from {first:.4g} to {last:.4g}"
 
 
 def charts(curves: Curves, watched: Watched) -> list[Chart]:

@@ -8,7 +8,7 @@ from typing import Annotated, Final, assert_never
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from app.dashboard.charts import Chart, Line
+from app.dashboard.chart_tables import Chart, Line
 from app.dashboard.pages import page
 from app.dashboard.refusals import PageRoute
 from app.dashboard.standings import LISTED, Standing, standing

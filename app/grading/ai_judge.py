@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Final
 
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.agreement import mean_agreement
 from app.grading.group_judge import GroupGradeRequest

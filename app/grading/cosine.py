@@ -5,7 +5,7 @@ and scores 0 without a request.
 """
 
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.embeddings import EmbeddingFault, Embeddings
 from app.grading.scorer import GradeRequest, ScoreResult, TokenUsage, server_fault
 from app.grading.templating import Unrenderable

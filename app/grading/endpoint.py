@@ -13,7 +13,8 @@ from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.http.status import is_error, is_success
 from app.domain.rollouts.components import MAX_COMPONENTS, is_component_name
 from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 

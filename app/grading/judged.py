@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from app.domain.graders.judge_prompts import JudgeMessage, Prompt
 from app.domain.graders.judged import JudgedGrader
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.scorer import (
     GradeRequest,

@@ -5,7 +5,7 @@ from typing import Any, assert_never
 from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
 from app.domain.graders.samples import object_or_list
 from app.domain.graders.templates import parse_template
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.grading.templating import Unrenderable, render
 from app.grading.text_scorer import unreadable

@@ -10,7 +10,7 @@ from typing import Final
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.python_source import FUNCTION
 from app.domain.sandbox.programs import FunctionCall
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.endpoint import finite
 from app.grading.sandboxed import ArgumentsTooLarge, ProgramFailed, run_program

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from app.domain.sandbox.programs import Ending, Program
 from app.domain.texts.strict_json import strict_loads
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.sandbox.sandbox import ProgramTooLarge, Sandbox, SandboxUnavailable
 from app.grading.scorer import GraderErrors, ScoreFault
 

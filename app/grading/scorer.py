@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 
 ITEM_MISSING: Final = "item_missing"
 """Kind of the fault that a template reads a key which the row does not have."""

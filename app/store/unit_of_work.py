@@ -25,7 +25,7 @@ from app.store.files.uploads import UploadStore
 from app.store.idempotency import IdempotencyStore
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.events import EventStore
-from app.store.jobs.jobs import JobsInTransaction
+from app.store.jobs.jobs_in_transaction import JobsInTransaction
 from app.store.jobs.journal import JournalStore
 from app.store.jobs.metrics import MetricStore
 from app.store.jobs.reports import ReportStore

@@ -7,12 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
-from app.gateways.endpoints.pool import (
-    Endpoint,
-    EndpointAnswer,
-    EndpointPool,
-    EndpointRequest,
-)
+from app.gateways.endpoints.calls import EndpointAnswer, EndpointRequest
+from app.gateways.endpoints.pool import Endpoint, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from tests.support.clock import VirtualClock
 

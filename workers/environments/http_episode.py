@@ -17,6 +17,7 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.rollouts.components import MAX_COMPONENTS
 from app.domain.rollouts.trajectory import Failure, FailureClass
+from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, Read
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
     Refused,
@@ -30,7 +31,7 @@ from app.gateways.endpoints.environment_calls import (
     step_body,
 )
 from app.gateways.endpoints.failure_class import failure_class
-from app.gateways.endpoints.pool import Endpoint, EndpointAnswer, EndpointFault, Read
+from app.gateways.endpoints.pool import Endpoint
 from app.gateways.endpoints.signing import CallSigner
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask

@@ -12,7 +12,8 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.tools.mcp_servers import McpServerSpec
 from app.domain.tools.outcome import ToolOutcome
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.mcp.listing import still_lists
 from app.gateways.mcp.results import denies_the_tool

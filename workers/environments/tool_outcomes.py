@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 from app.domain.rollouts.trajectory import Failure
 from app.domain.tools.outcome import ToolOutcome
+from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.failure_class import failure_class
-from app.gateways.endpoints.pool import EndpointFault
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 from workers.rollout.tools import ToolFailure

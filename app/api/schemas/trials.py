@@ -1,9 +1,9 @@
-"""Trial runs on the wire. Source: the hosted API's `RunGrader*`, `ValidateGrader*` (alpha) and the
-Agent RFT alpha's `tool/run`.
+"""Trial runs of graders on the wire. Source: the hosted API's `RunGrader*` and `ValidateGrader*`
+(alpha).
 """
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -17,9 +17,7 @@ from app.domain.graders.graders import AnyGrader, Grader
 from app.domain.graders.samples import CALL_KEYS, CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
 from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
 from app.domain.registry.references import TriedGrader
-from app.domain.texts.patterns import PRINTABLE_ASCII, TOOL_NAME
-from app.domain.tools.tools import ToolSpec
-from app.domain.tools.trials import ToolTrial
+from app.domain.texts.patterns import PRINTABLE_ASCII
 
 HeaderSafe = Annotated[str, StringConstraints(pattern=PRINTABLE_ASCII)]
 """A value that is also sent in a header."""
@@ -231,60 +229,3 @@ class GraderRun(Described):
             model_grader_token_usage_per_model=usage,
             grader_choice=choice,
         )
-
-
-class RunToolRequest(WireModel):
-    """A tool call as training sends it, with the URL of the tool."""
-
-    type: Literal["function_call"] = "function_call"
-    """As in the calls of training."""
-    name: Annotated[str, StringConstraints(pattern=TOOL_NAME)]
-    """Name of the tool."""
-    server_url: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
-    """Address of the tool."""
-    headers: dict[str, str] | None = None
-    """Headers that are sent to it."""
-    arguments: str
-    """JSON as text."""
-    item: Json | None = None
-    """The row that is sent with the call."""
-    trace_id: HeaderSafe | None = None
-    """Id of the rollout that the call should seem to belong to."""
-    id: HeaderSafe | None = None
-    """Id of the call's message."""
-    call_id: HeaderSafe | None = None
-    """Id of the call."""
-
-    def to_trial(self) -> ToolTrial:
-        """Returns the trial; keys that are no part of the call are the tool's."""
-        sent = {
-            "item": self.item,
-            "trace_id": self.trace_id,
-            "call_id": self.call_id,
-            "function_call_id": self.id,
-        }
-        tool = {"name": self.name, "server_url": self.server_url, "headers": self.headers}
-        return ToolTrial(
-            tool=ToolSpec.model_validate({**(self.model_extra or {}), **tool}),
-            arguments=self.arguments,
-            **{key: value for key, value in sent.items() if value is not None},  # type: ignore[arg-type]  # mypy cannot match a filtered dict to the keywords
-        )
-
-
-class ToolRun(Described):
-    """The endpoint's answer to a trial call, as the model would read it."""
-
-    type: Literal["function_call_output"] = "function_call_output"
-    """As in the replies of tools."""
-    id: str
-    """Id of the reply's message."""
-    call_id: str
-    """Id of the call."""
-    output: str
-    """Text that a model would read: the tool's `output`, or its 4xx reply as text."""
-    error: str | None
-    """Class of the failure: `http_404`, `too_large`, `tool_reported`, … (an extension)."""
-    attempts: int = Field(ge=0)
-    """Requests that were sent."""
-    latency_s: float
-    """Seconds until the last answer."""

@@ -20,7 +20,7 @@ from app.domain.rollouts.environment_steps import LARGEST_REWARD
 from app.domain.texts.storable_text import excerpt, has_nul, storable
 from app.domain.texts.strict_json import MAX_DEPTH, TooManyValues, is_too_deep, strict_loads
 from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.pool import EndpointFault, EndpointRequest, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
 
 GONE: Final = frozenset({404, 410})
 """Statuses of an environment that does not have the episode any more."""

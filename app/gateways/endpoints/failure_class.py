@@ -3,7 +3,7 @@
 from typing import Literal, assert_never
 
 from app.domain.rollouts.trajectory import FailureClass
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 
 Called = Literal["tool", "grader", "environment"]
 

@@ -7,77 +7,33 @@ always ends. Must not know the content of a call or the effect of a failure on a
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 from app.domain.errors import EndpointRefused
 from app.domain.http.status import is_server_error
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.headers import check_headers
+from app.gateways.endpoints.calls import (
+    EndpointAnswer,
+    EndpointFault,
+    EndpointRequest,
+    FaultKind,
+    Read,
+    Value,
+)
 from app.gateways.endpoints.clock import Clock, SystemClock
 from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
 from app.gateways.endpoints.outages import EndpointState, Silence, shown_endpoint
 from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import CallSigner
 
-Value = TypeVar("Value")
-
 MAX_REQUEST_BYTES: Final = 1_048_576
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})
 _OVERLOADED: Final = frozenset({429, 503})
 _FIRST_DELAY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 30.0
-
-
-class FaultKind(StrEnum):
-    ERROR = "error"
-    TIMEOUT = "timeout"
-    UNREACHABLE = "unreachable"
-    BAD_REPLY = "bad_reply"
-    REFUSED = "refused"
-    TOO_LARGE = "too_large"
-
-
-class EndpointFault(Exception):
-    """A call without a usable answer. The message names status and class, never a body, header or
-    address.
-    """
-
-    def __init__(
-        self, kind: FaultKind, message: str, *, status: int | None = None, retry_after_s: float = 0
-    ) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.retry_after_s = retry_after_s
-        self.status = status
-        self.attempts = 0
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointRequest:
-    """One logical call, with the same bytes and ids on every attempt."""
-
-    headers: Mapping[str, str]
-    """The customer's own headers."""
-    body: bytes
-    call_id: str
-    trace_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointAnswer(Generic[Value]):
-    value: Value
-    attempts: int
-    latency_s: float
-    """Latency of the attempt that succeeded."""
-
-
-Read = Callable[[EgressReply], Value]
-"""Parses a reply whose status is not always retried; raises `EndpointFault`."""
 
 
 class EndpointPool:

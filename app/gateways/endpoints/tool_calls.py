@@ -14,7 +14,8 @@ from app.domain.http.status import is_error, is_success
 from app.domain.texts.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.pool import Endpoint, EndpointFault, EndpointRequest, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
+from app.gateways.endpoints.pool import Endpoint
 from app.gateways.endpoints.signing import CallSigner
 
 TOO_LARGE_REQUEST: Final = "Error: 413 the arguments are larger than 1 MB."

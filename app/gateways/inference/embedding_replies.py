@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from app.domain.http.status import is_success
 from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
 
 REFUSED_TEXTS: Final = frozenset({400, 413, 422})
 """Statuses that say that a text of the request cannot be embedded."""

@@ -13,7 +13,8 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.embedding_replies import Embedding, directed, reader_of
 from app.settings.embeddings import EmbeddingSettings

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from app.domain.http.status import is_client_error, is_success
 from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
 
 _STRUCTURED_OUTPUT_WORDS: Final = ("response_format", "json_schema", "structured output")
 

@@ -22,7 +22,8 @@ from app.gateways.egress.addresses import read_url
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.egress import EgressReply
 from app.gateways.egress.guard import EgressPolicy
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import AdapterMissing, Inference

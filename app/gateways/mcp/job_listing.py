@@ -7,7 +7,8 @@ from app.domain.secrets.echoes import Echoes
 from app.domain.tools.mcp_listings import SERVERS, ListedTool, ListingFault, allowed
 from app.domain.tools.mcp_servers import McpListing, McpServerSpec, McpTool
 from app.domain.tools.trials import new_trace_id
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool
+from app.gateways.endpoints.calls import EndpointFault
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.mcp.listing import list_tools
 from app.gateways.mcp.servers import called_server

@@ -14,7 +14,7 @@ from mcp_types import ListToolsRequest, ListToolsResult, PaginatedRequestParams,
 from app.domain.texts.storable_text import storable
 from app.domain.tools.mcp_listings import CUT, ListedTool, shown_name
 from app.domain.tools.mcp_servers import MAX_TOOL_NAME, McpTool
-from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
 from app.gateways.mcp.session import McpSession
 from app.gateways.mcp.transport import McpServer
 

@@ -17,7 +17,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from app.domain.http.status import is_error, is_success
 from app.domain.texts.strict_json import MAX_DEPTH, is_too_deep, strict_loads
 from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
 
 NEGOTIATION: Final = frozenset({"initialize", "server/discover"})
 INTERNAL_ERROR: Final = -32603

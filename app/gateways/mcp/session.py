@@ -32,7 +32,7 @@ from pydantic import ValidationError
 from app.domain.texts.storable_text import storable
 from app.domain.texts.strict_json import is_too_deep
 from app.domain.tools.outcome import ToolOutcome
-from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
 from app.gateways.mcp.argument_headers import headers_fault
 from app.gateways.mcp.results import INVALID, read_result

@@ -21,12 +21,8 @@ from app.domain.errors import EndpointRefused
 from app.domain.ids import new_id
 from app.gateways.egress.egress import Egress, EgressFailure
 from app.gateways.egress.headers import check_headers
-from app.gateways.endpoints.pool import (
-    Endpoint,
-    EndpointAnswer,
-    EndpointFault,
-    EndpointRequest,
-)
+from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, EndpointRequest
+from app.gateways.endpoints.pool import Endpoint
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.mcp.argument_headers import argument_headers
 from app.gateways.mcp.replies import (

@@ -12,6 +12,7 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.http.status import is_client_error
 from app.domain.ids import new_id
 from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
     Refused,
@@ -20,7 +21,7 @@ from app.gateways.endpoints.environment_calls import (
     read_reset,
     reset_body,
 )
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.preflight.addresses import CalledAddress
 

@@ -18,6 +18,7 @@ from app.domain.texts.storable_text import storable
 from app.domain.tools.contract import Check
 from app.domain.tools.sample_arguments import sample_arguments
 from app.gateways.egress.egress import Egress, EgressReply
+from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
     Refused,
@@ -31,7 +32,7 @@ from app.gateways.endpoints.environment_calls import (
     reset_body,
     step_body,
 )
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.services.registry.contract_tests import Exchange, recorded, shown, signature_check
 

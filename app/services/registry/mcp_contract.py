@@ -30,7 +30,8 @@ from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.sample_arguments import sample_arguments
 from app.domain.tools.trials import new_trace_id
 from app.gateways.egress.egress import Egress
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool
+from app.gateways.endpoints.calls import EndpointFault
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.contract_tests import CALL_TIMEOUT_S, TIME_OVER, Deadline, shown

@@ -14,13 +14,8 @@ from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.sample_arguments import sample_arguments
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import Egress, EgressReply, FailureKind
-from app.gateways.endpoints.pool import (
-    MAX_REQUEST_BYTES,
-    Endpoint,
-    EndpointFault,
-    EndpointPool,
-    FaultKind,
-)
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
+from app.gateways.endpoints.pool import MAX_REQUEST_BYTES, Endpoint, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import ToolCall, call_tool
 from app.services.registry.contract_tests import Deadline, recorded, shown

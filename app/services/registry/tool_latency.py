@@ -12,7 +12,7 @@ from typing import Final, assert_never
 from app.domain.tools.contract import MAX_PACED_S, Check
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.rates import declared_rate
-from app.gateways.endpoints.pool import EndpointFault
+from app.gateways.endpoints.calls import EndpointFault
 from app.services.registry.tool_contract import ContractTest
 
 _MARGIN_S: Final = 0.5

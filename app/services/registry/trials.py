@@ -21,7 +21,8 @@ from app.domain.secrets.redaction import redacted
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.trials import ToolTrial, new_trace_id
 from app.gateways.egress.egress import Egress
-from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import ToolCall, call_tool
 from app.gateways.inference.embeddings import build_embeddings

@@ -1,6 +1,7 @@
 """Charts: their steps, shares computed by hand, and their sentences."""
 
-from app.dashboard.charts import SHOWN_STEPS, Chart, Line, chart_of, charts
+from app.dashboard.chart_tables import SHOWN_STEPS, Chart, Line
+from app.dashboard.charts import chart_of, charts
 from app.domain.ids import Split
 from app.domain.jobs.stop_rules import LOSSES, REWARD
 

@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from app.domain.graders.graders import read_grader
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.grading.scorer import ScoreFault, TokenUsage
 from tests.support.grading import scored

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.domain.graders.kinds.score_model import ScoreModelGrader
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.grading.score_model import ScoreModelScorer
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage

@@ -5,6 +5,7 @@ import random
 import torch
 
 from tests.support.tiny_model import VOCAB_SIZE
+from workers.engines.cpu.base_model import BaseModel
 from workers.engines.cpu.kv_pool import KV_POOL_BYTES, KvPool
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sampling, Sequence, Update
@@ -12,7 +13,7 @@ from workers.engines.cpu.version_batch import (
     BatchShape,
     VersionBatch,
 )
-from workers.engines.cpu.versions import BaseModel, Version
+from workers.engines.cpu.versions import Version
 
 
 class World:

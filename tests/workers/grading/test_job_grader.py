@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from app.domain.graders.graders import Grader as GraderUnion
 from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.domain.sandbox.programs import Ending
-from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox

@@ -9,14 +9,10 @@ from typing import Any
 from typing_extensions import override
 
 from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, FaultKind
 from app.gateways.endpoints.limits import Breaker
 from app.gateways.endpoints.outages import EndpointState, Outage
-from app.gateways.endpoints.pool import (
-    EndpointAnswer,
-    EndpointFault,
-    EndpointPool,
-    FaultKind,
-)
+from app.gateways.endpoints.pool import EndpointPool
 from tests.support.clock import VirtualClock
 from tests.support.timed_egress import OK, URL, TimedEgress, call, call_many, down, make
 

@@ -6,11 +6,8 @@ import random
 import pytest
 
 from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault
 from app.gateways.endpoints.limits import ConcurrencySlots, Pacer
-from app.gateways.endpoints.pool import (
-    EndpointAnswer,
-    EndpointFault,
-)
 from app.gateways.endpoints.retry_after import retry_after
 from tests.support.clock import VirtualClock
 from tests.support.timed_egress import OK, call, call_many, make

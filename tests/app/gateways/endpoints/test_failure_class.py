@@ -1,7 +1,7 @@
 import pytest
 
+from app.gateways.endpoints.calls import FaultKind
 from app.gateways.endpoints.failure_class import failure_class
-from app.gateways.endpoints.pool import FaultKind
 
 CLASSES = {
     "error": "error",

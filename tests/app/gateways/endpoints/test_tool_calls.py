@@ -6,7 +6,7 @@ import pytest
 from app.domain.tools.rates import declared_rate
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.endpoints.calls import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import ToolCall, read_output
 
 

@@ -14,7 +14,8 @@ from pydantic import SecretStr
 
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
-from app.gateways.endpoints.pool import EndpointPool, FaultKind
+from app.gateways.endpoints.calls import FaultKind
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.embeddings import (
     BatchedEmbeddings,

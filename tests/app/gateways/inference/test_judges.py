@@ -8,7 +8,8 @@ import pytest
 from app.domain.methods.reasoning_efforts import template_variables
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
-from app.gateways.endpoints.pool import EndpointPool, FaultKind
+from app.gateways.endpoints.calls import FaultKind
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.http import HttpInference

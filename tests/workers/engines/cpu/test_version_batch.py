@@ -2,12 +2,12 @@ import pytest
 import torch
 
 from tests.support.engines.version_batches import World, prompt_ids
+from workers.engines.cpu.base_model import BaseModel
 from workers.engines.cpu.sequence import Sampling, Sequence
 from workers.engines.cpu.version_batch import (
     IDLE_KV_POOL_BYTES,
     PREFILL_TOKENS,
 )
-from workers.engines.cpu.versions import BaseModel
 
 
 @pytest.fixture(autouse=True)

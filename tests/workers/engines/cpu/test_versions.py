@@ -17,11 +17,12 @@ from app.gateways.inference.inference import AdapterMissing
 from tests.support.processor import attends
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.cpu.adapters import read_adapter
+from workers.engines.cpu.base_model import BaseModel
 from workers.engines.cpu.engine import Engine, load_served
 from workers.engines.cpu.product import Product, can_pack
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.sequence import Sampling, Sequence
-from workers.engines.cpu.versions import BaseModel, Versions
+from workers.engines.cpu.versions import Versions
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,58 @@
+"""One call to a customer's endpoint: its request, its answer, or the fault in its place."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from app.gateways.egress.egress import EgressReply
+
+Value = TypeVar("Value")
+
+
+class FaultKind(StrEnum):
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    BAD_REPLY = "bad_reply"
+    REFUSED = "refused"
+    TOO_LARGE = "too_large"
+
+
+class EndpointFault(Exception):
+    """A call without a usable answer. The message names status and class, never a body, header or
+    address.
+    """
+
+    def __init__(
+        self, kind: FaultKind, message: str, *, status: int | None = None, retry_after_s: float = 0
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retry_after_s = retry_after_s
+        self.status = status
+        self.attempts = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRequest:
+    """One logical call, with the same bytes and ids on every attempt."""
+
+    headers: Mapping[str, str]
+    """The customer's own headers."""
+    body: bytes
+    call_id: str
+    trace_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointAnswer(Generic[Value]):
+    value: Value
+    attempts: int
+    latency_s: float
+    """Latency of the attempt that succeeded."""
+
+
+Read = Callable[[EgressReply], Value]
+"""Parses a reply whose status is not always retried; raises `EndpointFault`."""
