@@ -1,7 +1,7 @@
 """The environment of a rollout behind a customer's address: reset, step and close over HTTP.
 
-Owns the split of a turn: a call that the model got wrong is answered here, as for tools, and the
-others are sent together. Must not know ids, journals or shapes on the wire.
+Owns the split of a turn: a call that the model got wrong is answered here, as for tools; the other
+calls are sent together. Must not know ids, journals or the wire format.
 """
 
 from collections.abc import Set as AbstractSet

@@ -1,8 +1,8 @@
 """One episode of a customer's environment: its calls in their order, journalled, and its close.
 
-Owns the ids of the calls and the way back into an episode that the environment lost. Promises: an
-answer is durable before it is used, so that a replay asks for none of them again; whatever the
-environment does wrong is a failure of the infrastructure. Must not know the model's mistakes.
+Owns the ids of the calls and the rebuild of an episode that the environment lost. Promises: an
+answer is durable before it is used, so that a replay requests none of them again; every fault of
+the environment is a failure of the infrastructure. Must not know the model's mistakes.
 """
 
 import asyncio
@@ -54,7 +54,9 @@ class EnvironmentEndpoint:
     headers: dict[str, str] | None = field(repr=False)
 
     async def ask(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
-        """Raises `InfrastructureFailure`, and `Refused` for a call that the environment refused."""
+        """Makes one call to the environment. Raises `InfrastructureFailure`, and `Refused` for a
+        call that the environment refused.
+        """
         try:
             return await self.send(call, read)
         except EndpointFault as fault:
@@ -109,7 +111,7 @@ class HttpEpisode:
         self._journal = journal
         self._begun: ResetAnswer | None = None
         self._episode_id = ""
-        """The id of now: an episode that was lost is begun anew under another one."""
+        """The current id: an episode that the environment lost is begun anew under another id."""
         self._played: list[tuple[SentTurn, StepAnswer]] = []
         self._rebuilds = 0
 
@@ -140,7 +142,7 @@ class HttpEpisode:
         return answered
 
     async def close(self, *, done: bool) -> None:
-        """Tells the environment that the episode is over, for some seconds at most."""
+        """Sends `close` to the environment and waits a few seconds at most."""
         if self._begun is None:
             return
         body = close_body(self._key.trace_id, self._episode_id, done=done)
@@ -165,7 +167,7 @@ class HttpEpisode:
             raise self._refused(refused) from refused
 
     async def _step(self, turn: SentTurn) -> AnsweredStep:
-        """Steps the environment; an episode that it lost is begun anew first."""
+        """Steps the environment; begins the episode anew first if the environment lost it."""
         while True:
             try:
                 answer = await self._send(turn)
@@ -211,6 +213,6 @@ class HttpEpisode:
         return self._call(f"step/{turn.index}", body)
 
     def _call(self, name: str, body: dict[str, Any]) -> EnvironmentCall:
-        """Makes a call with the id of its place; those of an episode begun anew have others."""
+        """Makes a call whose id follows from its name and the number of rebuilds."""
         place = f"{name}/{self._rebuilds}" if self._rebuilds else name
         return EnvironmentCall(body, self._key.environment_id(place), self._key.trace_id)

@@ -18,7 +18,7 @@ from workers.grading.group_scorer import GroupScorer, PerSampleScorer, SampleGra
 from workers.grading.job_grader import JobGrader
 
 _ASKED: Final = (Kind.ADDRESS, Kind.JUDGE, Kind.EMBEDDING)
-"""Fields by which a grader calls somebody."""
+"""Fields of a grader that calls an external service."""
 
 
 def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:

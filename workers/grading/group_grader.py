@@ -2,9 +2,8 @@
 
 Owns the conversion of a judge's scores to verdicts. Promises: the verdicts of a group are durable
 before they are used, under one key of the group, so a replayed step sees the same ones; a judge
-that fails removes the whole group, a score that is out of range or not finite, and a grader that
-failed for one rollout, only this one.
-Must not know how a judge works.
+that fails removes the whole group; a score that is out of range or not finite, or a grader that
+failed for one rollout, removes only that rollout. Must not know how a judge works.
 """
 
 from collections.abc import Sequence
@@ -109,8 +108,8 @@ class GroupGrader:
 
 
 def _shared(failure: Failure, count: int) -> Failure:
-    """Returns the failure of one of the rollouts that were judged together: each carries the error,
-    and its part of the tokens.
+    """Returns the failure of one rollout of a judged group: each rollout carries the error and its
+    share of the tokens.
     """
     measures = {
         name: {

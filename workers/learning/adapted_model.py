@@ -32,8 +32,9 @@ _DTYPES: Final[Mapping[Precision, torch.dtype]] = {
     "float64": torch.float64,
 }
 _DIGEST_VALUES: Final = 4096
-"""Values of each weight matrix that are hashed: any other training of a model changes all of them,
-and a digest of whole files would take seconds for each billion parameters."""
+"""Number of values of each weight matrix that are hashed. A few are enough, because any training
+changes all values; a digest of whole files would take seconds per billion parameters.
+"""
 
 
 class AdaptedModel:
@@ -126,7 +127,7 @@ def _device(options: TrainerOptions) -> torch.device:
 
 @contextmanager
 def _naming_the_model(base_name: str, device: torch.device) -> Iterator[None]:
-    """Turns an allocation that failed into the reason of a failed run."""
+    """Converts a failed allocation into `RunFailed` with the name of the model."""
     try:
         yield
     except torch.OutOfMemoryError as error:

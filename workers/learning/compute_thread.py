@@ -54,5 +54,5 @@ async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P
 
 
 def is_computing() -> bool:
-    """Returns whether a call is at work on the compute thread, or waits for it."""
+    """Returns whether a call runs on the compute thread or waits for it."""
     return bool(_calls)

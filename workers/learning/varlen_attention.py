@@ -27,8 +27,8 @@ _AMPERE: Final = (8, 0)
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """Q ranges of queries that attend to the K ranges of keys at the same place. Each range begins
-    where the one before it ends.
+    """Q ranges of queries that attend to the K ranges of keys with the same index. Each range
+    begins where the one before it ends.
     """
 
     query_ends: Tensor

@@ -44,7 +44,7 @@ def enter(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
 
 def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
     """Runs `body` in a process whose supervisor renews and releases the lease, and kills the
-    process when its event loop or its marks of progress stand still.
+    process when its event loop or its marks of progress stop.
 
     `on_fault` handles an exception of `body`, and returns whether it has ended the row. It is not
     called on a full disk, which may be the cause: the row waits then, and no attempt is counted.
@@ -55,7 +55,7 @@ def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
 
 def run_dispatched(work: LeasedWork, body: Body) -> int:
     """Runs `body` in a process that renews its own lease, and releases it after an exception or a
-    SIGTERM, so that another claim goes on. A SIGTERM counts as no attempt.
+    SIGTERM, so that another claim continues. A SIGTERM does not count as an attempt.
     """
     lease = _lease_of(work, sys.argv[1:])
     return enter(lambda settings: _run_dispatched(settings, work, lease, body))

@@ -3,7 +3,7 @@
 A row whose notification was lost, or whose lease ran out, gets a new notification. A row that used
 up its attempts fails with its reason. A notification says that there is work, and the claim chooses
 the row, so a few unread ones are enough for any number of waiting rows: a worker with a free slot
-reads one at once.
+reads the next one at once.
 """
 
 from collections.abc import Iterable

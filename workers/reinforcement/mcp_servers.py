@@ -1,4 +1,4 @@
-"""The tools of a job's MCP servers: listed by its first run, the same in every later one.
+"""Lists the tools of a job's MCP servers in its first run; every later run uses the same listing.
 
 Owns the moment of the listing: before any rollout, and before any GPU time. A job whose servers
 cannot be listed ends with the reason. Must not know how a tool is called.
@@ -24,7 +24,7 @@ LISTING_LIMIT_S: Final = 120.0
 async def new_listings(
     context: RunContext, method: ReinforcementMethod
 ) -> Mapping[int, McpListing]:
-    """Asks the servers whose tools the job does not have yet. Raises `RunFailed`."""
+    """Lists the servers whose tools the job does not have yet. Raises `RunFailed`."""
     asked = [index for index, server in enumerate(method.mcp_servers) if server.listing is None]
     if not asked:
         return {}
@@ -63,7 +63,7 @@ def _check_together(method: ReinforcementMethod) -> None:
 def with_listings(
     method: ReinforcementMethod, listings: Mapping[int, McpListing]
 ) -> ReinforcementMethod:
-    """Returns the method with listings in its servers, by their position."""
+    """Returns the method with a listing added to each server, by the server's position."""
     servers = tuple(
         server.model_copy(update={"listing": listings[index]}) if index in listings else server
         for index, server in enumerate(method.mcp_servers)
@@ -72,7 +72,9 @@ def with_listings(
 
 
 async def record_listings(context: RunContext, listings: Mapping[int, McpListing]) -> None:
-    """Stores listings in the job, before its first rollout: each later run offers the same."""
+    """Stores listings in the job, before its first rollout, so that each later run offers the same
+    tools.
+    """
     if not listings:
         return
 

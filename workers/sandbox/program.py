@@ -1,7 +1,8 @@
 """Runs one program in its own process, under all layers, and writes one reply.
 
 The code of a customer or a model shares this process and may change everything in it. It gains
-nothing by that: the reply says what the code says, and the runner measures the rest.
+nothing by that: the reply contains only the code's own result, and the runner measures time, memory
+and exit.
 """
 
 import io
@@ -26,7 +27,7 @@ _MAX_PRINTED: Final = 786_432
 
 
 def answer(program: bytes) -> bytes:
-    """Returns the reply to a program: `value`, `output`, or `error` with its place."""
+    """Returns the reply to a program: `value`, `output`, or `error` with its line."""
     asked = json.loads(program)
     source = asked["source"]
     try:
@@ -77,7 +78,7 @@ def _finite(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Converts numbers that JSON does not know, those of numpy among them."""
+    """Converts numbers that JSON does not have, such as those of NumPy."""
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Real):
@@ -118,7 +119,7 @@ def _text(raw: io.BytesIO) -> io.TextIOWrapper:
 
 
 class _Discarded(io.BytesIO):
-    """Takes what is printed and keeps nothing."""
+    """Accepts printed text and drops it."""
 
     @override
     def write(self, data: Any, /) -> int:
@@ -126,7 +127,7 @@ class _Discarded(io.BytesIO):
 
 
 class _Bounded(io.BytesIO):
-    """Keeps what is printed, up to a limit."""
+    """Collects printed text, up to a limit."""
 
     @override
     def write(self, data: Any, /) -> int:

@@ -53,7 +53,9 @@ class Protocol(HttpToolsProtocol):
 
     @override
     def shutdown(self) -> None:
-        """The server calls this when it stops. It waits for replies, so an endless one ends."""
+        """Ends endless replies. The server calls this when it stops, because it waits for open
+        replies.
+        """
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and not cycle.response_complete:

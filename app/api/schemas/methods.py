@@ -113,7 +113,9 @@ def read_caps(method: Method | None, top: Caps) -> Caps:
 
 
 def _absent(kind: MethodType) -> Json:
-    """Returns the options of a method that was sent without options. Raises `InvalidRequest`."""
+    """Returns the default options of a method that was sent without any. Raises
+    `InvalidRequest`.
+    """
     match kind:
         case "reinforcement":
             raise missing_parameter(_PATH)

@@ -12,7 +12,7 @@ from app.domain.unknown_keys import NOWHERE, KeyPlaces
 from app.domain.value_faults import refusal
 
 _SPELLINGS: Final = 8
-"""Parameters of one reply that are compared with the keys beside them, each for up to 5 ms."""
+"""Number of parameters of one reply that are compared with known keys, each for up to 5 ms."""
 _UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]", "dict[", "list[")
 
 
@@ -26,9 +26,9 @@ def first_fault(
 def refusals(
     root: str, faults: Iterable[ErrorDetails], *, elsewhere: KeyPlaces = NOWHERE
 ) -> Iterator[InvalidRequest]:
-    """Yields one error for each parameter; a union reports a fault of every member it tried. An
-    error is made when it is asked for: a body can have thousands. `elsewhere` are places that an
-    unknown key may have been meant for.
+    """Yields one error for each parameter; a union reports a fault of every member it tried. Errors
+    are made lazily: a body can have thousands. `elsewhere` are parameters for which an unknown key
+    may have been meant.
     """
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):
@@ -43,8 +43,8 @@ def refusals(
 
 
 def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Leaves out that a list is too short where its entries are faulty: pydantic counts none of
-    those, so the list may well be long enough.
+    """Drops the fault of a too short list whose entries are faulty: pydantic does not count faulty
+    entries, so the list may be long enough.
     """
     if not any(fault["type"] == "too_short" for fault in faults):
         return faults

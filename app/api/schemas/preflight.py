@@ -29,7 +29,7 @@ from app.domain.preflight_issues import PreflightIssue
 from app.domain.unknown_keys import NOWHERE, UNKNOWN_PARAMETER, KeyPlaces, refused, unread
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
-"""The parts of a call that are read by themselves."""
+"""The parts of a call that are parsed separately."""
 MAX_FAULTS: Final = 200
 """Limit of issues with the call itself; issues of rows have a separate limit."""
 
@@ -79,9 +79,11 @@ class FineTuningJobValidation(Described):
     overlap: Overlap | None
     """Rows that are in both files; `null` without both."""
     endpoints: list[EndpointCheck]
-    """Tools and graders, each asked once without a call."""
+    """Tools and graders, each probed once without a call."""
     estimate: Estimate | None
-    """Estimated cost; `null` for other methods and where the call cannot be read."""
+    """Estimated cost of a reinforcement job; `null` for other methods and for a call that cannot be
+    parsed.
+    """
     grader_choice: GraderChoice | None
     """The grader that `auto` stands for; `null` for a call that names its grader."""
 
@@ -105,8 +107,8 @@ class FineTuningJobValidation(Described):
 
 
 def read_call(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]]:
-    """Returns the call as a domain value, or every fault that prevents one. Warnings name keys
-    that nothing reads.
+    """Returns the call as a domain value, or every fault that prevents one. Unknown keys without
+    effect become warnings.
     """
     request, faults = _read(body)
     reported = {fault.param for fault in faults}
@@ -144,7 +146,7 @@ def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]
 
 
 def _faults_behind(error: InvalidRequest, elsewhere: KeyPlaces) -> list[PreflightIssue]:
-    """Returns all faults of the part of the call that an error is the first of."""
+    """Returns all faults of the part of the call in which an error is the first fault."""
     cause = error.__cause__
     if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
         return [issue_of(error), *_faults_behind(cause, elsewhere)[1:]]

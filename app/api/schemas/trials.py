@@ -25,8 +25,8 @@ HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
 
 
 class SampleParts(WireModel):
-    """Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
-    gives. An unknown key, also of a call or a turn, is refused.
+    """Keys of `sample` as graders of jobs read them; they replace the values derived from the
+    answer. Unknown keys, also of a call or a turn, are refused.
     """
 
     output_tools: list[Json] | None = None
@@ -71,8 +71,8 @@ _ANSWERED_KEYS = tuple(key for key in CALL_KEYS if key not in ("id", *CHAT_FUNCT
 def _check_chat_call(
     call: Json, place: tuple[str | int, ...], *, more: tuple[str, ...] = ()
 ) -> None:
-    """Raises `ValidationError` for a key that no call of a chat message has; `more` may be beside
-    its own.
+    """Raises `ValidationError` for a key that no call of a chat message has, except the keys in
+    `more`.
     """
     function = call.get("function")
     parts: list[tuple[Json, tuple[str, ...], tuple[str | int, ...]]] = [
@@ -96,7 +96,7 @@ class RunGraderRequest(ClosedBody):
     item: Json | None = None
     """The row, as templates and endpoints read it."""
     sample: SampleParts | None = None
-    """More of `sample` than the answer (an extension)."""
+    """Further keys of `sample` besides the answer (an extension)."""
     trace_id: HeaderSafe | None = None
     """Id of the call, sent to an endpoint."""
 
@@ -132,7 +132,7 @@ class GraderErrorFlags(Described):
     """Flags of what went wrong in a trial run."""
 
     formula_parse_error: bool
-    """The formula of a multi grader has no value."""
+    """The formula of a multi grader has no finite value."""
     sample_parse_error: bool
     """The sample is not in the form that the grader reads."""
     truncated_observation_error: bool
@@ -156,7 +156,7 @@ class GraderErrorFlags(Described):
     model_grader_refusal_error: bool
     """The judge refused to answer."""
     model_grader_parse_error: bool
-    """The judge's answer holds no score."""
+    """The judge's answer contains no score."""
     model_grader_server_error_details: str | None
     """Answer of the judge's server."""
     details: str | None
@@ -248,14 +248,14 @@ class RunToolRequest(WireModel):
     item: Json | None = None
     """The row that is sent with the call."""
     trace_id: HeaderSafe | None = None
-    """Id of the rollout that the call should seem to belong to."""
+    """Rollout id to send with the call."""
     id: HeaderSafe | None = None
     """Id of the call's message."""
     call_id: HeaderSafe | None = None
     """Id of the call."""
 
     def to_trial(self) -> ToolTrial:
-        """Returns the trial; keys that are no part of the call are the tool's."""
+        """Returns the trial; keys that are not part of the call belong to the tool."""
         sent = {
             "item": self.item,
             "trace_id": self.trace_id,

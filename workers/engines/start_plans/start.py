@@ -1,6 +1,7 @@
 """Plans a start with one base model on this machine: the abilities, memory and speed of the model.
 
-Owns the choice of what is planned: a GPU, the processors' memory, or both. Must not know processes.
+Owns the choice between a plan for a GPU, for the processors' memory, or for both. Must not know
+processes.
 """
 
 from collections.abc import Sequence
@@ -87,7 +88,7 @@ def _refusal(report: BaseModelReport, engine: EngineKind) -> str | None:
 
 
 def _unused(engine: EngineKind) -> list[str]:
-    """Returns the line of a GPU that only the trainer uses."""
+    """Returns the plan's line about a GPU that only the trainer uses."""
     match engine:
         case "cpu":
             return [_UNUSED_GPU] if is_accelerated() else []
@@ -111,7 +112,7 @@ def _options(request: StartRequest) -> TrainerOptions:
 
 
 def _counts(request: StartRequest) -> Counts:
-    """Raises `Uncountable`."""
+    """Returns the counted bytes of the model. Raises `Uncountable`."""
     options, cpu = _options(request), not is_accelerated()
     config = AutoConfig.from_pretrained(request.spec.path)
     return count(

@@ -1,8 +1,8 @@
 """Prints the memory plan of a model: `python -m workers.learning.memory --model DIR …`.
 
 The command `agent-rft plan` runs this module in a process of its own, because the control plane
-imports no torch. Exit codes: 0 everything fits, 2 wrong arguments, 8 no such model, 10 something
-does not fit, 12 the model cannot be counted. A crash is 1.
+imports no torch. Exit codes: 0 everything fits, 1 crash, 2 wrong arguments, 8 no such model, 10
+something does not fit, 12 the model cannot be counted.
 """
 
 import argparse
@@ -45,13 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def lines(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
-    """Returns the plan as a table, and what does not fit."""
+    """Returns the plan as a table, and the lines about parts that do not fit."""
     problems = (f"DOES NOT FIT: {problem}" for problem in plan.problems)
     return [*table(plan, total_bytes, memory=memory), *problems]
 
 
 def table(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
-    """Returns the parts and the free rest. `memory` names what is planned."""
+    """Returns the parts and the free remainder as a table. `memory` names the planned memory."""
     rows = [
         *((f"{part.owner}: {part.name}", part.bytes) for part in plan.parts),
         ("left", plan.free_bytes),

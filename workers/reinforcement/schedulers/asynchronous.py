@@ -37,7 +37,7 @@ class AsyncMode:
         """Groups that are finished and not trained, with the seconds they lasted, by step of the
         curriculum and row in it."""
         self._given_up_s: list[float] = []
-        """Seconds that the groups given up in this step had lasted."""
+        """Seconds for which the groups cancelled in this step had run."""
         self._steps_s: deque[float] = deque(maxlen=_MEASURED_STEPS)
         self._requeued = 0
         self._schedule: PromptSchedule
@@ -152,7 +152,9 @@ class AsyncMode:
                 continue
 
     def _straggler_wait_s(self) -> float:
-        """Returns how long a straggler is awaited: without limit until a step was measured."""
+        """Returns how many seconds to wait for a straggler: without limit until a step was
+        measured.
+        """
         return STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
 
     def _receive(self) -> None:
