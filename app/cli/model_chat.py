@@ -21,7 +21,7 @@ from app.domain.exit_codes import NO_ANSWER, WRONG_OPTIONS
 _PATH: Final = "chat/completions"
 _DONE: Final = "[DONE]"
 _TIMEOUT_S: Final = 600.0
-"""An answer may fill the model's context; a queue may be before it."""
+"""Timeout of a chat: an answer may fill the model's context, after a wait in a queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _converse(service: Service, options: ChatOptions) -> None:
 
 
 def _print_answer(service: Service, options: ChatOptions, messages: list[dict[str, Any]]) -> str:
-    """Prints an answer as it comes, and returns it."""
+    """Prints an answer as it arrives, and returns it."""
     answer: list[str] = []
     for text in _pieces(service, {**options.body(messages), "stream": True}):
         answer.append(text)

@@ -121,7 +121,7 @@ def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: 
 
 
 def _completed(service: Service, path: str, *, report: Callable[[str], None]) -> _Export:
-    """Returns the newest export if it is or becomes complete, else one that is made now."""
+    """Returns the newest export if it is or becomes complete, else a new one."""
     listed = service.rows(path, limit=1).data
     found = [one for one in (shaped(_Export, row) for row in listed) if one.status in _USABLE]
     export = found[0] if found else shaped(_Export, service.create(path, {}))

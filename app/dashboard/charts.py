@@ -1,4 +1,5 @@
-"""Charts of a job: titles, lines, and the rows of the tables that they are drawn from. Pure.
+"""Builds the charts of a job: titles, lines, and the rows of the tables from which they are drawn.
+Pure.
 
 A chart is a table first, and the script draws it from that table. A reader without a script, or
 with a screen reader, has every value, and both show the same.
@@ -20,8 +21,8 @@ SHOWN_STEPS: Final = 150
 would make the page large.
 """
 _SPIKES: Final = 150
-"""Steps beside them, shared by the lines of a chart: the lowest and highest values, so that one
-step far off does not fall between two that are shown.
+"""Further steps, shared by the lines of a chart: those with the lowest and highest values, so that
+an outlier between two shown steps is visible.
 """
 _ENDS_AND_EXTREMES: Final = 4
 """A line's two ends, its lowest and its highest value."""
@@ -61,7 +62,7 @@ class Chart:
 
     @property
     def summary(self) -> str:
-        """The chart in a sentence, for those who do not see it."""
+        """The chart in a sentence, for readers who cannot see it."""
         steps = {step for line in self.lines for step in line.values}
         lines = "; ".join(map(_in_words, self.lines))
         return f"{lines}; steps {min(steps)} to {max(steps)}."
@@ -84,7 +85,7 @@ def _in_words(line: Line) -> str:
 
 
 def charts(curves: Curves, watched: Watched) -> list[Chart]:
-    """Returns the charts that have points, in the order in which people look at them."""
+    """Returns the charts that have points, in the order of the page."""
     made = [_outcome(curves, watched), _lost(curves), *_of_rollouts(curves), *_of_training(curves)]
     return [chart for chart in made if chart.lines]
 
@@ -96,7 +97,7 @@ def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
 
 
 def _outcome(curves: Curves, watched: Watched) -> Chart:
-    """Returns the chart that tells a job's success: reward, or loss."""
+    """Returns the chart of a job's success: reward, or loss."""
     by_reward = watched.valid == names.REWARD_MEAN
     valid = curves.get((watched.valid, "valid"), _NOTHING)
     steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]
@@ -113,8 +114,8 @@ def _outcome(curves: Curves, watched: Watched) -> Chart:
 
 
 def _lost(curves: Curves) -> Chart:
-    """Returns the share of rollouts that was lost, in all, of validations, and to each class of
-    failures.
+    """Returns the chart of lost rollouts: the share of all, of validations, and by failure
+    class.
     """
     graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)

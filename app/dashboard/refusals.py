@@ -29,8 +29,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 class PageRoute(APIRoute):
     """A route whose refusals are pages, and JSON for a client that asks for no page. Without a
-    session it leads a browser to the sign-in page, and from there back to the page that was asked
-    for.
+    session it redirects a browser to the sign-in page, and from there back to the requested page.
     """
 
     @override
@@ -56,7 +55,7 @@ class PageRoute(APIRoute):
 
 
 async def _answer_to_program(answer: Handler, request: Request) -> Response:
-    """Returns the answer; an error is raised, and becomes JSON."""
+    """Returns the reply to a program; an error is raised and becomes JSON."""
     check_query(request)
     try:
         return await answer(request)

@@ -1,4 +1,4 @@
-"""Turns the exception group of a `TaskGroup` into the one exception that ended it.
+"""Converts the exception group of a `TaskGroup` to the one exception that ended it.
 
 Owns no error classes. Promises: every other exception passes through unchanged, and the group stays
 reachable as the cause.
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def first_fault() -> Iterator[None]:
-    """Raises the first exception of an exception group in place of the group.
+    """Raises the first exception of an exception group instead of the group.
 
-    The caller decides on one cause; the tasks beside it were cancelled because of it.
+    It is the cause; the other tasks were cancelled because of it.
     """
     try:
         yield

@@ -1,6 +1,6 @@
 """The vocabulary of the sandbox: the layers around a program, its requests and its endings.
 
-Pure and small: the interpreter that customers' code is forked from imports it too.
+Pure and small, because the interpreter from which customers' code is forked imports it too.
 """
 
 from collections.abc import Mapping
@@ -9,10 +9,11 @@ from typing import Any, Final, Literal, get_args
 
 Layer = Literal["limits", "privileges", "own_user", "namespaces", "landlock", "seccomp"]
 LAYERS: Final[tuple[Layer, ...]] = get_args(Layer)
-"""In the order in which a child applies them.
+"""The layers, in the order in which a child applies them.
 
 - `limits`: rlimits of memory, processor time, processes, files and their sizes
-- `privileges`: no capabilities, none to be gained (`PR_SET_NO_NEW_PRIVS`), no core dump, no tracer
+- `privileges`: no capabilities and no way to gain any (`PR_SET_NO_NEW_PRIVS`), no core dump, no
+  tracer
 - `own_user`: a user of its own for each program that runs; only where the runner starts as root
 - `namespaces`: an empty root directory, no network, processes and shared memory of its own
 - `landlock`: no path of the file system, no TCP port, no signal to others
@@ -21,16 +22,16 @@ LAYERS: Final[tuple[Layer, ...]] = get_args(Layer)
 ALWAYS: Final[frozenset[Layer]] = frozenset({"limits", "privileges"})
 """Layers that every Linux kernel has."""
 MAX_PROGRAM: Final = 16 * 1024**2
-"""Bytes of a program with its arguments, as JSON."""
+"""Largest program with its arguments, in bytes of JSON."""
 MAX_REPLY: Final = 1024**2
-"""Bytes that a program may answer."""
+"""Largest reply of a program in bytes."""
 
 End = Literal["replied", "time_limit", "output_limit", "crashed"]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """Calls one function of a source text and takes its value, as JSON."""
+    """Calls one function of a source text and returns its value as JSON."""
 
     source: str
     function: str
@@ -47,7 +48,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Runs a source text as a whole program and takes what it prints."""
+    """Runs a source text as a whole program and returns its output."""
 
     source: str
     stdin: str
@@ -69,7 +70,7 @@ class Ending:
     `replied`.
     """
     detail: str
-    """The end of a program that did not reply, in words for its author."""
+    """Description of the end of a program without a reply, for its author."""
     elapsed_s: float
     """Seconds from its start, without its wait for a slot."""
     waited_s: float = 0.0
@@ -82,7 +83,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The protection that a running sandbox has, each layer tried on this machine."""
+    """The protection of a running sandbox: layers that were tried on this machine."""
 
     layers: tuple[Layer, ...]
     modules: tuple[str, ...]

@@ -89,8 +89,8 @@ class _Calls:
 
 
 def engine_messages(messages: list[Json]) -> list[Json]:
-    """Returns a checked conversation as engines read it: without hints and nulls, a refusal as the
-    text that it is, reasoning under both of its names.
+    """Returns a checked conversation as engines read it: without hints and nulls, with refusals as
+    text and reasoning under both of its names.
     """
     return [_engine_message(message) for message in messages]
 

@@ -1,7 +1,7 @@
 """Checks one message of a chat: role, keys, content, tool calls.
 
-Promises that a message which passes has no key that nothing reads, hints aside
-(`openapi/DEVIATIONS.md`). A null counts as absent.
+Promises that a valid message has no unread key, except hints (`openapi/DEVIATIONS.md`). A null
+counts as absent.
 """
 
 import json
@@ -36,13 +36,14 @@ _KEYS: Final = MappingProxyType(
         "tool": (*_EVERY_ROLE, "tool_call_id"),
     }
 )  # fmt: skip
-"""`annotations` and `parsed` are in replies of the hosted API and of its clients' helpers, which
-are sent back as they are; so are `index` and `parsed_arguments` of calls.
+"""Known keys of a message by role. `annotations` and `parsed`, and `index` and `parsed_arguments`
+of calls, come from replies of the hosted API and its client helpers, which clients send back
+unchanged.
 """
 _CALL_KEYS: Final = ("id", "type", "function", "index")
 _FUNCTION_KEYS: Final = ("name", "arguments", "parsed_arguments")
 _IN_PLACE_OF_CONTENT: Final = ("tool_calls", "refusal", *REASONING)
-"""Fields that let an assistant message do without content. Engines answer with the last two when a
+"""Fields that an assistant message may have instead of content. Engines return the last two when a
 turn ends within its reasoning.
 """
 
@@ -80,7 +81,7 @@ def _checked_role(role: Any, place: str) -> str:
 
 
 def refuse_unknown(holder: Json, known: Iterable[str], place: str) -> None:
-    """Raises `InvalidRequest` for the first key with a value that nothing reads."""
+    """Raises `InvalidRequest` for the first unknown key with a value."""
     for key, value in holder.items():
         if key not in known and value is not None:
             raise unknown_parameter(f"{place}.{key[:64]}")

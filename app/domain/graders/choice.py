@@ -11,9 +11,9 @@
 | none of these, and the job asks for JSON | `json_valid`, by the schema of `response_format` |
 | none of these, and `auto` names a judge | `ai_judge` |
 
-A key that some rows have and others lack is refused, since the grader would lose those rows; so are
-a number or JSON beside other forms. Short and long texts together are texts. Pure; must not know
-files.
+A key that only some rows have is refused, since the grader would lose the other rows; so is a
+mixture of numbers or JSON with other forms. Short and long texts together count as texts. Pure;
+must not know files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,11 +58,11 @@ class GraderChoice(DescribedFields):
     """The grader that `auto` stands for."""
 
     grader: dict[str, Any]
-    """The chosen grader with its defaults, as it can be sent by hand."""
+    """The chosen grader with its defaults, in the form of a create call."""
     reason: str
-    """The facts of the rows that decided, in a sentence."""
+    """The reason for the choice, in a sentence."""
     warning: str | None = None
-    """The part of `auto` that the choice does not use, in a sentence."""
+    """A sentence about an option of `auto` that the choice does not use; `None` without one."""
 
     @property
     def kind(self) -> str:
@@ -76,7 +76,7 @@ def choose_grader(
     auto: AutoGrader, facts: Iterable[RowFacts], *, answer_schema: dict[str, Any] | None
 ) -> GraderChoice:
     """Chooses by the facts of all rows. `answer_schema` is the JSON schema of answers, an empty one
-    where any JSON is asked for, `None` for text. Raises `NoGraderFits`.
+    if any JSON is requested, `None` for text. Raises `NoGraderFits`.
     """
     rows = list(facts)
     if not rows:

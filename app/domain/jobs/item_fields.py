@@ -1,6 +1,6 @@
 """Fields of rows that a job's templates read, and the rows that lack them.
 
-Owns the sentence about a path such as `item.answer` that leads nowhere. Must not know files.
+Owns the message about a path such as `item.answer` that does not exist. Must not know files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from app.domain.graders.templates import Placeholder
 from app.domain.methods.reinforcement import ReinforcementMethod
 
 INVALID_VARIABLE: Final = "invalid_variable_error"
-"""The hosted flag of a template whose path leads nowhere; here the code of the job's error too."""
+"""The hosted flag of a template with a missing path; also the code of the job's error."""
 _SIMILARITY: Final = 0.5
 _MAX_FIELDS: Final = 200
 _MAX_LINES: Final = 5
@@ -52,7 +52,7 @@ class MissingFields:
     fields: Sequence[ItemField]
     rows: int = 0
     lines: dict[int, list[int]] = field(default_factory=dict)
-    """The first lines that lack a field, by the field's position."""
+    """The first line without each field, by the field's index."""
     counts: dict[int, int] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 

@@ -1,4 +1,4 @@
-"""The methods of a job by their names on the wire, and the places of their parameters."""
+"""The methods of a job by their names on the wire, and the paths of their parameters."""
 
 from functools import cache
 from typing import Any, Final
@@ -29,12 +29,14 @@ CALL_PARAMETERS: Final = (
     "max_rollouts",
     "max_training_time_s",
 )
-"""Parameters of a create call outside its method, for which a key in the method may be meant."""
+"""Parameters of a create call outside its method; a misplaced key in the method may be meant for
+one of them.
+"""
 
 
 def places_of(kind: MethodType | None, sent: Any) -> KeyPlaces:
-    """Returns the places of all parameters of a call of this method; `sent` is its own object.
-    `None` is a call that names no method.
+    """Returns the paths of all parameters of a call with this method; `sent` is the method's
+    object. `None` is a call without a method.
     """
     environment = sent.get("environment") if isinstance(sent, dict) else None
     environment = environment or getattr(sent, "environment", None)

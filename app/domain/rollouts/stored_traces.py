@@ -1,4 +1,4 @@
-"""Reads a stored trace back as the trajectory that graders were shown. Pure.
+"""Restores the trajectory that graders received from a stored trace. Pure.
 
 The tokens and their log-probs are not stored, so the trajectory has only their number; times of
 calls are rounded to a tenth of a millisecond.

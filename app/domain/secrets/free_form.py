@@ -1,15 +1,15 @@
-"""Secrets in JSON of no known schema: found by the names of keys, at any depth.
+"""Finds secrets in free-form JSON by the names of keys, at any depth.
 
 Owns the walk over free-form objects (`response_format`, a tool's `parameters`, unknown keys) and
-the rule for JSON Schemas. The standard library alone, so that a migration may import it.
+the rule for JSON Schemas. Imports the standard library only, so that a migration may import it.
 
-- Every text at or below a key that `announced` accepts is a secret; so is every number, where the
-  name leaves no doubt.
-- An URL is a secret as far as its query, fragment and user information go, alone or inside a text.
-- A text that is JSON and holds a secret is hidden whole.
-- Keys below `properties` and its like in a JSON Schema name schemas, not values: a property called
-  `token` keeps its `type` and `description`; its `default`, `const`, `enum` and `examples` are
-  secrets, also inside `anyOf`, `items` and the like, and in the schema that its `$ref` names.
+- Every text at or below a key that `announced` accepts is a secret; so is every number, if the name
+  is unambiguous.
+- Query values, fragment and user information of an URL are secrets, also of an URL inside a text.
+- A text that is JSON and contains a secret is hidden as a whole.
+- Keys below `properties` and similar keywords of a JSON Schema name schemas, not values: a property
+  called `token` keeps its `type` and `description`; its `default`, `const`, `enum` and `examples`
+  are secrets, also inside `anyOf`, `items` and similar keywords, and in the target of its `$ref`.
 """
 
 import json
@@ -23,7 +23,7 @@ from app.domain.secrets.urls import REDACTED, shown_text
 from app.domain.strict_json import has_too_many_values
 
 Found = tuple[Path, Any, str]
-"""Where a secret is, its value, and the text that is shown instead."""
+"""The path of a secret, its value, and the text that replaces it."""
 
 _SCHEMA_MAPS: Final = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
@@ -35,7 +35,7 @@ _SCHEMA_PARTS: Final = frozenset(
         "unevaluatedProperties",
     }
 )  # fmt: skip
-"""Keywords whose value is a schema, or a list of schemas, of the same value."""
+"""Keywords whose value is a schema, or a list of schemas, for the same value."""
 _SCHEMA_KEYS: Final = frozenset(
     {
         "type", "title", "description", "format", "pattern", "required", "$ref", "$dynamicRef",
@@ -45,19 +45,20 @@ _SCHEMA_KEYS: Final = frozenset(
         "exclusiveMinimum", "exclusiveMaximum", "contentEncoding", "contentMediaType",
     }
 )  # fmt: skip
-"""Keywords that describe a value and hold none."""
+"""Keywords that describe a value but do not contain one."""
 _SCHEMA_URLS: Final = frozenset(["$id", "$ref", "$dynamicRef", "$recursiveRef", "$schema"])
 _REFERENCES: Final = frozenset(["$ref", "$dynamicRef", "$recursiveRef"])
 _MAX_DEPTH: Final = 200
-"""Deeper values are hidden whole."""
+"""Depth below which values are hidden as a whole."""
 
 
 def secrets_in(
     value: Any, path: Path, *, credential: Announced = Announced.NOTHING
 ) -> Iterator[Found]:
-    """Yields secrets at or below `value`; `credential` says which values a name above announces.
+    """Yields the secrets at or below `value`; `credential` is the class of values that a parent's
+    name announces.
 
-    A schema that is referred to from a credential's is walked once more, as that credential's.
+    A schema that a credential's schema refers to is walked again, as part of that credential.
     """
     walk = _Walk()
     found = {secret[0]: secret for secret in walk.below(value, path, credential)}
@@ -76,13 +77,13 @@ def secrets_in(
 
 
 class _Walk:
-    """One walk over a document, which notes the references in schemas of credentials."""
+    """One walk over a document. It collects the references in schemas of credentials."""
 
     def __init__(self) -> None:
         self.references: list[tuple[str, Path, Announced]] = []
-        """Each `$ref`, the path of the object that holds it, and its level."""
+        """Each `$ref` with the path of its object and its level."""
         self._walked: dict[tuple[Path, bool], Announced] = {}
-        """The highest level at which an object or list was walked, whole or as a schema."""
+        """The highest level at which each object or list was walked, as a value or as a schema."""
 
     def below(self, value: Any, path: Path, credential: Announced) -> Iterator[Found]:
         if not isinstance(value, dict | list | tuple):
@@ -111,9 +112,9 @@ class _Walk:
                 yield from self.below(below, place, max(credential, announced(key)))
 
     def _was_walked(self, path: Path, credential: Announced, *, whole: bool) -> bool:
-        """Notes a walk, and says if an earlier one found as much.
+        """Records a walk, and returns whether an earlier one at this level or above covered it.
 
-        References may name objects that contain one another; each is walked once per level.
+        Without this check, objects that refer to each other would be walked without end.
         """
         if not credential:
             return False
@@ -130,8 +131,8 @@ class _Walk:
         return () if self._was_walked(path, credential, whole=False) else schema.items()
 
     def in_schema(self, schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
-        """Walks the schema of one property: where its name announces a credential, its values are
-        secrets.
+        """Walks the schema of one property: if its name announces a credential, the values in it
+        are secrets.
         """
         if not credential or not isinstance(schema, dict) or len(path) > _MAX_DEPTH:
             yield from self.below(schema, path, credential)
@@ -169,8 +170,8 @@ def _in_scalar(value: Any, path: Path, credential: Announced) -> Iterator[Found]
 
 
 def _json_with_secrets(text: str, path: Path) -> bool:
-    """Returns whether a text is a JSON object or list that holds a secret, or is too large or too
-    deep to tell.
+    """Returns whether a text is a JSON object or list that contains a secret, or is too large or
+    too deep to check.
     """
     if text.lstrip()[:1] not in {"{", "["}:
         return False
@@ -186,9 +187,10 @@ def _json_with_secrets(text: str, path: Path) -> bool:
 
 
 def _is_schema_name(key: str, value: Any) -> bool:
-    """Returns whether a keyword's value names schemas or properties and holds no value itself.
+    """Returns whether a keyword's value names schemas or properties, so that it is no secret.
 
-    The URL of a schema may have a fragment; a query or user information makes it an URL as others.
+    The URL of a schema may have a fragment, but with a query or user information it is treated like
+    any URL.
     """
     if key == "dependentRequired":
         return isinstance(value, dict) and all(isinstance(names, list) for names in value.values())

@@ -13,12 +13,12 @@ from app.domain.graders.single import ChildGrader, SingleGrader
 
 MAX_CHILDREN: Final = 64
 AGREEMENT: Final = "agreement"
-"""Name of the part that tells how much several judges of groups agree."""
+"""Name of the part with the agreement of several group judges."""
 ChildName = Annotated[str, Field(pattern=f"^{NAME}$")]
 
 
 class MultiGrader(GraderModel):
-    """Several graders and the formula that joins their scores. No nesting."""
+    """Several graders and the formula that combines their scores. Not nestable."""
 
     type: Literal["multi"]
     name: str = Field(default="multi", min_length=1, max_length=256)
@@ -54,7 +54,7 @@ class MultiGrader(GraderModel):
     @property
     @override
     def parts(self) -> Mapping[str, SingleGrader]:
-        """The graders that the formula names: only they are run."""
+        """The graders that the formula names; only these are run."""
         unused = self.unused_parts
         return {name: child for name, child in self.graders.items() if name not in unused}
 
@@ -71,7 +71,7 @@ class MultiGrader(GraderModel):
 
     @model_validator(mode="after")
     def _no_part_takes_the_name_of_the_agreement(self) -> "MultiGrader":
-        """Refuses a part whose score the agreement of several judges would stand in place of."""
+        """Refuses a part whose name is reserved for the agreement of several judges."""
         judges = sum(child.compares_rollouts for child in self.graders.values())
         if judges > 1 and AGREEMENT in self.graders:
             taken = (
