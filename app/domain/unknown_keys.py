@@ -1,9 +1,10 @@
-"""Keys that a customer sent and nothing reads: which are refused, which are named in a warning.
+"""Refuses unknown keys that a customer sent, or reports them in a warning.
 
 Owns the rule and the table of features that do not exist yet. An unknown hyperparameter is refused;
-so is an object or a list under any unknown key, because it is a feature that would be ignored.
-Another text, number or boolean is accepted and named. A refusal has the nearest known name, a
-warning has it when it is near: many an accepted key is the customer's own and meant for nothing.
+so is an object or a list under any unknown key, because it would be a feature without effect. A
+text, number or boolean under another unknown key is accepted with a warning. A refusal suggests the
+nearest known name; a warning only a very similar one, because many accepted keys are the customer's
+own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,8 +28,8 @@ _SIMILARITY: Final = 0.6
 _KEY: Final = "key"
 _KNOWN: Final = "known"
 _MEANT: Final = 0.8
-"""Similarity from which a key counts as meant for a parameter of another object, or for a missing
-one.
+"""Similarity from which a key is assumed to be meant for a parameter of another object, or for a
+missing one.
 """
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
@@ -44,7 +45,7 @@ FEATURES: Final = {
     "auth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
     "oauth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
 }
-"""By key, wherever it occurs: features of this service to come, or of the hosted one."""
+"""Unavailable features by key, at any depth: planned for this service, or hosted only."""
 _OTHER_NAMES: Final = MappingProxyType(
     {
         "learning_rate": "learning_rate_multiplier",
@@ -55,16 +56,16 @@ _OTHER_NAMES: Final = MappingProxyType(
         "num_train_epochs": "n_epochs",
     }
 )
-"""Names of other trainers, which are less like the right ones than like wrong ones."""
+"""Names used by other trainers, for which similarity would suggest a wrong name."""
 _OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervised", "dpo"})
 """Parameters that hold objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPlaces:
-    """Parameters of a call by the last part of their name, for keys that are in the wrong object.
+    """Parameters of a call by the last part of their path, for keys in the wrong object.
 
-    A key may be like one of `names`; a place in `exact` is the hint for its very name alone.
+    `names` also match similar keys; `exact` matches only equal ones.
     """
 
     names: Mapping[str, str]
@@ -79,7 +80,7 @@ NOWHERE: Final = KeyPlaces({}, {})
 
 @dataclass(frozen=True, slots=True)
 class UnreadKey:
-    """A key that is accepted and that nothing reads."""
+    """An unknown key that is accepted."""
 
     field: WalkedField
     root: str
@@ -123,8 +124,8 @@ def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> In
 def refused_wholly(
     field: WalkedField, root: str, *, only_near: bool = False
 ) -> InvalidRequest | None:
-    """Returns the error for an unknown key with any value, for calls that have no place for a
-    warning. `only_near` spares keys that are like no known one.
+    """Returns the error for an unknown key with any value, for calls whose reply has no field for
+    warnings. With `only_near`, keys without a similar known one are accepted.
     """
     fault = refused(field, root)
     if fault is not None or field.kind is not Kind.UNKNOWN or field.value is None:
@@ -140,8 +141,8 @@ def refused_wholly(
 def meant_for(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces, missing: Collection[str]
 ) -> InvalidRequest | None:
-    """Returns the error for the first unknown key that was meant for one of the missing
-    parameters: the value is there, under another name or in another object.
+    """Returns the error for the first unknown key that was probably meant for one of the missing
+    parameters, because of a similar name or a wrong object.
     """
     for field in walked:
         near = nearest(field, elsewhere, likeness=_MEANT) if field.kind is Kind.UNKNOWN else None
@@ -173,7 +174,7 @@ def unread(
 
 
 def unread_message(keys: Sequence[UnreadKey]) -> str:
-    """Returns the warning about all keys of a call that nothing reads."""
+    """Returns the warning about all accepted unknown keys of a call."""
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:_MAX_LISTED]
@@ -187,8 +188,8 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
 def nearest(
     field: WalkedField, elsewhere: KeyPlaces, *, likeness: float = _SIMILARITY
 ) -> str | None:
-    """Returns the name that a key was meant for: its own in another object, the one in the same
-    object that is most like it, else the one in another object.
+    """Returns the name for which a key was probably meant: its own name in another object, else the
+    most similar one in the same object, else in another object.
     """
     key = str(field.path[-1])[:_MAX_COMPARED].casefold()
     places = NOWHERE if is_of_others(field.path) else elsewhere
@@ -205,8 +206,8 @@ def nearest(
 
 
 def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
-    """Returns the name that a warning suggests for an accepted key: one that is very like it, or
-    the one in the same object that has all of its words.
+    """Returns the name that a warning suggests for an accepted key: a very similar one, or the one
+    in the same object that has all of its words.
     """
     near = nearest(field, elsewhere, likeness=_MEANT)
     if near is not None:
@@ -217,15 +218,15 @@ def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
 
 
 def is_of_others(path: tuple[str | int, ...]) -> bool:
-    """Says if a key is in a tool or a grader, whose own service may read it: no parameter of the
-    call was meant.
+    """Returns whether a key is in a tool or a grader, whose own service may read it, so that it is
+    not meant for a parameter of the call.
     """
     return any(name in ("tools", "grader", "graders") for name in path[:-1])
 
 
 def _may_be(field: WalkedField, place: str) -> bool:
-    """Says if the value can be that of a missing parameter: an object where it holds one, else no
-    number. Under the very name any value is the parameter's.
+    """Returns whether the value can belong to a missing parameter: an object for a parameter that
+    is an object, otherwise no number. Under the exact name any value can.
     """
     name = place.rpartition(".")[2]
     if name == field.path[-1]:
@@ -246,16 +247,15 @@ def _question(near: str | None) -> str:
 def unknown_key(
     key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
 ) -> ValidationError:
-    """Returns the fault of a key that nothing reads; for validators. `holder` is the path of the
-    object that has it. The nearest name is looked up by the reader of the fault (`cure_of`): a
-    body can have thousands.
+    """Returns the fault of an unknown key, for validators. `holder` is the path of its object. The
+    nearest name is looked up lazily (`cure_of`), because a body can have thousands of faults.
     """
     return _unknown([key], tuple(known), holder)
 
 
 def known_keys(sent: Any, known: Collection[str]) -> Any:
     """Returns an object without its nulls, which count as absent; for validators of closed objects.
-    Raises `ValidationError` for keys that nothing reads.
+    Raises `ValidationError` for unknown keys.
     """
     if not isinstance(sent, dict):
         return sent
@@ -278,8 +278,8 @@ def _unknown(
 
 
 def cure_of(context: Mapping[str, Any], elsewhere: KeyPlaces = NOWHERE) -> str:
-    """Returns what to do about a key, from the context of its fault: the parameter of its very name
-    in another object, else the nearest name in its own.
+    """Returns the correction for a key, from the context of its fault: the parameter with its exact
+    name in another object, else the nearest name in its own object.
     """
     key = context[_KEY].casefold()
     near = elsewhere.of(key) or name_like(key, context[_KNOWN], _SIMILARITY)

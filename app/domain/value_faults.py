@@ -1,6 +1,7 @@
-"""Words for values that fail validation: what the value must be, in a clause.
+"""Describes values that fail validation: a clause states what the value must be. pydantic's own
+messages name classes, tags and regular expressions, and clients never see them.
 
-pydantic's own sentences name classes, tags and regular expressions. Clients never see them.
+
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,9 +30,9 @@ from app.domain.unknown_keys import (
 
 _COMPARED: Final = 80
 _KEYS_COMPARED: Final = 200
-"""Keys of an object that are compared with the name of a missing one."""
+"""Largest number of keys of an object that are compared with a missing name."""
 _MISSPELT: Final = 0.8
-"""Least similarity of a key to the missing name that it was meant for."""
+"""Smallest similarity from which a key is assumed to be meant for a missing name."""
 _MUST: Final = "it must be "
 _OBJECT: Final = "an object"
 _LIST: Final = "a list"
@@ -50,7 +51,7 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
         r"^[!-~]{1,256}$": "1 to 256 printable ASCII characters without spaces",
     }
 )
-"""The words for a text that must match the regular expression of its field."""
+"""Descriptions of texts that must match a regular expression, by expression."""
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "model_type": _OBJECT,
@@ -120,8 +121,9 @@ def refusal(
     compared: bool = True,
     elsewhere: KeyPlaces = NOWHERE,
 ) -> InvalidRequest:
-    """Returns the error about the value of one parameter; with `compared`, that about the key which
-    was meant for a missing one. `elsewhere` are places that an unknown key may have been meant for.
+    """Returns the error about the value of one parameter. With `compared`, it is about the key that
+    was probably meant for a missing one. `elsewhere` are parameters for which an unknown key may
+    have been meant.
     """
     kind = faults[0]["type"]
     if kind in _ABSENT:
@@ -137,8 +139,8 @@ def refusal(
 
 
 def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
-    """Returns the error about the key that was meant for a missing one: the missing name would
-    send its reader away from the mistake.
+    """Returns the error about the key that was probably meant for a missing one: an error about the
+    missing name would hide the mistake.
     """
     sent = fault["input"]
     if not fault["loc"] or not isinstance(sent, dict):
@@ -158,8 +160,8 @@ def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
 
 
 def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
-    """Returns the end of a run whose stored definition, at the path `root`, was made under earlier
-    rules.
+    """Returns the error of a run whose stored definition, at the path `root`, was created under
+    earlier rules and is invalid today.
     """
     fault = error.errors(include_url=False)[0]
     refused = refusal(parameter(root, fault["loc"]), [fault])
@@ -177,7 +179,7 @@ def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
 
 
 def worded(faults: Sequence[ErrorDetails]) -> str:
-    """Returns the clause about faults of one value; a union has one of each member."""
+    """Returns the clause about the faults of one value; a union has one fault for each member."""
     clauses = list(dict.fromkeys(map(_clause, faults)))
     if len(clauses) > 1 and all(clause.startswith(_MUST) for clause in clauses):
         return _MUST + " or ".join(clause.removeprefix(_MUST) for clause in clauses)
@@ -204,7 +206,7 @@ def _clause(fault: ErrorDetails) -> str:
 
 
 def broken_rule(fault: ErrorDetails) -> str | None:
-    """Returns the words of a rule of this project that a value breaks, `None` for a wrong type."""
+    """Returns the message of a violated rule of this project, `None` for a wrong type."""
     kind = fault["type"]
     own = kind not in _BUILT_IN or kind in {"value_error", "assertion_error"}
     return _clause(fault) if own else None

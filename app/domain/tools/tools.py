@@ -14,7 +14,7 @@ from app.domain.described import Described
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders
 
 LABEL: Final = "server_label"
-"""Key of a tool that an MCP server answers at the tool's address."""
+"""Key with the server's label of a tool that an MCP server answers."""
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 
 

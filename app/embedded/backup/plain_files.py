@@ -1,4 +1,4 @@
-"""Plain files of a directory that somebody else may have written.
+"""Reads plain files of a directory of untrusted origin.
 
 Promises: a link, a pipe, a socket or a device is never opened, not even if it replaces a file
 between two calls; every failure is a `BackupUnusable` that names the file.
@@ -69,7 +69,7 @@ def sha256(path: Path) -> str:
 
 
 def copied(source: Path, target: Path) -> str:
-    """Copies a file, readable for its owner only. Returns the digest of what was copied."""
+    """Copies a file, readable for its owner only. Returns the digest of the copied bytes."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
     with opened(source) as file, target.open("xb") as copy:

@@ -35,7 +35,7 @@ class NamedObjects:
 
     needed: frozenset[str]
     jobs: frozenset[str]
-    """Directories of unfinished jobs, whose notes are copied if they are there."""
+    """Directories of unfinished jobs, whose notes are copied if they exist."""
 
 
 class Snapshot:
@@ -58,7 +58,7 @@ class Snapshot:
         )
 
     def dump(self, target: Path) -> None:
-        """Writes the whole database of this moment."""
+        """Dumps the whole database as of the snapshot."""
         run_once(
             (
                 *(self._server.binaries.program("pg_dump"), "--format=custom"),
@@ -70,7 +70,7 @@ class Snapshot:
         )
 
     def _ask(self, sql: str) -> list[str]:
-        """Returns the lines of the answer. Raises `CommandFailed`."""
+        """Runs a query and returns its lines. Raises `CommandFailed`."""
         reads, writes = _pipes(self._session)
         try:
             writes.write(f"{sql}\n\\echo {_END}\n")

@@ -1,8 +1,7 @@
 """Prepares a start with a base model: finds it, checks it, plans its memory, measures its speed.
 
 Owns the order: nothing is downloaded, installed or started for a model that is refused or does not
-fit. Every finding is printed to standard error at once. Must not know processes of the
-service.
+fit. Each result is printed to standard error at once. Must not know processes of the service.
 """
 
 import subprocess
@@ -36,7 +35,7 @@ from app.settings.host import HostSettings
 
 _PROGRAM: Final = "workers.engines.start_plans"
 _LONGEST: Final[dict[EngineKind, int]] = {"cpu": 4096, "vllm_cpu": 4096, "vllm": 16_384}
-"""Context that a rollout gets unless an option says otherwise: long ones take hours on a CPU."""
+"""Default limit of a rollout's context: long ones take hours on a CPU."""
 _MINUTE_S: Final = 60
 M = TypeVar("M", bound=BaseModel)
 
@@ -49,8 +48,8 @@ def prepare(
     before: ChosenModel | None,
     consent: Callable[[str], bool],
 ) -> ChosenModel:
-    """Returns what to start. `before` is the model of the last start: a hub model without another
-    `revision` stays at its commit. `memory` is the operator's. Raises
+    """Returns the model to start. `before` is the model of the last start: a hub model keeps its
+    commit unless another `revision` is requested. `memory` is the operator's. Raises
     `EmbeddedError`.
     """
     revision = requested.revision
@@ -121,7 +120,9 @@ def _plan(spec: BaseModelSpec, requested: ModelRequest, memory: TrainerMemory) -
 
 
 def _with_pace(spec: BaseModelSpec, memory: TrainerMemory) -> BaseModelSpec:
-    """Returns the model with the speed that estimates of its first jobs go by, and prints it."""
+    """Returns the model with its measured speed, which estimates of its first jobs use, and prints
+    the speed.
+    """
     pace = _asked("pace", StartRequest(spec=spec, engine="cpu", memory=memory), StepPace)
     step = step_time(pace)
     _say(
@@ -141,7 +142,7 @@ def _shown(seconds: float) -> str:
 
 
 def _asked(command: str, request: StartRequest, answer: type[M]) -> M:
-    """Asks the GPU plane, in a process of its own that may import torch."""
+    """Runs the planning module of the GPU plane, in a separate process that may import torch."""
     done = subprocess.run(  # noqa: S603 - our own program
         (sys.executable, "-m", _PROGRAM, command),
         input=request.model_dump_json(),

@@ -1,8 +1,8 @@
 """Embeddings of texts, by the OpenAI-compatible server of the operator.
 
-Promises: texts that are asked for at almost the same time share a request; the same text is asked
-for once; a text that the server refuses costs no other one its embedding; no fault contains a
-header or an address. Must not know what embeddings are used for.
+Promises: texts that are requested at almost the same time share a request; equal texts are
+requested once; a refused text does not affect the embeddings of others; no fault contains a header
+or an address. Must not know the use of embeddings.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ NOT_CONFIGURED: Final = (
     "AGENT_RFT_EMBEDDINGS__BASE_URL and AGENT_RFT_EMBEDDINGS__MODEL to an OpenAI-compatible server"
 )
 _BATCH: Final = 16
-"""Texts of a request; a reply with 3,072 numbers for each has about 1 MB."""
+"""Largest number of texts of a request; a reply with 3,072 numbers for each has about 1 MB."""
 _BATCH_CHARACTERS: Final = 131_072
 _GATHER_S: Final = 0.005
-"""Time for which a text waits for others."""
+"""Seconds for which a text waits for others."""
 _KEPT: Final = 2_048
 
 
@@ -53,7 +53,7 @@ class EmbeddingFault(Exception):
 class Embeddings(Protocol):
     @property
     def model(self) -> str:
-        """Returns the name of the model, under which its tokens are counted."""
+        """Returns the name of the model, for the count of its tokens."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
@@ -63,7 +63,7 @@ class Embeddings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoEmbeddings:
-    """Implements `Embeddings` where no server is configured."""
+    """Implements `Embeddings` for an installation without a server."""
 
     model: str = ""
 
@@ -73,7 +73,7 @@ class NoEmbeddings:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A text on its way to the server."""
+    """A requested text."""
 
     key: bytes
     text: str
@@ -168,7 +168,9 @@ class BatchedEmbeddings:
                 asked.fail(fault)
 
     async def _ask(self, texts: list[str]) -> list[Embedding] | None:
-        """Returns `None` if one of several texts is refused. Raises `EndpointFault`."""
+        """Requests embeddings; returns `None` if one of several texts is refused. Raises
+        `EndpointFault`.
+        """
         body = _bytes(json.dumps({"model": self.model, "input": texts}, ensure_ascii=False))
         digest = hashlib.sha256(body).hexdigest()
         key = self._settings.api_key.get_secret_value()
@@ -211,5 +213,5 @@ def build_embeddings(
 
 
 def _bytes(text: str) -> bytes:
-    """Returns UTF-8, with a mark in place of half a surrogate pair."""
+    """Returns UTF-8, with a replacement mark for half of a surrogate pair."""
     return text.encode(errors="replace")

@@ -1,9 +1,9 @@
 """One session with an MCP server: its tools, and calls to them.
 
-Owns the life of the protocol library's client, which runs in a task of its own because it must be
-closed by the task that opened it. Promises: a text that a model can learn from is returned, every
-other outcome raises `EndpointFault`; no call waits for a session that ended. The library's log is
-off, because it repeats what servers say. Must not know rollouts or rows.
+Owns the lifetime of the protocol library's client, which runs in a task of its own because it must
+be closed by the task that opened it. Promises: a text that a model can learn from is returned,
+every other outcome raises `EndpointFault`; no call waits for an ended session. The library's log is
+off, because it repeats texts of servers. Must not know rollouts or rows.
 """
 
 import asyncio
@@ -48,11 +48,11 @@ log = structlog.get_logger()
 _T = TypeVar("_T")
 
 _NOWHERE: Final = "http://mcp.invalid/"
-"""The address that the library believes it calls; the transport has the real one."""
+"""Dummy address for the library; the transport has the real one."""
 _CLIENT: Final = Implementation(name="agent-rft", version="1")
 _END_LIMIT_S: Final = 10.0
 LONGEST_END_S: Final = _END_LIMIT_S + END_TIMEOUT_S
-"""A session ends within this time, whatever its server does."""
+"""Seconds within which a session ends, whatever its server does."""
 logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
@@ -76,7 +76,9 @@ class McpSession:
     def __init__(
         self, server: McpServer, *, trace_id: str, protocol_version: str | None = None
     ) -> None:
-        """`protocol_version` as an earlier session agreed on; `None`: the session asks first."""
+        """`protocol_version` as negotiated by an earlier session; `None`: the session negotiates
+        it.
+        """
         self.transport = EndpointTransport(server, trace_id=trace_id)
         self._schemas = server.schemas
         self._trace_id = trace_id
@@ -99,7 +101,7 @@ class McpSession:
 
     async def ask(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Runs one exchange with the server. Raises `MCPError`, or `EndpointFault` when the session
-        ends meanwhile or the answer is not of the protocol.
+        ends meanwhile or the answer violates the protocol.
         """
         if self._owner is None:  # `client()` comes first
             raise RuntimeError("the session is not open")

@@ -1,8 +1,8 @@
 """Sends programs to the sandbox's runner over its Unix socket, each over a connection of its own.
 
-Promises: waits up to `patience_s` for a runner that restarts; sends a program again whose runner
-died, because it left nothing behind; gives up a runner that is silent for `SILENCE_S`. Must
-not know what programs are for.
+Promises: waits up to `patience_s` for a runner that restarts; sends a program again after a crash
+of the runner, because a program has no side effects; gives up after `SILENCE_S` without a sign of
+the runner. Must not know the purpose of programs.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ PATIENCE_S: Final = 30.0
 _FIRST_DELAY_S: Final = 0.05
 _LONGEST_DELAY_S: Final = 2.0
 _MAX_ANSWER: Final = 7 * MAX_REPLY
-"""A reply as text within JSON: one byte becomes six at most."""
+"""Largest reply as text within JSON, where one byte becomes six at most."""
 
 
 class UnixSandbox:
