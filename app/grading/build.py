@@ -65,7 +65,7 @@ from app.grading.tool_call import ToolCallScorer
 
 @dataclass(frozen=True, slots=True)
 class GradingPorts:
-    """Clients that graders use; all graders of one pool share the limits of its endpoints."""
+    """Clients of graders; all graders of one pool share the limits of its endpoints."""
 
     endpoints: EndpointPool
     signer: CallSigner
@@ -103,8 +103,8 @@ def _whole(spec: AnyGrader, ports: GradingPorts) -> Scorer:
 
 
 def build_group_multi(spec: MultiGrader, ports: GradingPorts) -> GroupMulti | None:
-    """Builds the judge of whole groups that a `multi` grader is, `None` for one without judges of
-    groups among its children.
+    """Builds the group judge of a `multi` grader, `None` for one without group judges among its
+    children.
     """
     judges, others = dict[str, GroupAiJudge](), dict[str, Scorer]()
     for name, child in spec.parts.items():
@@ -125,7 +125,7 @@ def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
 
 
 def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Scorer:
-    """Builds the scorer of a grader that always looks at one rollout."""
+    """Builds the scorer of a grader that scores rollouts separately."""
     match spec:
         case ScoreModelGrader() | LabelModelGrader() | LlmJudgeGrader():
             return _asking(spec, ports.judges, source=source)

@@ -16,7 +16,7 @@ class Agreement:
     """The agreement with the grader of an evaluation."""
 
     value: float | None
-    """Spearman's correlation; `None` where it has no meaning."""
+    """Spearman's correlation; `None` if it is undefined."""
     compared: int
     """Answers that both graders scored."""
     faults: tuple[str, ...] = ()
@@ -30,7 +30,9 @@ def report(
     failed: int,
     tried: Collection[str] = PROBES,
 ) -> list[str]:
-    """Returns the findings, the gravest first. `tried` names the probes that had an answer."""
+    """Returns the findings, the most severe first. `tried` are the names of the probes that had an
+    answer.
+    """
     found = _hacks(real, probed)
     if failed:
         found.append(f"{failed} samples could not be scored: they would leave the batch.")

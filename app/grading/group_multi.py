@@ -1,9 +1,9 @@
-"""Scores a group by a `multi` grader that has judges of groups among its children.
+"""Scores a group by a `multi` grader that has group judges among its children.
 
-Promises: each judge is asked once about the whole group, at the same time as the others; the other
-children score each rollout by itself, and the formula joins both. A judge without scores costs the
-group, any other child without a score its own rollout; the faults have the tokens of all judges.
-Several judges tell their agreement as the part `agreement`. Must not know how a judge works.
+Promises: each judge is called once for the whole group, all at the same time; the other children
+score each rollout by itself, and the formula combines both. A judge without scores removes the
+group, any other child without a score only its rollout; the faults have the tokens of all judges.
+With several judges, the part `agreement` measures their agreement. Must not know how a judge works.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class GroupMulti:
         children: Mapping[str, Scorer],
         judges: Mapping[str, GroupAiJudge],
     ) -> None:
-        """`children` are those that look at one rollout at a time."""
+        """`children` are the children that score one rollout at a time."""
         self._spec = spec
         self._children = children
         self._judges = judges
@@ -87,7 +87,7 @@ class GroupMulti:
 
 
 class _Given:
-    """Implements `Scorer` with a score that is there already."""
+    """Implements `Scorer` with a score that is already known."""
 
     def __init__(self, result: ScoreResult) -> None:
         self._result = result

@@ -1,7 +1,7 @@
-"""Runs a program of a grader in the sandbox, and reads what it replied.
+"""Runs a program of a grader in the sandbox, and parses its reply.
 
 Promises: a failure of the sandbox itself is a fault of infrastructure; a failure of the code is
-reported with its place. Untrusted code wrote the reply, so nothing of it is taken unchecked.
+reported with its line. Untrusted code wrote the reply, so every part of it is checked.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Result:
 
 
 class ProgramFailed(Exception):
-    """The code of a program failed. The text names the place, for its author."""
+    """The code of a program failed. The text names the line, for its author."""
 
     def __init__(self, text: str, *, elapsed_s: float, timed_out: bool = False) -> None:
         super().__init__(text)
@@ -34,14 +34,14 @@ class ProgramFailed(Exception):
 
 
 class ArgumentsTooLarge(Exception):
-    """The arguments of a program are larger than the sandbox takes. The caller knows their origin,
-    and blames it.
+    """The arguments of a program are larger than the sandbox accepts. The caller knows their origin
+    and names it in the error.
     """
 
 
 async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Result:
-    """Raises `ProgramFailed`, `ArgumentsTooLarge`, and `ScoreFault` where the sandbox failed.
-    `source` is the grader's name.
+    """Runs a program. Raises `ProgramFailed`, `ArgumentsTooLarge`, and `ScoreFault` if the sandbox
+    failed. `source` is the grader's name.
     """
     try:
         ending = await sandbox.run(program)

@@ -42,7 +42,9 @@ class CalledAddress:
     url: str
     headers: dict[str, str]
     is_used: bool
-    """False for a part of a grader that the formula does not use: it is checked and not asked."""
+    """False for a part of a grader that the formula does not use: its address is checked but not
+    probed.
+    """
 
 
 def base_model(
@@ -80,8 +82,8 @@ def method_type(body: dict[str, Any]) -> MethodType:
 
 
 def means_method(body: dict[str, Any]) -> bool:
-    """Returns false for a call whose method does not exist, and that contains the settings of none:
-    nothing tells what the rows of its files must be.
+    """Returns false for a call with an unknown method and without settings of a known one, so that
+    the format of its rows is unknown.
     """
     method = method_of(body)
     return method.get("type") in (None, *_METHODS) or any(kind in method for kind in _METHODS)
@@ -176,7 +178,9 @@ def dataset_question(
     sample_rows: int = 0,
     shared_tools: tuple[dict[str, Any], ...] = (),
 ) -> DatasetQuestion:
-    """Returns the files of a call and everything in the call that decides about their rows."""
+    """Returns the files of a call, and all settings of the call that affect the check of their
+    rows.
+    """
     method, kind = method_of(body), method_type(body)
     needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()
@@ -231,7 +235,7 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
 
 
 def needed(method: dict[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
-    """Yields parameter and value of each judge or embedding, but for parts that are never run."""
+    """Yields parameter and value of each judge or embedding, except in parts that never run."""
     unused = unused_places(_reinforcement(method))
     for field in _called(method):
         if field.kind is kind and is_used(field.path, unused):
@@ -239,8 +243,8 @@ def needed(method: dict[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
 
 
 def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
-    """Yields the fields of a method, but for those of a grader from its environment, which the
-    client sent there, and for those of an environment whose grader the job does not use.
+    """Yields the fields of a method, except those of a grader derived from its environment, which
+    are reported there, and those of an environment whose grader the job does not use.
     """
     inner = _reinforcement(method)
     if _is_http(inner):
@@ -256,8 +260,8 @@ def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
 
 
 def _is_http(inner: dict[str, Any]) -> bool:
-    """Says if the environment of a call is one that the job calls, beside its grader. A reference
-    that could not be resolved counts: only such environments are registered.
+    """Returns whether the job calls the call's environment over HTTP. An unresolved reference
+    counts, because only such environments are registered.
     """
     environment = inner.get("environment")
     return isinstance(environment, dict) and (
@@ -266,7 +270,7 @@ def _is_http(inner: dict[str, Any]) -> bool:
 
 
 def _has_own_grader(inner: dict[str, Any]) -> bool:
-    """Says if a call names a grader beside its environment's."""
+    """Returns whether a call has a grader besides its environment's."""
     try:
         environment = read_environment(inner.get("environment"))
     except ValueError:  # pydantic raises its two kinds

@@ -1,9 +1,8 @@
 """Faults and warnings of a call's method that need neither files nor the network.
 
 Covers unknown keys, bounds, placeholders of secrets, templates, sources of python graders, response
-format and integrations.
-Accepts bodies that fail validation. Skips objects whose `type` is refused: which keys such an
-object may have is not known.
+format and integrations. Accepts bodies that fail validation. Skips objects whose `type` is refused,
+because their valid keys are unknown.
 """
 
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from app.domain.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unre
 from app.preflight.call import method_of, method_type
 
 MAX_UNKNOWN_KEYS: Final = 200
-"""Unknown keys of one call that are listed, refused and accepted ones each."""
+"""Largest number of listed unknown keys of one call, for refused and accepted ones each."""
 
 
 def call_faults(body: dict[str, Any], *, reported: set[str | None]) -> list[PreflightIssue]:
@@ -83,7 +82,7 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
 
 
 def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
-    """Returns the method of a reinforcement job's call, `None` where it cannot be read."""
+    """Returns the method of a reinforcement job's call, `None` if it cannot be parsed."""
     if method_type(body) != "reinforcement":
         return None
     try:
@@ -114,7 +113,7 @@ def _parts(body: dict[str, Any]) -> list[tuple[Models, str, Any]]:
 
 
 def _of_refused_type(field: WalkedField, *, root: str, reported: set[str | None]) -> bool:
-    """Says if an object around the field has a `type` that was reported."""
+    """Returns whether an object around the field has a `type` that was reported."""
     return any(
         parameter(root, (*field.path[:depth], "type")) in reported
         for depth in range(len(field.path))

@@ -1,7 +1,7 @@
-"""Readiness in parts: asks the database and the disk each time, the others every few seconds.
+"""Checks readiness in parts: database and disk each time, the others every few seconds, because a
+prober may call every second, while a reply of the workers takes a second and involves all of them.
 
-A prober may ask each second; the answer of a worker takes a second, and all workers get the
-question.
+
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from app.gateways.sandbox.sandbox import SandboxUnavailable, SharedSandbox
 from app.store.database import Database
 
 FRESH_S: Final = 5.0
-"""Time for which the answers of broker, worker and engine are used again."""
+"""Seconds for which the results of broker, worker and engine are reused."""
 _PATIENCE_S: Final = 4.0
 
 
@@ -35,7 +35,7 @@ class HealthPorts:
 
 
 class HealthService:
-    """One for each process, because it keeps answers."""
+    """The health of one process, with cached results."""
 
     def __init__(self, ports: HealthPorts, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._ports = ports
@@ -120,7 +120,7 @@ async def _asked(ask: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
 
 
 class _Kept:
-    """One part's answer, asked for by one caller at a time."""
+    """The cached result of one part; only one caller at a time refreshes it."""
 
     def __init__(
         self, ask: Callable[[], Awaitable[PartHealth]], clock: Callable[[], float]

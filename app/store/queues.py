@@ -4,9 +4,9 @@ Owns the claim of the next row, the limits on what one project holds, the releas
 rows that wait for a notification or have used up their attempts. The order is an SQL function,
 `queue_of_<table>` (migration 0028), and `queue_places` numbers the positions that users see by the
 same order. Promises: claims of one table are made one after another, so each sees what all earlier
-ones hold; the cost grows with the number of projects that wait, not with the number of waiting
-rows. Must not know the meaning of the rows: a subclass names its table, the states in which a row
-may be worked on, and the end of a row that was claimed too often.
+ones hold; the cost grows with the number of waiting projects, not with the number of waiting rows.
+Must not know the meaning of the rows: a subclass names its table, the states in which a row may be
+worked on, and the end of a row that was claimed too often.
 """
 
 from collections.abc import Collection, Mapping
@@ -37,8 +37,8 @@ from app.store.schema.projects import OrganizationTable, ProjectTable
 from app.store.schema.virtual_times import OrganizationVirtualTimeTable
 
 _CANDIDATES: Final = 4
-"""Rows of one project that a claim looks at: more than one, because another transaction may have
-locked the first, or it may have used up its attempts.
+"""Number of rows of one project that a claim considers: more than one, because the first may be
+locked or may have used up its attempts.
 """
 
 
@@ -96,9 +96,10 @@ class QueuedRows(LeasedRows):
     async def others_come_first(
         self, project_id: str, *, max_attempts: int, most_held: int, siblings: bool = True
     ) -> bool:
-        """Returns whether a row of another project can be claimed that should have the place of one
-        that the project holds: of an organization that holds nothing, or a smaller share than the
-        project's would without that row; with `siblings`, of such a project of its organization.
+        """Returns whether a row of another project should replace one that the project holds: a
+        claimable row of an organization that holds nothing, or that holds a smaller share than the
+        project's organization would without that row; with `siblings`, of such a project in the
+        same organization.
         """
         own = (await self._session.execute(self._held_beside(project_id))).one()
         queue = self._queue(_CANDIDATES)
@@ -153,8 +154,8 @@ class QueuedRows(LeasedRows):
         return {row.id: row.organization_id for row in rows}
 
     def _next(self, max_attempts: int, most_held: int) -> Select[Any]:
-        """Selects and locks the first row that can be claimed, of the organization that is first
-        among those with one; `place` counts rows that cannot be, too. Skips rows that are locked.
+        """Selects and locks the first row that can be claimed, of the first organization with such
+        a row; `place` also counts rows that cannot be claimed. Skips rows that are locked.
         """
         queue = self._queue(_CANDIDATES)
         return (
@@ -203,8 +204,8 @@ class QueuedRows(LeasedRows):
         return self.table.__tablename__  # type: ignore[attr-defined,no-any-return]  # every mapped class has the name
 
     async def release(self, lease: Lease, *, orderly: bool, back_off: bool) -> int | None:
-        """Ends the lease, so that the row can be claimed at once. An `orderly` stop counts as no
-        attempt. With `back_off` the sweeper waits before it sends a notification for the row.
+        """Ends the lease, so that the row can be claimed at once. An `orderly` stop does not count
+        as an attempt. With `back_off` the sweeper waits before it sends a notification for the row.
 
         Returns the attempts that count so far, or `None` when the lease was lost before.
         """
@@ -222,8 +223,8 @@ class QueuedRows(LeasedRows):
         )
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
-        """Returns the ids of rows that wait for a worker and had no notification lately, and stores
-        that one is sent now.
+        """Returns the ids of rows that wait for a worker and had no recent notification, and stores
+        the time of a new one.
         """
         table = self.table
         unsent = or_(
@@ -265,8 +266,8 @@ class QueuedRows(LeasedRows):
     async def note(
         self, lease: Lease, reason: str, *, code: str, attempts: int, limit: int
     ) -> None:
-        """Tells the row's tenant why an attempt was ended. Rows without events have no place for
-        it; the log has it for every kind.
+        """Reports to the row's tenant why an attempt was ended. Rows of a kind without events
+        report nothing; the log has the reason for every kind.
         """
 
     async def pause_requested(self, lease: Lease) -> bool:

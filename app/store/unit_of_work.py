@@ -1,4 +1,4 @@
-"""The unit of work: one transaction, its context, its stores, and the only commit in the codebase.
+"""The unit of work: one transaction, its context, its stores, and the codebase's only commit.
 
 A lost connection becomes `Unavailable`. Callbacks registered with `after_commit` run only once the
 commit has succeeded. A callback that fails is logged and raises nothing: the rows are committed.

@@ -1,6 +1,6 @@
-"""Creates jobs: references resolved, model and method checked, secrets sealed, a worker notified.
+"""Creates jobs: resolves references, checks model and method, seals secrets, notifies a worker.
 
-Owns everything that a create call needs and no other call of a job does.
+Owns everything that only a create call needs.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ from app.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class CreationPorts:
-    """Clients of the service besides rows."""
+    """Clients of the service, except the database."""
 
     queue: JobQueue
     egress: Egress
@@ -83,8 +83,8 @@ class JobCreationService:
             return await self._create(new)
 
     async def refusal(self, request: JobRequest) -> InvalidRequest | None:
-        """Returns the error that `create` has for the call; it makes no job, and leaves out what
-        only the insert knows: files, quotas.
+        """Returns the error that `create` would raise for the call, without creating a job; checks
+        of the insert itself (files, quotas) are left out.
         """
         try:
             async with self._ports.references.resolved(request) as new:
@@ -240,7 +240,7 @@ def _check_tools(method: ReinforcementMethod) -> None:
 
 
 def _unasked(method: ReinforcementMethod) -> tuple[str, ...]:
-    """Returns the fields whose judges the job never asks."""
+    """Returns the fields whose judges the job never calls."""
     environment = built_in(method.environment)
     if environment is None or is_graded_by(environment, method.grader):
         return ()

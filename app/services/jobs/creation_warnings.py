@@ -1,4 +1,4 @@
-"""Warnings about a new job, each the message of an event: values that change nothing."""
+"""Builds the warnings about values of a new job that have no effect; each becomes an event."""
 
 from typing import assert_never
 

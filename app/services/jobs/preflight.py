@@ -1,7 +1,7 @@
 """Checks a create call without creating a job, and returns every fault at once.
 
-Owns which checks run and in what order their issues are reported. Files are read in a process of
-their own, so that a large one costs the API no event loop. Must not know HTTP routes.
+Owns the list of checks and the order of their issues. Files are read in a separate process, so that
+a large one does not block the API's event loop. Must not know HTTP routes.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ MAX_ADDRESSES: Final = 128
 """Limit for one call, so that the service cannot be used to scan addresses."""
 _SERVER_FAULT: Final = 500
 _NOT_IMPLEMENTED: Final = 501
-"""The answer of many servers to a method that they do not have, such as the probe's HEAD."""
+"""Status of many servers for an unsupported method, such as the probe's HEAD."""
 _UNASKED: Final = "not asked: the formula does not use this part"
 
 
@@ -60,7 +60,7 @@ class PreflightPorts:
     objects: Objects
     work_dir: Path
     inspections: Inspections
-    """Limit on files that are read at once in this process; shared by all tenants."""
+    """Limits the files that are read at once in this process; shared by all tenants."""
     tries: GraderTries
     mcp: McpListings
     environments: EnvironmentProbe
@@ -85,8 +85,8 @@ class PreflightService:
     async def check(
         self, body: dict[str, Any], new: JobRequest | None, faults: Sequence[PreflightIssue]
     ) -> PreflightReport:
-        """Checks a create call. `new` is `None` if it cannot be read. `faults` come first in the
-        report, and it has no other error about their parameters.
+        """Checks a create call. `new` is `None` if the call cannot be parsed. `faults` come first
+        in the report, which has no other error about their parameters.
         """
         issues = list(faults)
         faulty = {fault.param for fault in faults if fault.severity == "error"}
@@ -275,7 +275,7 @@ class PreflightService:
 
 
 def _others(issues: Sequence[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
-    """Leaves out errors about parameters that have one already; those of rows name a line."""
+    """Drops errors about parameters that already have one; errors of rows have a line."""
     return [
         issue
         for issue in issues
@@ -284,7 +284,7 @@ def _others(issues: Sequence[PreflightIssue], *, faulty: set[str | None]) -> lis
 
 
 def _probed(method: dict[str, Any], issues: list[PreflightIssue]) -> list[CalledAddress]:
-    """Returns the first addresses of the call; that there are more becomes an issue."""
+    """Returns the first addresses of the call, and adds an issue if there are more."""
     addresses = called_addresses(method)
     if len(addresses) > MAX_ADDRESSES:
         message = f"Only the first {MAX_ADDRESSES} addresses were probed."

@@ -1,8 +1,9 @@
-"""References in a create call, replaced by the definitions that they name, and `auto` by a grader.
+"""Replaces references in a create call by their definitions, and `auto` by a grader.
 
-Owns the resolution of tools, grader, curriculum and built-in environment. A resolved call is whole:
-it has real secrets, so the create path seals them for the job, and no later version or deletion of
-a registered object changes the job. Must not know the other parts of a create call.
+Owns the resolution of tools, grader, curriculum and built-in environment. A resolved call is
+self-contained: it has the unsealed secrets, which are sealed again for the job, and no later
+version or deletion of a registered object changes the job. Must not know the other parts of a
+create call.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -72,9 +73,9 @@ class ReadableCall:
     body: dict[str, Any]
     grader_choice: GraderChoice | None
     fault: InvalidRequest | None
-    """The first reference or choice that is refused."""
+    """The error of the first refused reference or choice."""
     warnings: tuple[PreflightIssue, ...] = ()
-    """Parts of `auto` that the choice does not use."""
+    """Warnings about options of `auto` that the choice does not use."""
 
 
 class RegisteredReferences:
@@ -86,8 +87,8 @@ class RegisteredReferences:
         """Yields a create call with each reference replaced by its definition.
 
         Tools and grader keep `id` and `version`; a curriculum becomes `training_file` and
-        `validation_file`, and inline rows become files of the project, deleted again when the
-        block fails. Raises `InvalidRequest` naming the parameter.
+        `validation_file`, and inline rows become files of the project, deleted again when the block
+        fails. Raises `InvalidRequest` with the parameter.
         """
         made: list[str] = []
         done = False
@@ -102,12 +103,11 @@ class RegisteredReferences:
     async def readable(
         self, body: dict[str, Any], request: JobRequest | None
     ) -> AsyncIterator[ReadableCall]:
-        """Yields, for a block of work that only looks, the JSON of a call with its references
-        resolved, or as sent and the first reference that cannot be. Files that were written for it
-        are deleted.
+        """Yields, for a read-only block, the JSON of a call with its references resolved, or as
+        sent together with the first error. Files that were written for the block are deleted.
 
-        Wrong references stay as they are: reading the call names them. `request` is the call in
-        domain words, or `None` where it cannot be read.
+        Invalid references are unchanged and reported when the call is parsed. `request` is the call
+        as a domain value, or `None` if it cannot be parsed.
         """
         made: list[str] = []
         try:
@@ -157,7 +157,9 @@ class RegisteredReferences:
         )
 
     async def _with_choice(self, call: ReadableCall) -> ReadableCall:
-        """Returns the call with a grader in place of `auto`, or with the reason for none."""
+        """Returns the call with the chosen grader instead of `auto`, or with the reason why there
+        is none.
+        """
         from app.preflight.grader_choice import (  # noqa: PLC0415 - a create call needs none
             auto_of,
             choice_warnings,
@@ -206,7 +208,7 @@ class RegisteredReferences:
         return None if found is None else read_environment(found)
 
     async def _definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
-        """Returns the tools and the grader with a definition in place of each reference."""
+        """Returns the tools and the grader with each reference replaced by its definition."""
         return [
             await self._definition(tool, self._ports.tools, f"{_METHOD}.tools[{index}]")
             for index, tool in enumerate(tools)
@@ -292,7 +294,7 @@ class RegisteredReferences:
 
 
 def _grader_of(method: ReinforcementBody, environment: AnyEnvironment | None) -> Any:
-    """Returns the call's grader, else the one of its environment."""
+    """Returns the call's grader, or else its environment's."""
     if method.grader is None and environment is not None:
         return read_grader(environment.grader())
     return method.grader

@@ -1,8 +1,8 @@
-"""Live streams of jobs: every committed event behind a position, then what happens from now on.
+"""Live streams of jobs: all committed events after a position, then new ones.
 
-Promises: no event is passed over and none comes twice, because a stream follows the order of
-commits; a stream that waits holds no connection and no transaction. One task looks for news of all
-jobs that a process streams, in one short transaction for each project.
+Promises: no event is skipped or repeated, because a stream follows the order of commits; a waiting
+stream uses no connection and no transaction. One task polls for news of all jobs that a process
+streams, in one short transaction for each project.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from app.store.database import Database
 log = structlog.get_logger()
 _POLL_S: Final = 0.5
 _BATCH: Final = 50
-"""Events of one read. Their points come with them."""
+"""Number of events in one read, which includes their points."""
 
 
 class _News:
-    """Tells one stream that its job has changed."""
+    """Notifies one stream that its job has changed."""
 
     def __init__(self, tenant: Tenant, job_id: str) -> None:
         self.tenant = tenant
@@ -48,7 +48,7 @@ class _News:
 
 
 class JobWatch:
-    """Looks for news of the jobs that this process streams, as long as there are any."""
+    """Polls for news of the jobs that this process streams, while there are any."""
 
     def __init__(self, database: Database, *, heartbeat_s: float) -> None:
         self.database = database
@@ -96,7 +96,7 @@ class JobWatch:
 
 
 class JobStream:
-    """One client's stream. `end` ends it soon, with nothing lost: the client may go on later."""
+    """One client's stream. `end` ends it soon and loses nothing: the client can continue later."""
 
     def __init__(
         self, watch: JobWatch, tenant: Tenant, job_id: str, *, behind: int, with_points: bool
@@ -116,8 +116,8 @@ class JobStream:
 
     async def items(self, check: Callable[[], Awaitable[object]]) -> AsyncIterator[StreamItem]:
         """Yields events, and the job whenever its state has changed and all its events are sent,
-        until the job has ended. `check` raises `AuthenticationFailed` once the caller may see no
-        more; it is asked at every heartbeat, whether or not anything happens.
+        until the job has ended. `check` is called at every heartbeat and raises
+        `AuthenticationFailed` once the caller has lost access.
         """
         shown: JobHead | None = None
         now = asyncio.get_running_loop().time
@@ -158,8 +158,8 @@ class JobStream:
         return True
 
     async def _read(self) -> tuple[Job, list[StreamedEvent]]:
-        """Returns the job, and the events behind the last one. The job is read first: of one that
-        has ended, all events are then there.
+        """Returns the job, and the events after the last one. The job is read first, so that an
+        ended job's events are all visible.
         """
         async with self._watch.database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(self._job_id)
@@ -191,10 +191,10 @@ class StreamService:
         last_event_id: str | None = None,
         with_points: bool = True,
     ) -> JobStream | None:
-        """Returns the stream of the events after the one with the id `last_event_id`, which a
-        header named, else after the one with the id `after`; of all, if neither is sent. Returns
-        `None` if the job has ended and no event is left. Raises `NotFound` for another project's
-        job, `InvalidRequest` for an event that the job does not have.
+        """Returns the stream of the events after `last_event_id` (an id from a header), or else
+        after the id `after`; without either, of all events. Returns `None` if the job has ended and
+        no event is left. Raises `NotFound` for another project's job, `InvalidRequest` for an event
+        that the job does not have.
         """
         async with self._watch.database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(job_id)

@@ -1,6 +1,6 @@
 """A contract test of an HTTP environment: one episode of one turn over the path that training uses.
 
-Owns which calls are made and how each answer is rated. Promises: four calls at most, no retries
+Owns the calls of the test and the rating of each answer. Promises: four calls at most, no retries
 that would hide a fault, and a report whatever the environment does. Must not know rollouts.
 """
 
@@ -36,7 +36,7 @@ from app.gateways.endpoints.signing import CallSigner
 from app.services.registry.contract_tests import Exchange, recorded, shown, signature_check
 
 _READ: Final = 8_000
-"""Bytes of an answer that are decoded: enough for the text that is shown."""
+"""Number of decoded bytes of an answer: enough for the shown text."""
 _TEXT: Final = "This is a test."
 _PROMPT: Final = ({"role": "user", "content": _TEXT},)
 """The messages of a test whose task has none."""
@@ -71,7 +71,7 @@ class EnvironmentTest:
         self._rollout_id = new_id("trace_")
 
     async def run(self) -> list[Check]:
-        """Returns every check, those that could not be made as `skipped`."""
+        """Returns every check; checks that could not be made are `skipped`."""
         checks = await self._played()
         return [*checks, signature_check(self._egress.exchanges)]
 
@@ -145,9 +145,7 @@ class EnvironmentTest:
             yield new_id("call_"), name, arguments
 
     def _offered(self, begun: ResetAnswer) -> list[dict[str, Any]]:
-        """Returns the tools of the episode; where the answer has none, those of the task, if they
-        are functions.
-        """
+        """Returns the tools of the episode, or else the task's tools, if they are functions."""
         if begun.tools is not None:
             return begun.tools
         tools = self._plan.task.get("tools")
@@ -161,8 +159,8 @@ class EnvironmentTest:
     async def _ask(
         self, name: str, call: EnvironmentCall, read: Callable[[EgressReply], _Value]
     ) -> _Value:
-        """Makes one attempt of a call and records it. A breaker of its own spoils no later one.
-        Raises `_NoAnswer`.
+        """Makes one attempt of a call and records it. Each attempt has its own breaker, so that a
+        failure does not affect later ones. Raises `_NoAnswer`.
         """
         pool = EndpointPool(self._egress, timeout_s=self._call_timeout_s, max_retries=0)
         before = len(self._egress.exchanges)

@@ -51,7 +51,9 @@ class EnvironmentService(RegistryService):
         slots: ProjectSlots,
         models: JudgeModels,
     ) -> None:
-        """`secret_keys` are the service's, from which calls are signed; `slots` the process's."""
+        """`secret_keys` are the service's keys, from which signatures are derived; `slots` are
+        shared by the process.
+        """
         super().__init__(database, ports, tenant)
         self._models = models
         self._secret_keys = secret_keys
@@ -59,14 +61,17 @@ class EnvironmentService(RegistryService):
         self._slots = slots
 
     async def create(self, values: dict[str, Any]) -> Registered:
-        """`values`: the environment as sent, `metadata` included. Raises `InvalidRequest`."""
+        """Creates an environment. `values`: the environment as sent, `metadata` included. Raises
+        `InvalidRequest`.
+        """
         definition = _definition(values)
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
     async def update(self, environment_id: str, changes: dict[str, Any]) -> Registered:
         """Inserts a new version: keys that are not sent stay, a null removes an optional one.
 
-        With a URL the redacted definition is the start: a secret moves to no other address.
+        With a new URL the update starts from the redacted definition, so that a secret is never
+        sent to another address.
         """
         before = await self.get(environment_id)
         kept = {k: v for k, v in changes.items() if k not in ("name", "url") or v is not None}
@@ -126,7 +131,7 @@ def _check_messages(task: dict[str, Any]) -> None:
 
 
 def _definition(values: dict[str, Any]) -> dict[str, Any]:
-    """Returns the keys that make the environment."""
+    """Returns the keys that define the environment."""
     sent = {
         key: value
         for key, value in values.items()

@@ -1,6 +1,6 @@
-"""Finds the registered object that a reference in a call names.
+"""Finds the registered object of a reference in a call.
 
-Owns the parameter that a missing object or version is reported at.
+Owns the parameter in errors about a missing object or version.
 """
 
 from collections.abc import Callable

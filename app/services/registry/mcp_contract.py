@@ -1,8 +1,9 @@
-"""A contract test of an MCP server: what a job would list, and one of its tools called.
+"""A contract test of an MCP server: lists its tools as a job would, and calls one of them.
 
-Owns which checks are made and how each answer is rated. Promises: at most a minute, the look-up of
-the address and the end of the session included, no retries that would hide a fault, and no call of
-a tool that was not named, since it may change something. Must not know rows or rollouts.
+Owns the list of checks and the rating of each answer. Promises: at most a minute, including the
+look-up of the address and the end of the session; no retries that would hide a fault; and no call
+of a tool that the request does not name, since calls may have side effects. Must not know rows or
+rollouts.
 """
 
 import asyncio
@@ -92,7 +93,7 @@ class McpContractService:
 
     async def listing(self, server: McpServerSpec) -> McpListing:
         """Lists the tools that a job would offer. Raises `InvalidRequest` for an entry that a job
-        may not have, and for a server whose tools it could not offer.
+        may not have, and for a server whose tools cannot be offered.
         """
         for fault in (*server_faults(server, PARAM), *_unknown(server)):
             raise fault
@@ -186,14 +187,16 @@ class McpContractService:
 
 
 def _plan_faults(plan: McpCallPlan) -> Iterator[InvalidRequest]:
-    """Yields the fault of arguments that no tool would be called with."""
+    """Yields the fault of arguments without a tool."""
     if plan.arguments is not None and plan.tool is None:
         why = "without 'tool' no tool is called; name the one that takes them, or remove them"
         yield refused_value("arguments", why)
 
 
 def _unknown(server: McpServerSpec) -> Iterator[InvalidRequest]:
-    """Yields the keys that are like a known one: the report has no place for a warning."""
+    """Yields the unknown keys that are similar to a known one, because the report has no field for
+    warnings.
+    """
     for field_ in walk_fields(McpServerSpec, server):
         fault = refused_wholly(field_, PARAM, only_near=True)
         if fault is not None:

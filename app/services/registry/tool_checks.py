@@ -1,4 +1,4 @@
-"""The checks of a contract test, in their order, each within the time that is left."""
+"""Runs the checks of a contract test in their order, each within the remaining time."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,7 +9,7 @@ from app.services.registry.tool_latency import latency
 
 
 async def run_checks(test: ContractTest) -> list[Check]:
-    """Runs every check and returns them, those that could not be made as `skipped`."""
+    """Runs and returns every check; checks that could not be made are `skipped`."""
     shape, alive = await test.shape()
     checks = [shape]
     asking: dict[str, Callable[[], Awaitable[Check]]] = {

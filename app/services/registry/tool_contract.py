@@ -1,8 +1,8 @@
 """A contract test of a tool's endpoint: real calls over the path that training uses.
 
-Owns which calls are made and how each answer is rated. Promises: at most 60 s and a bounded number
-of calls, no retries that would hide a fault, and a report whatever the endpoint does. Must not know
-rows or rollouts.
+Owns the calls of the test and the rating of each answer. Promises: at most 60 s and a bounded
+number of calls, no retries that would hide a fault, and a report whatever the endpoint does. Must
+not know rows or rollouts.
 """
 
 import json
@@ -57,9 +57,7 @@ class ContractTest:
         return self._deadline.remaining_s
 
     def endpoint(self) -> Endpoint:
-        """Returns the endpoint with a breaker of its own, so that no check is spoilt by the one
-        before it.
-        """
+        """Returns the endpoint with a new breaker, so that no check affects the next one."""
         pool = EndpointPool(
             self.egress,
             timeout_s=max(0.001, min(self.call_timeout_s, self.remaining_s)),
@@ -68,7 +66,7 @@ class ContractTest:
         return pool.endpoint(self.tool.server_url)
 
     def call(self, *, name: str | None = None, arguments: str | None = None) -> ToolCall:
-        """Makes a call with ids of its own."""
+        """Makes a call with new ids."""
         return ToolCall(
             name=self.tool.name if name is None else name,
             arguments=self._arguments if arguments is None else arguments,
@@ -113,9 +111,7 @@ class ContractTest:
         return Check("shape", "passed", "JSON with a string `output`.", data)
 
     async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> Check:
-        """Makes a call such as a model's mistake would make: the model must read its mistake in
-        words.
-        """
+        """Makes an invalid call, as a model might: the reply must describe the mistake."""
         result = await self.ask(self.endpoint(), self.call(name=name, arguments=arguments))
         match result:
             case EndpointFault() as fault:

@@ -28,8 +28,8 @@ from app.store.database import Database
 _ADAPTER: Final = TypeAdapter(ToolSpec)
 _REQUIRED: Final = ("name", "server_url")
 MAX_TESTS: Final = 2
-"""Tests of one project at the same time. Each sends up to 50 calls a second to an address of the
-customer's choice; a hundred of them would be an attack on that address.
+"""Tests of one project at the same time. Each sends up to 50 calls a second to an address that the
+customer chooses; a hundred tests would be an attack on that address.
 """
 _RETRY_AFTER_S: Final = 10.0
 
@@ -54,7 +54,9 @@ class ToolService(RegistryService):
         slots: ProjectSlots,
         models: JudgeModels,
     ) -> None:
-        """`secret_keys` are the service's, from which calls are signed; `slots` the process's."""
+        """`secret_keys` are the service's keys, from which signatures are derived; `slots` are
+        shared by the process.
+        """
         super().__init__(database, ports, tenant)
         self._models = models
         self._secret_keys = secret_keys
@@ -62,7 +64,9 @@ class ToolService(RegistryService):
         self._slots = slots
 
     async def create(self, values: dict[str, Any]) -> Registered:
-        """`values`: the tool as sent, `metadata` included. Raises `InvalidRequest`."""
+        """Creates a tool. `values`: the tool as sent, `metadata` included. Raises
+        `InvalidRequest`.
+        """
         definition = _definition(values)
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
@@ -76,8 +80,8 @@ class ToolService(RegistryService):
     async def update(self, tool_id: str, changes: dict[str, Any]) -> Registered:
         """Inserts a new version: keys that are not sent stay, a null removes an optional one.
 
-        With an URL the redacted definition is the start: a secret moves to no other address.
-        So it is when the earlier secrets are lost: what is not sent anew is refused by name.
+        With a new URL, or if the earlier secrets are lost, the update starts from the redacted
+        definition: a secret is never sent to another address, and a missing one is refused by name.
         """
         before = await self.get(tool_id)
         kept = {k: v for k, v in changes.items() if k not in _REQUIRED or v is not None}
@@ -102,8 +106,8 @@ class ToolService(RegistryService):
             raise fault
 
     async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
-        """Calls the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,
-        `RateLimited` while others of the project run.
+        """Calls the tool's endpoint. Raises `InvalidRequest` for a plan that would take too long,
+        `RateLimited` while other tests of the project run.
         """
         if plan.requests / plan.rate > MAX_PACED_S:
             raise InvalidRequest(
@@ -139,7 +143,7 @@ class ToolService(RegistryService):
 
 
 def _definition(values: dict[str, Any]) -> dict[str, Any]:
-    """Returns the keys that make the tool; unknown ones are the customer's and stay."""
+    """Returns the keys that define the tool; unknown ones are the customer's and stay."""
     return {
         key: value
         for key, value in values.items()

@@ -1,4 +1,4 @@
-"""Every verb of a tenant's job row. A run's own verbs are in `run_jobs`, leases in `claims`.
+"""All verbs of a tenant's job row. A run's own verbs are in `run_jobs`, leases in `claims`.
 
 Owns: `JobStore`, whose verbs are one statement each and run alone or inside a transaction, and
 `JobsInTransaction`, which adds the verbs that need a transaction. Promises: both show one tenant's
@@ -101,7 +101,7 @@ class JobStore(JobReader):
         Checks its files and locks its project in the same statement. Nothing is written and
         `after_commit` is not called when it raises: `AuthenticationFailed` for a project that is
         archived or hidden, `InvalidRequest` for a file that is missing or has another purpose,
-        `QuotaExceeded` if too many jobs of the project wait already.
+        `QuotaExceeded` if too many jobs of the project already wait.
         """
         rows = new_rows(
             job,
@@ -214,8 +214,8 @@ class JobsInTransaction(JobStore):
         await self._session.execute(update(Table).where(Table.id == job_id).values(**values))
 
     async def lock_unvalidated(self, job_id: str) -> Job | None:
-        """Locks a job whose files nobody has validated and that no worker has claimed; `None` for
-        any other.
+        """Locks a job whose files are not validated and that no worker has claimed; `None` for any
+        other.
         """
         row = await lock_job(self._session, job_id)
         if JobStatus(row.status) is not JobStatus.VALIDATING_FILES or await self._is_leased(job_id):

@@ -77,7 +77,7 @@ class MetricStore:
         behind: MetricPoint | None,
         limit: int,
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step, from the first one behind a point."""
+        """Returns points by name, split and step, from the first one after a point."""
         place = (Table.name, Table.split, Table.step)
         query = select(Table).where(*_chosen(job_id, names, split, after_step=None))
         if behind is not None:
@@ -94,8 +94,9 @@ class MetricStore:
         after_step: int | None,
         max_points: int,
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step, of each curve those that `extremes` chooses. The
-        database chooses: reading all points of many long curves would hold the event loop.
+        """Returns points by name, split and step, for each curve those that `extremes` chooses. The
+        database chooses them, because reading all points of many long curves would block the event
+        loop.
         """
         curve = (Table.name, Table.split)
         rank = func.row_number().over(partition_by=curve, order_by=Table.step) - 1

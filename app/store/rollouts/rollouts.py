@@ -64,9 +64,9 @@ class RolloutStore:
     async def batch(
         self, job_id: str, where: RolloutFilter, *, behind: RolloutCursor | None, limit: int
     ) -> list[RolloutRow]:
-        """Returns rollouts in the order `step`, from the first one behind a place. The batch is cut
-        below `limit` where its traces exceed `MAX_PAGE_BYTES`. Rows that are deleted meanwhile
-        shift nothing, because the place is no row.
+        """Returns rollouts in the order `step`, from the first one after a cursor. The batch is cut
+        below `limit` if its traces exceed `MAX_PAGE_BYTES`. Rows that are deleted meanwhile shift
+        nothing, because the cursor is independent of rows.
         """
         query = select(Table).where(Table.job_id == job_id, *_conditions(where)).order_by(*_PLACE)
         if behind is not None:
