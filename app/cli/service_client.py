@@ -98,8 +98,8 @@ class Service:
         found: list[dict[str, Any]] = []
         after: str | None = None
         while True:
-            asked = min(_MOST_ROWS, limit - len(found))
-            page = shaped(_Page, self.get(path, limit=asked, after=after, **params))
+            page_size = min(_MOST_ROWS, limit - len(found))
+            page = shaped(_Page, self.get(path, limit=page_size, after=after, **params))
             found += page.data
             if not page.has_more or len(found) >= limit:
                 return ListedRows(found[:limit], page.has_more or len(found) > limit)

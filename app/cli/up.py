@@ -90,11 +90,11 @@ def choose_model(
             host=host,
             memory=ConfiguredRuns().runs.memory,
             before=read_chosen(directory),
-            consent=lambda text: yes or _asked(text),
+            consent=lambda text: yes or _confirmed(text),
         )
 
 
-def _asked(text: str) -> bool:
+def _confirmed(text: str) -> bool:
     return sys.stdin.isatty() and typer.confirm(text, err=True)
 
 

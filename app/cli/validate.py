@@ -199,8 +199,8 @@ def _grouped(issues: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
 
 def _sentence(issue: PreflightIssue) -> str:
     """Returns the message without line and pointer, which differ in each row."""
-    place = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
-    return issue.message.removeprefix(f"{place}: ")
+    location = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
+    return issue.message.removeprefix(f"{location}: ")
 
 
 def _merged(alike: list[PreflightIssue]) -> str:

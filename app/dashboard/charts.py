@@ -74,7 +74,7 @@ def _spikes(curve: Curve, count: int) -> set[int]:
     """
     steps = sorted(curve)
     values = [curve[step] for step in steps]
-    return {steps[place] for place in extremes(values, max(count, _ENDS_AND_EXTREMES))}
+    return {steps[index] for index in extremes(values, max(count, _ENDS_AND_EXTREMES))}
 
 
 def _in_words(line: Line) -> str:

@@ -31,7 +31,7 @@ class ErrorPages:
         if scope["type"] != "http" or f"{scope['path']}/".startswith(_API):
             await self._app(scope, receive, send)
             return
-        reply = _Reply(send, as_page=scope["method"] != "HEAD" and _asks_for_page(scope))
+        reply = _Reply(send, as_page=scope["method"] != "HEAD" and _accepts_page(scope))
         await self._app(scope, receive, reply.send)
 
 
@@ -74,5 +74,5 @@ def _message(envelope: bytes) -> str:
     return str(error["message"])
 
 
-def _asks_for_page(scope: Scope) -> bool:
+def _accepts_page(scope: Scope) -> bool:
     return wants_page(Headers(scope=scope))

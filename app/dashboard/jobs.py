@@ -60,9 +60,9 @@ async def job_page(
     events, more_events = await visitor.services.events().messages(
         job_id, after=None, limit=_EVENTS
     )
-    place = job.queue.position if job.queue else ""
+    position = job.queue.position if job.queue else ""
     newest = events[0].id if events else ""
-    state = f"{job.status}.{job.step}.{newest}.{place}.{job.estimated_finish or ''}"
+    state = f"{job.status}.{job.step}.{newest}.{position}.{job.estimated_finish or ''}"
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
     [last, *_], _ = await visitor.services.events().page(job_id, after=None, limit=1)

@@ -75,8 +75,8 @@ def _to_sign_in(request: Request) -> Response:
         return Response(status_code=401, headers={**HEADERS, "hx-refresh": "true"})
     if request.method != "GET":
         return RedirectResponse("/sign-in", status_code=303, headers=dict(HEADERS))
-    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    target = "/sign-in" if asked == "/" else f"/sign-in?next={quote(asked, safe='')}"
+    requested = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    target = "/sign-in" if requested == "/" else f"/sign-in?next={quote(requested, safe='')}"
     return RedirectResponse(target, status_code=303, headers=dict(HEADERS))
 
 

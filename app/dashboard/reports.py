@@ -95,11 +95,11 @@ def _part_of(compared: dict[str, Any], report: dict[str, Any]) -> str:
 
 def _pairs(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
     """Returns the rows that were sampled before and after, the greatest loss first."""
-    by_place = {(mean.prompt_index, mean.step): mean for mean in means}
+    by_row_and_step = {(mean.prompt_index, mean.step): mean for mean in means}
     rows = sorted({mean.prompt_index for mean in means})
     pairs = [
-        Pair(row, by_place[row, 0], by_place[row, tuned_step])
+        Pair(row, by_row_and_step[row, 0], by_row_and_step[row, tuned_step])
         for row in rows
-        if (row, 0) in by_place and (row, tuned_step) in by_place
+        if (row, 0) in by_row_and_step and (row, tuned_step) in by_row_and_step
     ]
     return sorted(pairs, key=lambda pair: (pair.difference is None, pair.difference or 0.0))

@@ -101,7 +101,7 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
     earlier, later = await _neighbours(visitor, row)
     sources = await visitor.services.sent_requests().sources(job, row)
     order = [one["row"].id for one in siblings]
-    place = order.index(row.id) if row.id in order else -1
+    position = order.index(row.id) if row.id in order else -1
     return await visitor.on_thread(
         lambda: page(
             "rollout.html",
@@ -115,8 +115,8 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
             requests={request.call_id: request for request in sources.tools},
             earlier=earlier,
             later=later,
-            previous=order[place - 1] if place > 0 else None,
-            following=order[place + 1] if 0 <= place < len(order) - 1 else None,
+            previous=order[position - 1] if position > 0 else None,
+            following=order[position + 1] if 0 <= position < len(order) - 1 else None,
         )
     )
 

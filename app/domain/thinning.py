@@ -32,8 +32,8 @@ def extremes(values: Sequence[float], count: int) -> list[int]:
     stretches = (count - 2) // 2
     between = range(1, last)
     chosen = {0, last}
-    for _, places in groupby(between, lambda place: (place - 1) * stretches // (last - 1)):
+    for _, indices in groupby(between, lambda index: (index - 1) * stretches // (last - 1)):
         if stretches:
-            each = list(places)
+            each = list(indices)
             chosen |= {min(each, key=values.__getitem__), max(each, key=values.__getitem__)}
     return sorted(chosen)

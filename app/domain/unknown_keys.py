@@ -62,7 +62,7 @@ _OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervis
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPlaces:
+class KeyHints:
     """Parameters of a call by the last part of their path, for keys in the wrong object.
 
     `names` also match similar keys; `exact` matches only equal ones.
@@ -75,7 +75,7 @@ class KeyPlaces:
         return self.names.get(name) or self.exact.get(name)
 
 
-NOWHERE: Final = KeyPlaces({}, {})
+NOWHERE: Final = KeyHints({}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class UnreadKey:
 
     field: WalkedField
     root: str
-    elsewhere: KeyPlaces
+    elsewhere: KeyHints
 
     @property
     def param(self) -> str:
@@ -96,7 +96,7 @@ class UnreadKey:
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
-def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> InvalidRequest | None:
+def refused(field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE) -> InvalidRequest | None:
     """Returns the error for the value of an unknown key, or for an object under a documented key of
     one value; `None` when the value is accepted.
     """
@@ -139,7 +139,7 @@ def refused_wholly(
 
 
 def meant_for(
-    walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces, missing: Collection[str]
+    walked: Iterable[WalkedField], root: str, elsewhere: KeyHints, missing: Collection[str]
 ) -> InvalidRequest | None:
     """Returns the error for the first unknown key that was probably meant for one of the missing
     parameters, because of a similar name or a wrong object.
@@ -165,7 +165,7 @@ def is_refused(field: WalkedField) -> bool:
 
 
 def unread(
-    walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces = NOWHERE
+    walked: Iterable[WalkedField], root: str, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[UnreadKey]:
     """Yields the unknown keys that are accepted."""
     for field in walked:
@@ -186,26 +186,26 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
 
 
 def nearest(
-    field: WalkedField, elsewhere: KeyPlaces, *, likeness: float = _SIMILARITY
+    field: WalkedField, elsewhere: KeyHints, *, likeness: float = _SIMILARITY
 ) -> str | None:
     """Returns the name for which a key was probably meant: its own name in another object, else the
     most similar one in the same object, else in another object.
     """
     key = str(field.path[-1])[:_MAX_COMPARED].casefold()
-    places = NOWHERE if is_of_others(field.path) else elsewhere
+    hints = NOWHERE if is_of_others(field.path) else elsewhere
     for name in (key, _OTHER_NAMES.get(key, key)):
         if name in field.known:
             return name
-        if (place := places.of(name)) is not None:
-            return place
+        if (param := hints.of(name)) is not None:
+            return param
     here = nearest_name(key, field.known, likeness)
     if here is not None:
         return here
-    there = get_close_matches(key, places.names, n=1, cutoff=_MEANT)
-    return places.names[there[0]] if there else None
+    there = get_close_matches(key, hints.names, n=1, cutoff=_MEANT)
+    return hints.names[there[0]] if there else None
 
 
-def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
+def suggested(field: WalkedField, elsewhere: KeyHints) -> str | None:
     """Returns the name that a warning suggests for an accepted key: a very similar one, or the one
     in the same object that has all of its words.
     """
@@ -224,11 +224,11 @@ def is_of_others(path: tuple[str | int, ...]) -> bool:
     return any(name in ("tools", "grader", "graders") for name in path[:-1])
 
 
-def _may_be(field: WalkedField, place: str) -> bool:
+def _may_be(field: WalkedField, param: str) -> bool:
     """Returns whether the value can belong to a missing parameter: an object for a parameter that
     is an object, otherwise no number. Under the exact name any value can.
     """
-    name = place.rpartition(".")[2]
+    name = param.rpartition(".")[2]
     if name == field.path[-1]:
         return True
     if name in _OBJECTS:
@@ -236,7 +236,7 @@ def _may_be(field: WalkedField, place: str) -> bool:
     return not isinstance(field.value, int | float)
 
 
-def _hint(field: WalkedField, elsewhere: KeyPlaces) -> str:
+def _hint(field: WalkedField, elsewhere: KeyHints) -> str:
     return _question(nearest(field, elsewhere))
 
 
@@ -277,7 +277,7 @@ def _unknown(
     return ValidationError.from_exception_data("Body", faults)
 
 
-def cure_of(context: Mapping[str, Any], elsewhere: KeyPlaces = NOWHERE) -> str:
+def cure_of(context: Mapping[str, Any], elsewhere: KeyHints = NOWHERE) -> str:
     """Returns the correction for a key, from the context of its fault: the parameter with its exact
     name in another object, else the nearest name in its own object.
     """

@@ -23,7 +23,7 @@ from app.domain.tools.tools import TOOL_NAME
 from app.domain.unknown_keys import (
     NOWHERE,
     UNKNOWN_PARAMETER,
-    KeyPlaces,
+    KeyHints,
     cure_of,
     is_of_others,
 )
@@ -119,7 +119,7 @@ def refusal(
     faults: Sequence[ErrorDetails],
     *,
     compared: bool = True,
-    elsewhere: KeyPlaces = NOWHERE,
+    elsewhere: KeyHints = NOWHERE,
 ) -> InvalidRequest:
     """Returns the error about the value of one parameter. With `compared`, it is about the key that
     was probably meant for a missing one. `elsewhere` are parameters for which an unknown key may
@@ -129,8 +129,8 @@ def refusal(
     if kind in _ABSENT:
         return (_misspelt(param, faults[0]) if compared else None) or missing_parameter(param)
     if kind in {"extra_forbidden", UNKNOWN_PARAMETER}:
-        places = NOWHERE if is_of_others(faults[0]["loc"]) else elsewhere
-        hint = cure_of(faults[0]["ctx"], places) if kind == UNKNOWN_PARAMETER else "Remove it."
+        hints = NOWHERE if is_of_others(faults[0]["loc"]) else elsewhere
+        hint = cure_of(faults[0]["ctx"], hints) if kind == UNKNOWN_PARAMETER else "Remove it."
         message = f"Unknown parameter: '{param}'. {hint}"
         return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
     code = kind if kind == NOT_AVAILABLE else "invalid_value"

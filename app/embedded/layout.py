@@ -101,7 +101,7 @@ def _valkey_url(state: State) -> str:
     return f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0"
 
 
-_ASK_API_S = 10.0
+_PROBE_API_S = 10.0
 """Seconds between two probes of the API: after six unanswered probes of a second each, 66 s, it is
 replaced.
 """
@@ -122,7 +122,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         ready=http_ok(HOST, port, "/healthz"),
         works=processor_time,
         answers=http_ok(HOST, port, "/healthz"),
-        ask_every_s=_ASK_API_S,
+        probe_every_s=_PROBE_API_S,
         directory=data_dir.root,
     )
 

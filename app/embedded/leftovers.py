@@ -82,7 +82,9 @@ def stop_recorded(path: Path) -> list[str]:
         entries: dict[str, tuple[int, str | None]] = json.loads(path.read_text())
     except (OSError, ValueError):
         return []
-    running = {name: (pid, mark) for name, (pid, mark) in entries.items() if _is_ours(pid, mark)}
+    running = {
+        name: (pid, mark) for name, (pid, mark) in entries.items() if _is_recorded(pid, mark)
+    }
     for name, (pid, _) in running.items():
         _log.warning("leftover_stopped", child=name, pid=pid)
         with suppress(ProcessLookupError):
@@ -98,7 +100,7 @@ def stop_recorded(path: Path) -> list[str]:
     return list(running)
 
 
-def _is_ours(pid: int, mark: str | None) -> bool:
+def _is_recorded(pid: int, mark: str | None) -> bool:
     """Returns true if the recorded process is alive, or if it ended since this boot and its group
     still has members.
 

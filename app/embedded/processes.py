@@ -54,9 +54,10 @@ class ChildSpec:
     log: Path
     ready: Callable[[int], bool]
     answers: Callable[[int], bool] | None = None
-    """Probe of a ready child, called every `ask_every_s`; a hung child is killed and started again.
+    """Probe of a ready child, called every `probe_every_s`; a hung child is killed and
+    restarted.
     """
-    ask_every_s: float = 5.0
+    probe_every_s: float = 5.0
     prepare: Callable[[], None] = lambda: None
     ready_timeout_s: float = 60.0
     progress: Callable[[], object] = lambda: None
@@ -92,7 +93,7 @@ class Child:
         self._progress: object = None
         self._worked_at = 0.0
         self._work: object = None
-        self._asked_at = 0.0
+        self._probed_at = 0.0
         self._misses = 0
         self._given_up = False
         self._retry_at = 0.0
@@ -120,8 +121,8 @@ class Child:
             self._ended(now)
         elif self.state == "starting":
             self._probe(now)
-        elif self.spec.answers is not None and now >= self._asked_at + self.spec.ask_every_s:
-            self._ask(self._process.pid, self.spec.answers)
+        elif self.spec.answers is not None and now >= self._probed_at + self.spec.probe_every_s:
+            self._probe_answer(self._process.pid, self.spec.answers)
 
     def signal_stop(self) -> None:
         """Sends the stop signal; the child is not restarted."""
@@ -202,7 +203,7 @@ class Child:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_dies_with_us(self.spec.orphan_signal),  # noqa: PLW1509 - one thread here
+                preexec_fn=_end_with_parent(self.spec.orphan_signal),  # noqa: PLW1509 - one thread here
                 **self.spec.run_as.popen_arguments(),
             )
 
@@ -229,12 +230,12 @@ class Child:
             return True
         return now - max(self._moved_at, self._worked_at) > limit_s
 
-    def _ask(self, pid: int, answers: Callable[[int], bool]) -> None:
+    def _probe_answer(self, pid: int, answers: Callable[[int], bool]) -> None:
         """Counts unanswered probes of a ready child. A count is used instead of a time, because
         after a sleep of the machine a long time has passed although the child answers.
         """
         self._misses = 0 if answers(pid) else self._misses + 1
-        self._asked_at = time.monotonic()
+        self._probed_at = time.monotonic()
         if self._misses >= _MISSES:
             _log.warning("child_hangs", child=self.spec.name, probes=self._misses)
             self._misses = 0
@@ -281,7 +282,7 @@ def kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _dies_with_us(orphan_signal: signal.Signals) -> Callable[[], None] | None:
+def _end_with_parent(orphan_signal: signal.Signals) -> Callable[[], None] | None:
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None, use_errno=True)

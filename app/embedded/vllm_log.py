@@ -20,11 +20,11 @@ def root_cause(log: str) -> str | None:
     for index in range(len(lines) - 1, -1, -1):
         if _ERROR.match(lines[index]) and _REPEATED not in lines[index]:
             more = lines[index + 1 : index + 2]
-            return " ".join(line.strip() for line in [lines[index], *filter(_goes_on, more)])
+            return " ".join(line.strip() for line in [lines[index], *filter(_continues, more)])
     return None
 
 
-def _goes_on(line: str) -> bool:
+def _continues(line: str) -> bool:
     """Returns whether a line continues an error: pydantic's errors have their reason in the second
     line.
     """

@@ -65,12 +65,12 @@ class RedisRateLimits:
             redis_url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S
         )
         self._count = self._redis.register_script(_COUNT)
-        self._asked_again_at = 0.0
+        self._retry_at = 0.0
         self._waiting: dict[str, list[asyncio.Future[int | None]]] = {}
         self._counting: set[asyncio.Task[None]] = set()
 
     async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
-        if not self._limit or time.monotonic() < self._asked_again_at:
+        if not self._limit or time.monotonic() < self._retry_at:
             return None
         now = time.time()
         window = int(now // WINDOW_S)
@@ -110,7 +110,7 @@ class RedisRateLimits:
         try:
             return int(await self._count(keys=[key], args=[2 * WINDOW_S, count]))
         except (RedisError, OSError, TimeoutError) as error:
-            self._asked_again_at = time.monotonic() + _PAUSE_S
+            self._retry_at = time.monotonic() + _PAUSE_S
             log.warning("rate limits are not counted", error=type(error).__name__)
             return None
 

@@ -71,32 +71,34 @@ class GroupAiJudge:
         group = sorted(set(shown))
         if sum(map(len, group)) > MAX_CHARACTERS:
             raise self._fault(f"the group is longer than {MAX_CHARACTERS} characters")
-        asked = list[_Judged]()
+        judged_repeats = list[_Judged]()
         for repeat in range(self._spec.repeats):
-            with self._charging(sum((judged.usage for judged in asked), TokenUsage())):
-                asked.append(await self._asked(request, group, repeat))
-        agreement = mean_agreement([judged.scores for judged in asked])
-        usage = sum((judged.usage for judged in asked), TokenUsage())
+            with self._charging(sum((judged.usage for judged in judged_repeats), TokenUsage())):
+                judged_repeats.append(await self._judge_once(request, group, repeat))
+        agreement = mean_agreement([judged.scores for judged in judged_repeats])
+        usage = sum((judged.usage for judged in judged_repeats), TokenUsage())
         return [
             ScoreResult(
-                fmean(judged.scores[at] for judged in asked),
-                reason=asked[0].explanations[at] or None,
+                fmean(judged.scores[at] for judged in judged_repeats),
+                reason=judged_repeats[0].explanations[at] or None,
                 sub_scores={} if agreement is None else {"agreement": agreement},
-                execution_time_s=sum(judged.elapsed_s for judged in asked),
+                execution_time_s=sum(judged.elapsed_s for judged in judged_repeats),
                 token_usage={self._spec.model: _share(usage, len(shown), number)},
                 sampled_model_name=self._spec.model,
             )
             for number, at in enumerate(map(group.index, shown))
         ]
 
-    async def _asked(self, request: GroupGradeRequest, group: list[str], repeat: int) -> _Judged:
+    async def _judge_once(
+        self, request: GroupGradeRequest, group: list[str], repeat: int
+    ) -> _Judged:
         key = self._key(request, group, repeat)
         if key in self._kept:
             self._kept.move_to_end(key)
             return replace(self._kept[key], usage=TokenUsage(), elapsed_s=0.0)
         order = shown_order(len(group), self._key(request, group, 0), repeat)
         question = self._question(request, [group[at] for at in order], repeat)
-        judged = await self._ask(question, len(order))
+        judged = await self._call_judge(question, len(order))
         back = sorted(range(len(order)), key=order.__getitem__)
         judged = replace(
             judged,
@@ -129,7 +131,7 @@ class GroupAiJudge:
             headers=spec.headers or {},
         )
 
-    async def _ask(self, question: JudgeQuestion, count: int) -> _Judged:
+    async def _call_judge(self, question: JudgeQuestion, count: int) -> _Judged:
         usage, elapsed_s, fault = TokenUsage(), 0.0, ""
         for attempt in range(_ATTEMPTS):
             with self._charging(usage):

@@ -28,7 +28,7 @@ from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import COSINE, TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
 from app.domain.graders.single import (
-    AskingGrader,
+    JudgingGrader,
     LocalGrader,
     RolloutGrader,
     SandboxedGrader,
@@ -139,7 +139,7 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
             return _Timed(_local(spec, ports.embeddings, source=source))
 
 
-def _asking(spec: AskingGrader, judges: Judges, *, source: str) -> Scorer:
+def _asking(spec: JudgingGrader, judges: Judges, *, source: str) -> Scorer:
     match spec:
         case ScoreModelGrader():
             return ScoreModelScorer(spec, judges, source=source)

@@ -133,7 +133,7 @@ def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 def _ranks(values: Sequence[float]) -> list[float]:
     """Returns the rank of each value; equal values share the mean of their ranks."""
-    places: dict[float, list[int]] = defaultdict(list)
-    for place, value in enumerate(sorted(values)):
-        places[value].append(place)
-    return [fmean(places[value]) for value in values]
+    ranks: dict[float, list[int]] = defaultdict(list)
+    for rank, value in enumerate(sorted(values)):
+        ranks[value].append(rank)
+    return [fmean(ranks[value]) for value in values]

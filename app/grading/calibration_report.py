@@ -78,17 +78,19 @@ def _agreement(found: Agreement) -> list[str]:
     if not found.compared:
         why = f": {found.faults[0]}" if found.faults else ""
         return [f"The grader of 'compare_with' scored no answer, so none is compared{why}."]
-    said = []
+    sentences = []
     if found.faults:
-        said.append(
+        sentences.append(
             f"The grader of 'compare_with' could not score {len(found.faults)} answers: the "
             f"agreement is that of the other {found.compared}."
         )
     if found.value is None:
-        said.append("The two graders cannot be compared: one of them scores every answer the same.")
+        sentences.append(
+            "The two graders cannot be compared: one of them scores every answer the same."
+        )
     elif found.value < SOUND_AGREEMENT:
-        said.append(
+        sentences.append(
             f"The two graders agree by {found.value:.2f} (Spearman), less than {SOUND_AGREEMENT}: "
             "a gain in training may be none in the evaluation."
         )
-    return said
+    return sentences

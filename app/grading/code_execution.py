@@ -53,7 +53,7 @@ class CodeExecutionScorer:
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            tests, function = self._asked(request)
+            tests, function = self._tests_of(request)
             code = code_of(render(self._input, request, source=self._source))
             if not code.strip():
                 return unreadable("there is no code")
@@ -63,7 +63,7 @@ class CodeExecutionScorer:
         except Unrenderable as fault:
             return fault.result
 
-    def _asked(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
+    def _tests_of(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
         """Returns the tests and the function. Raises `ScoreFault`, `Unrenderable`."""
         function = None
         if self._function is not None:

@@ -49,7 +49,7 @@ class GroupMulti:
         return [_with_agreement(task.result(), agreement) for task in tasks]
 
     async def _judged(self, request: GroupGradeRequest) -> _GroupScores:
-        async def ask(name: str) -> Sequence[ScoreResult] | ScoreFault:
+        async def judge(name: str) -> Sequence[ScoreResult] | ScoreFault:
             own = replace(request, call_id=child_call_id(request.call_id, name))
             try:
                 return await self._judges[name].judge(own)
@@ -57,7 +57,7 @@ class GroupMulti:
                 fault.child = name
                 return fault
 
-        answers = await asyncio.gather(*(ask(name) for name in self._judges))
+        answers = await asyncio.gather(*(judge(name) for name in self._judges))
         judged, fault = _GroupScores(), None
         for name, answer in zip(self._judges, answers, strict=True):
             match answer:
@@ -76,7 +76,7 @@ class GroupMulti:
         self, rollout: GradeRequest, judged: _GroupScores, number: int
     ) -> ScoreResult | ScoreFault:
         """Returns the formula's result for one rollout, or the fault of a child."""
-        given = {name: _Given(results[number]) for name, results in judged.items()}
+        given = {name: _KnownScore(results[number]) for name, results in judged.items()}
         children: dict[str, Scorer] = {
             name: given.get(name) or self._children[name] for name in self._spec.parts
         }
@@ -86,7 +86,7 @@ class GroupMulti:
             return fault
 
 
-class _Given:
+class _KnownScore:
     """Implements `Scorer` with a score that is already known."""
 
     def __init__(self, result: ScoreResult) -> None:

@@ -93,9 +93,9 @@ class LlmJudgeScorer(JudgedScorer):
 
     def _shares(self, answer: dict[str, Any]) -> Iterator[float]:
         """Yields the scores in each form as shares of the scale."""
-        said = finite(answer.get("score"))
-        if said is not None:
-            yield said / self._scale
+        stated = finite(answer.get("score"))
+        if stated is not None:
+            yield stated / self._scale
         text: str = answer["text"]
         for pattern in (_BRACKETS, _LABEL, _SHARE):
             found = pattern.findall(text)

@@ -65,12 +65,12 @@ def prompt(item: Mapping[str, Any]) -> str | None:
     answer.
     """
     messages = item.get("messages")
-    asked = [
+    prompts = [
         _text(message.get("content"))
         for message in (messages if isinstance(messages, list) else ())
         if isinstance(message, dict) and message.get("role") not in _ANSWERS
     ]
-    return next((text for text in reversed(asked) if text), None)
+    return next((text for text in reversed(prompts) if text), None)
 
 
 def _text(content: Any) -> str:

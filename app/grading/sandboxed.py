@@ -69,7 +69,7 @@ def _read(ending: Ending) -> Result:
         reply = None
     match reply:
         case {"error": {"text": str(text)}}:
-            raise ProgramFailed(_with_place(text, reply["error"]), elapsed_s=ending.elapsed_s)
+            raise ProgramFailed(_with_location(text, reply["error"]), elapsed_s=ending.elapsed_s)
         case {"value": value}:
             return Result(value, ending.elapsed_s)
         case {"output": str(value)}:
@@ -79,8 +79,8 @@ def _read(ending: Ending) -> Result:
             raise ProgramFailed(text, elapsed_s=ending.elapsed_s)
 
 
-def _with_place(text: str, place: dict[str, Any]) -> str:
-    line, function, code = place.get("line"), place.get("function"), place.get("code")
+def _with_location(text: str, location: dict[str, Any]) -> str:
+    line, function, code = location.get("line"), location.get("function"), location.get("code")
     if not isinstance(line, int):
         return text[:_MAX_TEXT]
     words = [f"line {line}"]

@@ -14,7 +14,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.environments.environments import is_graded_by, read_environment
 from app.domain.environments.http import HTTP
-from app.domain.graders.graders import is_used, unused_places
+from app.domain.graders.graders import is_used, unused_paths
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.row_needs import NO_NEEDS, row_needs
@@ -219,7 +219,7 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
     """Returns tools, then graders with an address, at any depth and even if the rest of the call is
     invalid; no MCP servers, whose tools are listed instead.
     """
-    unused = unused_places(_reinforcement(method))
+    unused = unused_paths(_reinforcement(method))
     found = [
         CalledAddress(
             param=parameter(_ROOT, field.path),
@@ -236,7 +236,7 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
 
 def needed(method: dict[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
     """Yields parameter and value of each judge or embedding, except in parts that never run."""
-    unused = unused_places(_reinforcement(method))
+    unused = unused_paths(_reinforcement(method))
     for field in _called(method):
         if field.kind is kind and is_used(field.path, unused):
             yield parameter(_ROOT, field.path), field.value

@@ -17,7 +17,7 @@ from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.preflight import issue_of
 from app.domain.methods.faults import format_warning, reinforcement_faults
-from app.domain.methods.kinds import METHOD_MODELS, places_of
+from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
@@ -43,11 +43,11 @@ def call_faults(body: dict[str, Any], *, reported: set[str | None]) -> list[Pref
 
 def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[InvalidRequest]:
     kind = method_type(body)
-    places = places_of(kind, method_of(body).get(kind))
+    hints = parameters_of(kind, method_of(body).get(kind))
     for models, root, value in _parts(body):
         walked = [field for field in _walked(models, root, value, reported) if is_refused(field)]
         for field in walked[:MAX_UNKNOWN_KEYS]:
-            if (fault := refused(field, root, places)) is not None:
+            if (fault := refused(field, root, hints)) is not None:
                 yield fault
         yield from bound_faults([(root, field) for field in walk_fields(models, value)])
         yield from placeholder_faults(models, value, root=root)
@@ -60,9 +60,9 @@ def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Inva
 
 def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
     kind = method_type(body)
-    places = places_of(kind, method_of(body).get(kind))
+    hints = parameters_of(kind, method_of(body).get(kind))
     for models, root, value in _parts(body):
-        walked = unread(_walked(models, root, value, reported), root, places)
+        walked = unread(_walked(models, root, value, reported), root, hints)
         keys = [key for key in walked if key.param not in reported]
         for key in keys[:MAX_UNKNOWN_KEYS]:
             yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)

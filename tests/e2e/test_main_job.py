@@ -202,7 +202,7 @@ def test_curves_are_thinned_and_filtered(live: Installation, finished: FinishedJ
     assert [point["step"] for point in whole] == list(range(2, STEPS + 1))
     chosen = extremes([point["value"] for point in whole], 4)
     page = live.get(path, **asked, max_points=4)
-    assert page["data"][0]["points"] == [whole[place] for place in chosen]
+    assert page["data"][0]["points"] == [whole[index] for index in chosen]
 
 
 def test_checkpoints_are_models(live: Installation, finished: FinishedJob) -> None:

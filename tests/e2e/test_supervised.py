@@ -41,8 +41,8 @@ STEPS = 8
 def _stock_loss(model: Any, tokenizer: Any, row: dict[str, Any]) -> tuple[float, int]:
     """Sum of the cross-entropy of both of a row's assistant turns, and their tokens."""
     total, count = 0.0, 0
-    for place in (1, 3):
-        ids, start = turn_ids(tokenizer, row["messages"], place, row["tools"])
+    for index in (1, 3):
+        ids, start = turn_ids(tokenizer, row["messages"], index, row["tools"])
         with torch.no_grad():
             lp_TV = model(torch.tensor([ids])).logits[0, :-1].log_softmax(-1)
         picked_T = lp_TV.gather(1, torch.tensor(ids[1:])[:, None])[start - 1 :]
@@ -57,7 +57,7 @@ def _played_rows_agree_with_the_supervised_report(
     least, most, nats = [], [], []
     for number in HELD_OUT:
         row = lookup_row(number)
-        turns = [followed(client, model, row["messages"], place, row["tools"]) for place in (1, 3)]
+        turns = [followed(client, model, row["messages"], index, row["tools"]) for index in (1, 3)]
         tokens = sum(turn.tokens for turn in turns)
         least.append(sum(turn.matched for turn in turns) / tokens)
         most.append(sum(turn.most_matching for turn in turns) / tokens)

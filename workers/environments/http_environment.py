@@ -89,9 +89,9 @@ class HttpEnvironment:
 
     def _result(self, answered: AnsweredStep, replies: tuple[Reply, ...]) -> StepResult:
         answer = answered.answer
-        said = () if answer.message is None else (UserReply(answer.message),)
+        user_replies = () if answer.message is None else (UserReply(answer.message),)
         return StepResult(
-            (*replies, *said),
+            (*replies, *user_replies),
             done=answer.done,
             elapsed_s=answered.latency_s,
             step=EnvironmentStep(

@@ -53,7 +53,9 @@ class EnvironmentEndpoint:
     name: str
     headers: dict[str, str] | None = field(repr=False)
 
-    async def ask(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
+    async def call_endpoint(
+        self, call: EnvironmentCall, read: Read[_Value]
+    ) -> EndpointAnswer[_Value]:
         """Makes one call to the environment. Raises `InfrastructureFailure`, and `Refused` for a
         call that the environment refused.
         """
@@ -162,7 +164,7 @@ class HttpEpisode:
     async def _reset(self, call: EnvironmentCall) -> ResetAnswer:
         read = partial(read_reset, before=self._row.messages)
         try:
-            return (await self._customer.ask(call, read)).value
+            return (await self._customer.call_endpoint(call, read)).value
         except Refused as refused:
             raise self._refused(refused) from refused
 
@@ -179,7 +181,7 @@ class HttpEpisode:
 
     async def _send(self, turn: SentTurn) -> EndpointAnswer[StepAnswer]:
         call = self._step_call(turn, self._episode_id)
-        return await self._customer.ask(call, partial(read_step, call_ids=turn.call_ids))
+        return await self._customer.call_endpoint(call, partial(read_step, call_ids=turn.call_ids))
 
     async def _begin_anew(self) -> None:
         """Resets the environment to the same seed and repeats the turns so far. Raises
@@ -214,5 +216,5 @@ class HttpEpisode:
 
     def _call(self, name: str, body: dict[str, Any]) -> EnvironmentCall:
         """Makes a call whose id follows from its name and the number of rebuilds."""
-        place = f"{name}/{self._rebuilds}" if self._rebuilds else name
-        return EnvironmentCall(body, self._key.environment_id(place), self._key.trace_id)
+        call_name = f"{name}/{self._rebuilds}" if self._rebuilds else name
+        return EnvironmentCall(body, self._key.environment_id(call_name), self._key.trace_id)

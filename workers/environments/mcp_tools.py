@@ -56,11 +56,11 @@ class McpTools:
         call = McpCall(name, arguments, position.call_id)
 
         async def ask() -> ToolOutcome:
-            return await self._asked(self._session(position.key, self._owners[name]), call)
+            return await self._call(self._session(position.key, self._owners[name]), call)
 
         return await journalled_outcome(journal, call.call_id, call.encode(), ask, tool=name)
 
-    async def _asked(self, session: McpSession, call: McpCall) -> ToolOutcome:
+    async def _call(self, session: McpSession, call: McpCall) -> ToolOutcome:
         """Calls a tool. A missing tool is a fault of the server, not of the model, to which it was
         offered; only the listing distinguishes it from other errors.
         """

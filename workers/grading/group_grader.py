@@ -77,7 +77,7 @@ class GroupGrader:
         )
 
         async def ask() -> _GroupVerdicts:
-            return await self._ask(request)
+            return await self._call_judge(request)
 
         try:
             answer = await replay_or_ask(
@@ -87,7 +87,7 @@ class GroupGrader:
             return [_shared(error.failure, len(trajectories))] * len(trajectories)
         return list(answer.grades)
 
-    async def _ask(self, request: GroupGradeRequest) -> _GroupVerdicts:
+    async def _call_judge(self, request: GroupGradeRequest) -> _GroupVerdicts:
         try:
             results = await self._judge.judge(request)
         except ScoreFault as fault:

@@ -72,13 +72,13 @@ class JobGrader:
         )
 
         async def ask() -> Grade:
-            return await self._ask(request)
+            return await self._grade(request)
 
         if not self._journalled:
             return await ask()
         return await replay_or_ask(journal, request.call_id, encode(request), ask, codec=_CODEC)
 
-    async def _ask(self, request: GradeRequest) -> Grade:
+    async def _grade(self, request: GradeRequest) -> Grade:
         try:
             verdict = to_verdict(await self._scorer.score(request), self._name)
         except ScoreFault as fault:

@@ -100,7 +100,7 @@ class AdaptedModel:
             return self.scorer.of_row(token_ids)
 
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
-        with self._start.in_place():
+        with self._start.active():
             return self.scorer.of_samples(samples, self.batches)
 
     def save_adapter(self, directory: Path) -> None:

@@ -95,7 +95,7 @@ class FittingBatches:
         sources = [source for batch in pending for source in batch.sources]
         smaller = packing.pack([samples[source] for source in sources], self.max_tokens)
         return [
-            replace(batch, sources=tuple(sources[place] for place in batch.sources))
+            replace(batch, sources=tuple(sources[index] for index in batch.sources))
             for batch in smaller
         ]
 

@@ -227,8 +227,8 @@ class _VarlenFlash(torch.autograd.Function):
                 at.crossing,
                 ctx.scale,
             )
-            for slope, places, part in zip(slopes, (b, p, p), crossed, strict=True):
-                slope.index_add_(0, places, part)
+            for slope, indices, part in zip(slopes, (b, p, p), crossed, strict=True):
+                slope.index_add_(0, indices, part)
         return *slopes, None, None
 
 

@@ -26,7 +26,7 @@ async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) 
     """
     async with open_database(settings, pool_size=1) as database:
         if children.is_full:
-            if work.goes_on:
+            if work.is_resumable:
                 await _free_slot(work, settings, database, children=children)
             return False
         lease = await work.claim(database, settings)

@@ -44,7 +44,7 @@ class LeasedWork:
     """Time after which a row that failed for good expires; `None` for a kind whose rows do not
     expire.
     """
-    goes_on: bool = True
+    is_resumable: bool = True
     """True if a claim continues where an earlier one ended, so that a child may have to release its
     slot for another project's row.
     """

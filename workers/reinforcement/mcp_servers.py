@@ -25,8 +25,8 @@ async def new_listings(
     context: RunContext, method: ReinforcementMethod
 ) -> Mapping[int, McpListing]:
     """Lists the servers whose tools the job does not have yet. Raises `RunFailed`."""
-    asked = [index for index, server in enumerate(method.mcp_servers) if server.listing is None]
-    if not asked:
+    unlisted = [index for index, server in enumerate(method.mcp_servers) if server.listing is None]
+    if not unlisted:
         return {}
     from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
 
@@ -40,13 +40,15 @@ async def new_listings(
     found = await asyncio.gather(
         *(
             listed(method.mcp_servers[index], index, endpoints, signer, within_s=LISTING_LIMIT_S)
-            for index in asked
+            for index in unlisted
         )
     )
     for one in found:
         for fault in one.faults:
             raise RunFailed(fault.message, code=fault.code, param=fault.param)
-    listings = {index: one.listing for index, one in zip(asked, found, strict=True) if one.listing}
+    listings = {
+        index: one.listing for index, one in zip(unlisted, found, strict=True) if one.listing
+    }
     _check_together(with_listings(method, listings))
     return listings
 

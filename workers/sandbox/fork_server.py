@@ -25,7 +25,7 @@ from workers.sandbox.modules import preload, reseed
 CHANNEL: Final = 3
 """The only descriptor of a program's process."""
 READY: Final = b"\x01"
-"""Sent by a program's process when its layers are applied, before it reads the program."""
+"""The message of a program's process when its layers are applied, before it reads the program."""
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
 _OPEN_FILES: Final = 64
@@ -128,8 +128,8 @@ def _become_program(slot: int, protection: Protection, channel: int) -> None:
     os.write(CHANNEL, READY)
     try:
         reseed()
-        asked = _read_program()
-        reply = b"" if asked is None else program.answer(asked)
+        received = _read_program()
+        reply = b"" if received is None else program.answer(received)
     except MemoryError:  # too little is left to describe it
         reply = program.OUT_OF_MEMORY
     _write(reply)

@@ -124,9 +124,9 @@ class Runner:
             _log.error("sandbox_failed", reason=str(error))
             return {"failure": str(error)}
 
-    def _wait_s(self, asked: Any) -> float:
+    def _wait_s(self, requested: Any) -> float:
         limit_s = self._settings.wait_limit_s
-        return min(asked, limit_s) if isinstance(asked, int | float) else limit_s
+        return min(requested, limit_s) if isinstance(requested, int | float) else limit_s
 
     async def _run(
         self, reader: asyncio.StreamReader, organization: str, project: str, *, wait_s: float

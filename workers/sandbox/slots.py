@@ -76,24 +76,24 @@ class Slots:
         self._held.setdefault(share.organization, 0)
         if len(share.waiting) >= self._max_waiting:
             raise NoSlot(f"is full: {len(share.waiting)} programs of this project wait already")
-        place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        share.waiting.append(place)
+        waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        share.waiting.append(waiter)
         self._grant()
         try:
             async with asyncio.timeout(within_s):
-                return await place
+                return await waiter
         except BaseException as error:
-            self._leave(project, place)
+            self._leave(project, waiter)
             if isinstance(error, TimeoutError):
                 raise NoSlot(f"had no free slot within {within_s:g} s") from None
             raise
 
-    def _leave(self, project: str, place: asyncio.Future[int]) -> None:
+    def _leave(self, project: str, waiter: asyncio.Future[int]) -> None:
         """Ends the wait of a caller that disconnects, also when its slot has just been granted."""
         with suppress(ValueError):
-            self._shares[project].waiting.remove(place)
-        if place.done() and not place.cancelled():
-            self._give_back(project, place.result())
+            self._shares[project].waiting.remove(waiter)
+        if waiter.done() and not waiter.cancelled():
+            self._give_back(project, waiter.result())
         else:
             self._forget_idle(project)
 
@@ -117,11 +117,11 @@ class Slots:
     def _grant(self) -> None:
         while self._free and (project := self._next()) is not None:
             share = self._shares[project]
-            place = share.waiting.popleft()
-            if not place.done():
+            waiter = share.waiting.popleft()
+            if not waiter.done():
                 share.held += 1
                 self._held[share.organization] += 1
-                place.set_result(self._free.popleft())
+                waiter.set_result(self._free.popleft())
 
     def _next(self) -> str | None:
         """Returns the project whose program is the next to run."""

@@ -51,7 +51,7 @@ _BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding", b"con
 class BodyGuard:
     """Refuses bodies and paths that the service cannot store. Its memory is bounded.
 
-    Whatever the content type, a body is a form with a file on the paths of uploads, a small form on
+    For any content type, a body is a form with a file on the paths of uploads, a small form on
     paths that `forms` matches, and JSON on every other path.
     """
 

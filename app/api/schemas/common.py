@@ -106,7 +106,7 @@ class ClosedBody(WireModel):
     """
 
     @model_validator(mode="after")
-    def _knows_every_key(self) -> Self:
+    def _refuse_unknown_keys(self) -> Self:
         for key, value in (self.model_extra or {}).items():
             if value is not None:
                 raise unknown_key(key, type(self).model_fields)

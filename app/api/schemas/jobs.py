@@ -13,10 +13,10 @@ from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.jobs.requests import JobRequest
 from app.domain.json_object import Json
-from app.domain.methods.kinds import METHOD_MODELS, places_of
+from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, is_reference, read_curriculum
-from app.domain.unknown_keys import KeyPlaces, UnreadKey, meant_for, refused, unread
+from app.domain.unknown_keys import KeyHints, UnreadKey, meant_for, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)
@@ -108,12 +108,14 @@ class CreateFineTuningJob(CapsBody):
         return request
 
 
-def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], KeyPlaces]:
+def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], KeyHints]:
     """Returns the fields of a call outside its method's object, and the parameters for which a
     misspelt key may have been meant. The JSON may be invalid in any way.
     """
     kind = _method_type(body)
-    return list(walk_fields(CreateFineTuningJob, body)), places_of(kind, _method_object(body, kind))
+    return list(walk_fields(CreateFineTuningJob, body)), parameters_of(
+        kind, _method_object(body, kind)
+    )
 
 
 def _method_object(body: CreateFineTuningJob | Json, kind: MethodType | None) -> Any:

@@ -16,10 +16,10 @@ from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
 from app.domain.json_object import Json
-from app.domain.methods.kinds import places_of
+from app.domain.methods.kinds import parameters_of
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
-from app.domain.unknown_keys import NOWHERE, KeyPlaces, refused
+from app.domain.unknown_keys import NOWHERE, KeyHints, refused
 
 _MODELS: Final[dict[MethodType, type[RequestedMethod]]] = {
     "supervised": SupervisedMethod,
@@ -81,7 +81,9 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> Requeste
     if hyperparameters is not None:
         sent = _with_deprecated(kind, sent, hyperparameters)
     present = _without_nulls(_MODELS[kind], sent)
-    return _validated(_MODELS[kind], f"method.{kind}", present, elsewhere=places_of(kind, present))
+    return _validated(
+        _MODELS[kind], f"method.{kind}", present, elsewhere=parameters_of(kind, present)
+    )
 
 
 def other_bodies(method: Json, kind: MethodType) -> Iterator[InvalidRequest]:
@@ -167,7 +169,7 @@ def _without_nulls(model: type[BaseModel], sent: Json) -> Json:
 
 
 def _validated(
-    model: type[_Model], root: str, sent: Json, *, elsewhere: KeyPlaces = NOWHERE
+    model: type[_Model], root: str, sent: Json, *, elsewhere: KeyHints = NOWHERE
 ) -> _Model:
     try:
         return model.model_validate(sent)

@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
-from app.domain.unknown_keys import NOWHERE, KeyPlaces
+from app.domain.unknown_keys import NOWHERE, KeyHints
 from app.domain.value_faults import refusal
 
 _SPELLINGS: Final = 8
@@ -17,14 +17,14 @@ _UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]",
 
 
 def first_fault(
-    root: str, error: ValidationError, *, elsewhere: KeyPlaces = NOWHERE
+    root: str, error: ValidationError, *, elsewhere: KeyHints = NOWHERE
 ) -> InvalidRequest:
     """Returns the first fault of the part of the body at path `root`."""
     return next(refusals(root, error.errors(include_url=False), elsewhere=elsewhere))
 
 
 def refusals(
-    root: str, faults: Iterable[ErrorDetails], *, elsewhere: KeyPlaces = NOWHERE
+    root: str, faults: Iterable[ErrorDetails], *, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[InvalidRequest]:
     """Yields one error for each parameter; a union reports a fault of every member it tried. Errors
     are made lazily: a body can have thousands. `elsewhere` are parameters for which an unknown key
@@ -33,12 +33,12 @@ def refusals(
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):
         by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
-    places = set[str | None]()
+    params = set[str | None]()
     for number, (param, found) in enumerate(by_param.items()):
         refused = refusal(param, found, compared=number < _SPELLINGS, elsewhere=elsewhere)
         # A misspelt key is the fault of the missing name and of its own; the first has the cure.
-        if refused.param not in places:
-            places.add(refused.param)
+        if refused.param not in params:
+            params.add(refused.param)
             yield refused
 
 

@@ -26,7 +26,7 @@ from app.domain.jobs.preflight import (
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.preflight_issues import PreflightIssue
-from app.domain.unknown_keys import NOWHERE, UNKNOWN_PARAMETER, KeyPlaces, refused, unread
+from app.domain.unknown_keys import NOWHERE, UNKNOWN_PARAMETER, KeyHints, refused, unread
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
 """The parts of a call that are parsed separately."""
@@ -145,7 +145,7 @@ def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]
         return None, _faults_behind(error, elsewhere)
 
 
-def _faults_behind(error: InvalidRequest, elsewhere: KeyPlaces) -> list[PreflightIssue]:
+def _faults_behind(error: InvalidRequest, elsewhere: KeyHints) -> list[PreflightIssue]:
     """Returns all faults of the part of the call in which an error is the first fault."""
     cause = error.__cause__
     if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
@@ -161,7 +161,7 @@ def _faults_behind(error: InvalidRequest, elsewhere: KeyPlaces) -> list[Prefligh
 
 
 def _faults(
-    error: ValidationError, *, root: str, elsewhere: KeyPlaces = NOWHERE
+    error: ValidationError, *, root: str, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[PreflightIssue]:
     """Yields one fault for each path."""
     found = refusals(root, error.errors(include_url=False), elsewhere=elsewhere)

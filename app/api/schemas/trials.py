@@ -43,7 +43,7 @@ class SampleParts(WireModel):
     """Reason why the rollout ended."""
 
     @model_validator(mode="after")
-    def _knows_every_key(self) -> Self:
+    def _refuse_unknown_keys(self) -> Self:
         for key, value in (self.model_extra or {}).items():
             if key not in SAMPLE_KEYS and value is not None:
                 raise unknown_key(key, SAMPLE_KEYS)
@@ -69,17 +69,17 @@ _ANSWERED_KEYS = tuple(key for key in CALL_KEYS if key not in ("id", *CHAT_FUNCT
 
 
 def _check_chat_call(
-    call: Json, place: tuple[str | int, ...], *, more: tuple[str, ...] = ()
+    call: Json, path: tuple[str | int, ...], *, more: tuple[str, ...] = ()
 ) -> None:
     """Raises `ValidationError` for a key that no call of a chat message has, except the keys in
     `more`.
     """
     function = call.get("function")
     parts: list[tuple[Json, tuple[str, ...], tuple[str | int, ...]]] = [
-        (call, (*CHAT_CALL_KEYS, *more), place)
+        (call, (*CHAT_CALL_KEYS, *more), path)
     ]
     if isinstance(function, dict):
-        parts.append((function, CHAT_FUNCTION_KEYS, (*place, "function")))
+        parts.append((function, CHAT_FUNCTION_KEYS, (*path, "function")))
     for part, known, holder in parts:
         unknown = next((key for key in part if key not in known), None)
         if unknown is not None:

@@ -72,8 +72,8 @@ def parts_of(rollout: RolloutReply) -> list[str]:
     """
     trace, parts = rollout.trace, list[str]()
     turns = iter(enumerate(trace.turns, start=1))
-    said = sum(message.role == "assistant" for message in trace.messages)
-    earlier, played = said - len(trace.turns), False  # a row may hold turns of its own
+    assistant_turns = sum(message.role == "assistant" for message in trace.messages)
+    earlier, played = assistant_turns - len(trace.turns), False  # a row may hold turns of its own
     for message in trace.messages:
         number, turn = 0, TurnReply()
         match message.role:

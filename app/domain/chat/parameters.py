@@ -141,10 +141,10 @@ def _stored(param: str, value: Any) -> None:
 
 def _stops(param: str, value: Any) -> None:
     for position, stop in enumerate([value] if isinstance(value, str) else value):
-        place = param if isinstance(value, str) else f"{param}[{position}]"
-        _string(place, stop)
+        item_param = param if isinstance(value, str) else f"{param}[{position}]"
+        _string(item_param, stop)
         if not stop:
-            raise invalid_value(place, "it must not be empty")
+            raise invalid_value(item_param, "it must not be empty")
 
 
 def _stop(param: str, value: Any) -> None:

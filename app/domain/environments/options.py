@@ -26,7 +26,7 @@ class EnvironmentOptions(Described):
 
     @model_validator(mode="before")
     @classmethod
-    def _knows_every_key(cls, sent: Any) -> Any:
+    def _refuse_unknown_keys(cls, sent: Any) -> Any:
         """Reports unknown keys with the nearest options, before the missing options that a
         misspelling causes.
         """

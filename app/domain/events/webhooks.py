@@ -241,8 +241,8 @@ def retry_delay_s(
     if attempts > len(RETRY_DELAYS_S):
         return None
     base = RETRY_DELAYS_S[attempts - 1]
-    asked = _seconds(retry_after, now)
-    delay = base if asked is None else min(max(asked, base), 2 * base)
+    requested_s = _seconds(retry_after, now)
+    delay = base if requested_s is None else min(max(requested_s, base), 2 * base)
     return delay * (1 + JITTER * (2 * chance - 1))
 
 

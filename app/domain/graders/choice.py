@@ -220,8 +220,8 @@ def _complete(rows: Sequence[RowFacts], key: str) -> bool:
     """
     wrong = next((row for row in rows if key in row.faults), None)
     if wrong is not None:
-        raise NoGraderFits(f"{wrong.place}, '{key}': {wrong.faults[key]}")
-    lacking = [row.place for row in rows if key not in row.forms]
+        raise NoGraderFits(f"{wrong.location}, '{key}': {wrong.faults[key]}")
+    lacking = [row.location for row in rows if key not in row.forms]
     if lacking and len(lacking) < len(rows):
         raise NoGraderFits(
             f"{len(rows) - len(lacking)} of {len(rows)} rows have '{key}' ({lacking[0]} lacks "
@@ -238,8 +238,8 @@ def _only_form(rows: Sequence[RowFacts], key: str, form: Form) -> None:
     same = next(row for row in rows if row.forms[key] is form)
     first, second = sorted((same, other), key=rows.index)
     raise NoGraderFits(
-        f"'{key}' is {first.forms[key].value} in {first.place} and "
-        f"{second.forms[key].value} in {second.place}: one grader cannot read both, so write "
+        f"'{key}' is {first.forms[key].value} in {first.location} and "
+        f"{second.forms[key].value} in {second.location}: one grader cannot read both, so write "
         "it in one form in every row, or send a grader of your own"
     )
 

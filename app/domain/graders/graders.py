@@ -43,7 +43,7 @@ def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
     return grader
 
 
-def unused_places(method: Any) -> frozenset[Path]:
+def unused_paths(method: Any) -> frozenset[Path]:
     """Returns the paths, in `method.reinforcement` (an instance or JSON), of the graders that its
     grader contains but does not use, so that they never run. Empty for a grader that cannot be
     read.

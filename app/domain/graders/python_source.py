@@ -90,8 +90,8 @@ def _parsed(source: str) -> ast.Module:
     try:
         return module_of(source)
     except SyntaxError as error:
-        place = "" if error.lineno is None else f"line {error.lineno}: "
-        raise SourceFault(f"{place}{error.msg}") from None
+        location = "" if error.lineno is None else f"line {error.lineno}: "
+        raise SourceFault(f"{location}{error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise SourceFault(f"it cannot be read: {str(error) or type(error).__name__}") from None
 

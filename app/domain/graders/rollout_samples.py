@@ -50,8 +50,10 @@ def sample_object(trajectory: Trajectory) -> dict[str, Any]:
 def _sampled_messages(trajectory: Trajectory) -> list[dict[str, Any]]:
     """Returns one message for each sampled turn; earlier assistant messages belong to the row."""
     count = len(trajectory.turns)
-    spoken = [message for message in trajectory.messages if message["role"] == "assistant"]
-    return spoken[-count:] if count else []
+    assistant_messages = [
+        message for message in trajectory.messages if message["role"] == "assistant"
+    ]
+    return assistant_messages[-count:] if count else []
 
 
 def _calls(

@@ -43,7 +43,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    place: str
+    location: str
     """Line of the file, from 1, with the file's name if there are several."""
     forms: Mapping[str, Form]
     """Form of each usable value, by key."""
@@ -54,7 +54,7 @@ class RowFacts:
 
 def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) -> RowFacts:
     """Returns the facts of the row in this line; `file` names the file if there are several."""
-    place = f"line {line}" if file is None else f"line {line} of the {file} file"
+    location = f"line {line}" if file is None else f"line {line} of the {file} file"
     forms, faults = dict[str, Form](), dict[str, str]()
     for key, form_of in _READERS.items():
         value = item.get(key)
@@ -67,7 +67,7 @@ def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) ->
             continue
         if form is not None:
             forms[key] = form
-    return RowFacts(place, forms, faults, bool(item.get("tools")))
+    return RowFacts(location, forms, faults, bool(item.get("tools")))
 
 
 def _as_text(value: Any) -> str:

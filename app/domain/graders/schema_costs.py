@@ -271,8 +271,8 @@ def _most_met(schemas: list[tuple[Schema, int]], core: set[int]) -> int:
         prefix = schema.get("prefixItems")
         for index, part in enumerate(prefix if isinstance(prefix, list) else []):
             named["array", index] += times * (count([part]) - rest)
-    places = [every[kind] + more for (kind, _), more in named.items()]
-    return max(every["object"], every["array"], *places, 0)
+    counts = [every[kind] + more for (kind, _), more in named.items()]
+    return max(every["object"], every["array"], *counts, 0)
 
 
 def _map(schema: Schema, key: str) -> Schema:

@@ -47,9 +47,9 @@ LocalGrader = (
 """Graders without external calls, except `text_similarity` with `cosine`."""
 SandboxedGrader = PythonGrader | CodeExecutionGrader
 """Graders that run code in the sandbox."""
-AskingGrader = ScoreModelGrader | LabelModelGrader | LlmJudgeGrader
+JudgingGrader = ScoreModelGrader | LabelModelGrader | LlmJudgeGrader
 """Graders that call a judge about one rollout."""
-RolloutGrader = LocalGrader | SandboxedGrader | AskingGrader | EndpointGrader | EnvironmentGrader
+RolloutGrader = LocalGrader | SandboxedGrader | JudgingGrader | EndpointGrader | EnvironmentGrader
 """Graders that score each rollout without its siblings."""
 SingleGrader = (
     LocalGrader

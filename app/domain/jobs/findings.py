@@ -19,7 +19,7 @@ from app.domain.jobs.finding import GRAVEST_FIRST, Finding, FindingSeverity
 from app.domain.jobs.gain_findings import progress
 from app.domain.jobs.gains import Gain
 from app.domain.jobs.stop_rules import LOSSES, REWARD, reward_of
-from app.domain.methods.no_effect import places_of_judges
+from app.domain.methods.no_effect import paths_of_judges
 from app.domain.methods.stop import (
     PreferenceStopOptions,
     ReinforcementStopOptions,
@@ -69,7 +69,7 @@ def findings(
         gain,
         looks=looks,
         samples=_samples(method),
-        judges=() if grader is None else places_of_judges(grader, f"method.{method.kind}"),
+        judges=() if grader is None else paths_of_judges(grader, f"method.{method.kind}"),
     )
     return sorted(found, key=lambda one: GRAVEST_FIRST.index(one.severity))
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from app.domain.data.dataset import grader_item
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, walk_fields
-from app.domain.graders.graders import is_used, unused_places
+from app.domain.graders.graders import is_used, unused_paths
 from app.domain.graders.template_faults import placeholders
 from app.domain.graders.templates import Placeholder
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -35,7 +35,7 @@ class ItemField:
 
 def item_fields(method: Any, root: str) -> tuple[ItemField, ...]:
     """Returns the fields that the graders of `method.reinforcement`, an instance or JSON, read."""
-    found, unused = dict[str, ItemField](), unused_places(method)
+    found, unused = dict[str, ItemField](), unused_paths(method)
     for walked in walk_fields(ReinforcementMethod, method):
         is_read = walked.kind is Kind.TEMPLATE and is_used(walked.path, unused)
         for placeholder in placeholders(walked.value) if is_read else ():

@@ -72,18 +72,18 @@ class _Guard:
         self._name = name
         self._action = rule.action
         self._detector = detector
-        self._said = False
+        self._triggered = False
 
     def feed(self, seen: Seen) -> RuleTrigger | None:
         reason = self._detector.see(seen)
         if seen.step == 0 or self._action == "off":
             return None
         if reason is None:
-            self._said = self._said and self._action == "pause" and self._detector.fixed
+            self._triggered = self._triggered and self._action == "pause" and self._detector.fixed
             return None
-        if self._said:
+        if self._triggered:
             return None
-        self._said = self._action != "pause" or self._detector.fixed
+        self._triggered = self._action != "pause" or self._detector.fixed
         if self._action == "pause":
             self._detector.reset()
         return RuleTrigger(self._name, self._action, seen.step, reason)

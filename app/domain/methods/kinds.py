@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from app.domain.environments.environments import ENVIRONMENTS, PARAM
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
-from app.domain.unknown_keys import KeyPlaces
+from app.domain.unknown_keys import KeyHints
 
 METHOD_MODELS: Final[dict[MethodType, type[SupervisedMethod | DpoMethod | ReinforcementMethod]]] = {
     "supervised": SupervisedMethod,
@@ -34,7 +34,7 @@ one of them.
 """
 
 
-def places_of(kind: MethodType | None, sent: Any) -> KeyPlaces:
+def parameters_of(kind: MethodType | None, sent: Any) -> KeyHints:
     """Returns the paths of all parameters of a call with this method; `sent` is the method's
     object. `None` is a call without a method.
     """
@@ -42,11 +42,11 @@ def places_of(kind: MethodType | None, sent: Any) -> KeyPlaces:
     environment = environment or getattr(sent, "environment", None)
     own = environment.get("type") if isinstance(environment, dict) else None
     own = own or getattr(environment, "type", None)
-    return _places(kind, own if isinstance(own, str) and own in ENVIRONMENTS else None)
+    return _parameters(kind, own if isinstance(own, str) and own in ENVIRONMENTS else None)
 
 
 @cache
-def _places(kind: MethodType | None, environment: str | None) -> KeyPlaces:
+def _parameters(kind: MethodType | None, environment: str | None) -> KeyHints:
     call = {name: name for name in CALL_PARAMETERS}
     names = call | (_of_all() if kind is None else _of_method(kind))
     exact = dict[str, str]()
@@ -57,7 +57,7 @@ def _places(kind: MethodType | None, environment: str | None) -> KeyPlaces:
     if environment is not None:
         options = ENVIRONMENTS[environment].model_fields.keys() - {"type"}
         exact |= {name: f"{PARAM}.{name}" for name in options}
-    return KeyPlaces(names, exact)
+    return KeyHints(names, exact)
 
 
 def _of_method(kind: MethodType) -> dict[str, str]:

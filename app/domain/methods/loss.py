@@ -27,12 +27,12 @@ Number = Annotated[float, Field(strict=True)]
 _MISSING: Final = "missing"
 
 
-def fault(message: str, *place: str) -> ValidationError:
+def fault(message: str, *path: str) -> ValidationError:
     """Returns an error at a path below the object, for validators of the whole object."""
     own = PydanticCustomError("options", "{fault}", {"fault": message})
     kind: Any = _MISSING if message == _MISSING else own
     return ValidationError.from_exception_data(
-        "Options", [{"type": kind, "loc": place, "input": None}]
+        "Options", [{"type": kind, "loc": path, "input": None}]
     )
 
 
@@ -82,7 +82,7 @@ class DpoOptions(LossOptions):
     """Assumed share of pairs with swapped labels; for `sigmoid`."""
 
     @model_validator(mode="after")
-    def _smoothing_has_a_place(self) -> "DpoOptions":
+    def _smoothing_has_an_effect(self) -> "DpoOptions":
         if self.variant == "ipo" and self.label_smoothing:
             raise fault("it is for the variant 'sigmoid'", "label_smoothing")
         return self

@@ -114,7 +114,7 @@ def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
         )
 
 
-def places_of_judges(grader: AnyGrader, root: str) -> list[str]:
+def paths_of_judges(grader: AnyGrader, root: str) -> list[str]:
     """Returns the paths of the group judges in a method at `root`."""
     return [parameter(root, path) for path in group_judges(grader, ("grader",))]
 

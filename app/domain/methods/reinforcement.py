@@ -113,7 +113,7 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     max_episode_steps: EpisodeSteps | None = None
     """Largest number of turns and tool calls of a rollout; absent: 10."""
     response_format: dict[str, Any] | None = None
-    """Stored and echoed; no engine enforces it."""
+    """It is stored and echoed; no engine enforces it."""
     stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)
     """Rules that warn, pause the job or end it early (an extension)."""
     keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)

@@ -144,10 +144,10 @@ def _rows(sent: dict[str, Any], split: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _fault(message: str, *place: str | int) -> ValidationError:
+def _fault(message: str, *path: str | int) -> ValidationError:
     error = PydanticCustomError("reference_error", "{fault}", {"fault": message})
     return ValidationError.from_exception_data(
-        "Reference", [{"type": error, "loc": place, "input": None}]
+        "Reference", [{"type": error, "loc": path, "input": None}]
     )
 
 
@@ -199,15 +199,15 @@ class ReinforcementBody(ReinforcementMethod):
 
     @model_validator(mode="after")
     def _has_a_grader(self) -> Self:
-        place: tuple[str, ...] | None = None
+        path: tuple[str, ...] | None = None
         if self.grader is None and self.environment is None:
-            place = ("grader",)
+            path = ("grader",)
         elif self.grader is None and not isinstance(self.environment, RegisteredReference | None):
             needed = self.environment.missing_option
-            place = None if needed is None else ("environment", needed)
-        if place is not None:
+            path = None if needed is None else ("environment", needed)
+        if path is not None:
             raise ValidationError.from_exception_data(
-                "Reinforcement", [{"type": "missing", "loc": place, "input": None}]
+                "Reinforcement", [{"type": "missing", "loc": path, "input": None}]
             )
         return self
 

@@ -94,8 +94,8 @@ class _Spans:
             )
 
     def _add(self, parent: str | None, data: Json, *, error: str | None, **more: Any) -> str:
-        place = f"{self._row.trace_id}/{len(self._spans)}"
-        span_id = f"span_{hashlib.sha256(place.encode()).hexdigest()[:24]}"
+        span_name = f"{self._row.trace_id}/{len(self._spans)}"
+        span_id = f"span_{hashlib.sha256(span_name.encode()).hexdigest()[:24]}"
         self._spans.append(
             {
                 "id": span_id,

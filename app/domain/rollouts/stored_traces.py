@@ -20,8 +20,8 @@ def key_of(row: RolloutRow) -> SampleKey:
 def trajectory_of(row: RolloutRow) -> Trajectory:
     messages: list[Json] = row.trace["messages"]
     turns: list[Json] = row.trace["turns"]
-    spoken = [message for message in messages if message["role"] == "assistant"]
-    written = spoken[len(spoken) - len(turns) :]
+    assistant_messages = [message for message in messages if message["role"] == "assistant"]
+    written = assistant_messages[len(assistant_messages) - len(turns) :]
     return Trajectory(
         key=key_of(row),
         tokens=[],

@@ -67,10 +67,10 @@ def secrets_in(
     while walk.references:
         reference, at, level = walk.references.pop()
         for below, schema in schemas.of(reference, at[len(path) :]):
-            place = (*path, *below)
-            if (place, level) not in walked:
-                walked.add((place, level))
-                for secret in walk.in_schema(schema, place, level):
+            inner_path = (*path, *below)
+            if (inner_path, level) not in walked:
+                walked.add((inner_path, level))
+                for secret in walk.in_schema(schema, inner_path, level):
                     if secret[2] == REDACTED or secret[0] not in found:
                         found[secret[0]] = secret
     yield from found.values()
@@ -102,14 +102,14 @@ class _Walk:
         self, value: dict[str, Any], path: Path, credential: Announced
     ) -> Iterator[Found]:
         for key, below in value.items():
-            place = (*path, key)
+            inner_path = (*path, key)
             if not credential and _is_schema_name(key, below):
                 continue
             if key in _SCHEMA_MAPS and isinstance(below, dict) and not credential:
                 for name, schema in below.items():
-                    yield from self.in_schema(schema, (*place, name), announced(name))
+                    yield from self.in_schema(schema, (*inner_path, name), announced(name))
             else:
-                yield from self.below(below, place, max(credential, announced(key)))
+                yield from self.below(below, inner_path, max(credential, announced(key)))
 
     def _was_walked(self, path: Path, credential: Announced, *, whole: bool) -> bool:
         """Records a walk, and returns whether an earlier one at this level or above covered it.
@@ -138,24 +138,24 @@ class _Walk:
             yield from self.below(schema, path, credential)
             return
         for key, below in self._schema_items(schema, path, credential):
-            place = (*path, key)
+            inner_path = (*path, key)
             if key in _REFERENCES and isinstance(below, str):
                 self.references.append((below, path, credential))
             if key in _SCHEMA_MAPS and isinstance(below, dict):
                 for name, inner in below.items():
                     level = max(credential, announced(name))
-                    yield from self.in_schema(inner, (*place, name), level)
+                    yield from self.in_schema(inner, (*inner_path, name), level)
             elif key in _SCHEMA_PARTS:
                 parts = enumerate(below) if isinstance(below, list) else [(None, below)]
                 for index, part in parts:
-                    at = place if index is None else (*place, index)
+                    at = inner_path if index is None else (*inner_path, index)
                     yield from self.in_schema(part, at, credential)
             elif _is_schema_name(key, below):
                 continue
             elif key in _SCHEMA_KEYS and not isinstance(below, dict):
-                yield from self.below(below, place, Announced.NOTHING)
+                yield from self.below(below, inner_path, Announced.NOTHING)
             else:
-                yield from self.below(below, place, credential)
+                yield from self.below(below, inner_path, credential)
 
 
 def _in_scalar(value: Any, path: Path, credential: Announced) -> Iterator[Found]:

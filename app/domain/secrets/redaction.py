@@ -42,7 +42,7 @@ def found_in(field: WalkedField) -> Iterator[Found]:
             return
 
 
-def split_in_place(document: Any, walked: Iterable[WalkedField]) -> SecretValues:
+def redact_in_place(document: Any, walked: Iterable[WalkedField]) -> SecretValues:
     """Redacts a JSON document that was walked, and returns its secrets."""
     found = [secret for field in walked for secret in found_in(field)]
     sealed = {pointer(path): value for path, value, _ in found}
@@ -59,13 +59,13 @@ def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretVa
     inner = copy
     for part in path:
         inner = inner[part]
-    return copy, split_in_place(copy, list(walk_fields(models, inner, path)))
+    return copy, redact_in_place(copy, list(walk_fields(models, inner, path)))
 
 
 def redacted(value: BaseModel) -> dict[str, Any]:
     """Returns an instance as JSON, redacted."""
     document: dict[str, Any] = value.model_dump(mode="json")
-    split_in_place(document, list(walk_fields(type(value), document)))
+    redact_in_place(document, list(walk_fields(type(value), document)))
     return document
 
 

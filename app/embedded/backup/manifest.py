@@ -165,8 +165,8 @@ def _described(path: Path) -> Iterator[None]:
         yield
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part)[:100] for part in first["loc"])
-        raise BackupUnusable(f"{path} is damaged: {place}: {first['msg']}") from None
+        field = ".".join(str(part)[:100] for part in first["loc"])
+        raise BackupUnusable(f"{path} is damaged: {field}: {first['msg']}") from None
     except (ValueError, RecursionError) as error:
         raise BackupUnusable(f"{path} cannot be read as JSON: {error}") from error
 

@@ -42,19 +42,19 @@ class Snapshot:
     def __init__(self, server: PostgresServer, session: "subprocess.Popen[str]") -> None:
         self._server = server
         self._session = session
-        self._ask(BEGIN_SNAPSHOT)
-        [self._id] = self._ask(EXPORT_SNAPSHOT)
+        self._query(BEGIN_SNAPSHOT)
+        [self._id] = self._query(EXPORT_SNAPSHOT)
 
     def schema(self) -> str:
-        [revision] = self._ask(SCHEMA_REVISION)
+        [revision] = self._query(SCHEMA_REVISION)
         return revision
 
     def named_objects(self) -> NamedObjects:
-        needed = self._ask(NAMED_OBJECTS)
-        if self._ask(HAS_EXPORTS) == ["t"]:
-            needed += self._ask(NAMED_EXPORTS)
+        needed = self._query(NAMED_OBJECTS)
+        if self._query(HAS_EXPORTS) == ["t"]:
+            needed += self._query(NAMED_EXPORTS)
         return NamedObjects(
-            frozenset(key for key in needed if key), frozenset(self._ask(UNFINISHED_JOBS))
+            frozenset(key for key in needed if key), frozenset(self._query(UNFINISHED_JOBS))
         )
 
     def dump(self, target: Path) -> None:
@@ -69,7 +69,7 @@ class Snapshot:
             timeout_s=_DUMP_TIMEOUT_S,
         )
 
-    def _ask(self, sql: str) -> list[str]:
+    def _query(self, sql: str) -> list[str]:
         """Runs a query and returns its lines. Raises `CommandFailed`."""
         reads, writes = _pipes(self._session)
         try:

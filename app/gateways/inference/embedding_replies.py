@@ -64,8 +64,8 @@ def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
         raise EndpointFault(FaultKind.BAD_REPLY, f"gave no list of {count} embeddings")
     tokens = _tokens(content)
     return [
-        Embedding(direction, tokens // count + (place < tokens % count))
-        for place, direction in enumerate(numbers)
+        Embedding(direction, tokens // count + (index < tokens % count))
+        for index, direction in enumerate(numbers)
     ]
 
 

@@ -72,7 +72,7 @@ class NoEmbeddings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Requested:
     """A requested text."""
 
     key: bytes
@@ -95,8 +95,8 @@ class BatchedEmbeddings:
         self._endpoint = endpoints.endpoint(f"{settings.base_url.rstrip('/')}/embeddings")
         self._signer = signer
         self._kept: OrderedDict[bytes, Embedding] = OrderedDict()
-        self._asked: dict[bytes, _Asked] = {}
-        self._queue: deque[_Asked] = deque()
+        self._pending: dict[bytes, _Requested] = {}
+        self._queue: deque[_Requested] = deque()
         self._tasks = set[asyncio.Task[None]]()
 
     @property
@@ -113,14 +113,14 @@ class BatchedEmbeddings:
             self._kept.move_to_end(key)
             return kept
         # The shield is for other callers, who wait for the same text when this one is cancelled.
-        asked = self._asked.get(key)
+        asked = self._pending.get(key)
         if asked is not None:
             return replace(await asyncio.shield(asked.answer), tokens=0)
         return await asyncio.shield(self._enqueue(key, text).answer)
 
-    def _enqueue(self, key: bytes, text: str) -> _Asked:
-        asked = _Asked(key, text, asyncio.get_running_loop().create_future())
-        self._asked[key] = asked
+    def _enqueue(self, key: bytes, text: str) -> _Requested:
+        asked = _Requested(key, text, asyncio.get_running_loop().create_future())
+        self._pending[key] = asked
         self._queue.append(asked)
         if len(self._queue) == 1:
             self._start(self._send_queue())
@@ -143,9 +143,9 @@ class BatchedEmbeddings:
                 batch.append(self._queue.popleft())
             self._start(self._answer(batch))
 
-    async def _answer(self, batch: Sequence[_Asked]) -> None:
+    async def _answer(self, batch: Sequence[_Requested]) -> None:
         try:
-            answers = await self._ask([asked.text for asked in batch])
+            answers = await self._request([asked.text for asked in batch])
             if answers is None:  # one of them is refused: each is asked for alone
                 await asyncio.gather(*(self._answer([asked]) for asked in batch))
                 return
@@ -157,17 +157,17 @@ class BatchedEmbeddings:
             raise
         for asked, embedding in zip(batch, answers, strict=True):
             self._kept[asked.key] = replace(embedding, tokens=0)
-            del self._asked[asked.key]
+            del self._pending[asked.key]
             asked.answer.set_result(embedding)
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
 
-    def _fail(self, batch: Sequence[_Asked], fault: BaseException) -> None:
+    def _fail(self, batch: Sequence[_Requested], fault: BaseException) -> None:
         for asked in batch:
-            if self._asked.pop(asked.key, None) is not None:
+            if self._pending.pop(asked.key, None) is not None:
                 asked.fail(fault)
 
-    async def _ask(self, texts: list[str]) -> list[Embedding] | None:
+    async def _request(self, texts: list[str]) -> list[Embedding] | None:
         """Requests embeddings; returns `None` if one of several texts is refused. Raises
         `EndpointFault`.
         """

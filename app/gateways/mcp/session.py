@@ -105,17 +105,17 @@ class McpSession:
         """
         if self._owner is None:  # `client()` comes first
             raise RuntimeError("the session is not open")
-        asking = asyncio.ensure_future(work)
+        exchange = asyncio.ensure_future(work)
         try:
-            await asyncio.wait({asking, self._owner}, return_when=asyncio.FIRST_COMPLETED)
-            if asking.done():
-                return asking.result()
+            await asyncio.wait({exchange, self._owner}, return_when=asyncio.FIRST_COMPLETED)
+            if exchange.done():
+                return exchange.result()
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the library raises many kinds for what servers send
             raise _unreadable(error) from None
         finally:
-            asking.cancel()
+            exchange.cancel()
         raise EndpointFault(FaultKind.UNREACHABLE, "the session broke")
 
     async def call(self, call: McpCall) -> ToolOutcome:
@@ -194,8 +194,8 @@ class McpSession:
     def fault_of(self, error: MCPError) -> EndpointFault:
         """Returns the fault behind an error of the library."""
         message = f"answered with the MCP error {error.code}"
-        heard = self.transport.fault or self.transport.refusal
-        return heard or EndpointFault(FaultKind.ERROR, message)
+        fault = self.transport.fault or self.transport.refusal
+        return fault or EndpointFault(FaultKind.ERROR, message)
 
 
 def _mode(protocol_version: str | None) -> str:

@@ -112,12 +112,14 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         if called is not None:
             schema = self._server.schemas.get(params.get("name", ""))
             headers |= argument_headers(schema, params.get("arguments") or {})
-        ask = EndpointRequest(
+        endpoint_request = EndpointRequest(
             headers=headers, body=body, call_id=called or new_id("call_"), trace_id=self._trace_id
         )
         read = partial(read_reply, request_id=request_id, method=method)
         try:
-            answer = await self._server.endpoint.call(ask, read, signer=self._server.signer)
+            answer = await self._server.endpoint.call(
+                endpoint_request, read, signer=self._server.signer
+            )
         except EndpointFault as fault:
             return self._failed(request_id, fault, called)
         if called is not None:

@@ -75,7 +75,7 @@ class UnixSandbox:
         until, delay_s = time.monotonic() + self._patience_s, _FIRST_DELAY_S
         while True:
             try:
-                return Ending.read(await self._ask(header + body))
+                return Ending.read(await self._exchange(header + body))
             except SandboxUnavailable:
                 if time.monotonic() + delay_s > until:
                     raise
@@ -83,10 +83,10 @@ class UnixSandbox:
             delay_s = min(2 * delay_s, _LONGEST_DELAY_S)
 
     async def level(self) -> Level:
-        answer = await self._ask(to_frame({"op": "level"}))
+        answer = await self._exchange(to_frame({"op": "level"}))
         return Level(tuple(answer["layers"]), tuple(answer["modules"]))
 
-    async def _ask(self, question: bytes) -> dict[str, Any]:
+    async def _exchange(self, question: bytes) -> dict[str, Any]:
         try:
             answer = await self._answer(question)
         except TimeoutError:

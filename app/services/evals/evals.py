@@ -14,7 +14,7 @@ from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
 from app.domain.schema_faults import schema_fault
 from app.domain.secrets.bounds import bound_faults
-from app.domain.secrets.redaction import SecretValues, shown_free_form, split_in_place
+from app.domain.secrets.redaction import SecretValues, redact_in_place, shown_free_form
 from app.domain.unknown_keys import refused_wholly
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
@@ -131,5 +131,5 @@ def _split(
     secrets: SecretValues = {}
     for number, criterion in enumerate(shown):
         walked = list(walk_fields(GRADER_MODELS, criterion, (number,)))
-        secrets |= split_in_place(shown, walked)
+        secrets |= redact_in_place(shown, walked)
     return shown, secrets, shown_free_form(item_schema)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from app.domain.data.dataset import grader_item
 from app.domain.documents.pointers import parameter
 from app.domain.first_fault import first_fault
-from app.domain.graders.graders import is_used, unused_places
+from app.domain.graders.graders import is_used, unused_paths
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.source_faults import python_graders
 from app.domain.ids import new_id
@@ -75,7 +75,7 @@ class GraderTries:
         """
         if not rows:
             return []
-        unused = unused_places(method)
+        unused = unused_paths(method)
         used = (found for found in python_graders(method) if is_used(found[0], unused))
         graders = [
             (parameter(_ROOT, (*path, "source")), grader)
@@ -173,18 +173,18 @@ def _failures_issue(
     param: str, grader: PythonGrader, failures: Sequence[_Failure], *, tried: int
 ) -> PreflightIssue:
     first = failures[0]
-    places = ", ".join(f"{one.row.param} line {one.row.line}" for one in failures[:_SHOWN_LINES])
+    locations = ", ".join(f"{one.row.param} line {one.row.line}" for one in failures[:_SHOWN_LINES])
     more = ", …" if len(failures) > _SHOWN_LINES else ""
     if len(failures) == tried and all(one.is_certain for one in failures):
         message = (
             f"The python grader '{grader.name}' fails on each of the {tried} rows that were tried "
-            f"({places}{more}), whatever the answer: {first.texts[0]}. Each rollout would be lost. "
-            f"Correct the source, and {_TRY}."
+            f"({locations}{more}), whatever the answer: {first.texts[0]}. Each rollout would be "
+            f"lost. Correct the source, and {_TRY}."
         )
         return PreflightIssue("error", "grader_always_fails", message, param, first.row.line)
     message = (
         f"The python grader '{grader.name}' has no score for {len(failures)} of the {tried} rows "
-        f"that were tried ({places}{more}), with none of {len(first.texts)} answers such as "
+        f"that were tried ({locations}{more}), with none of {len(first.texts)} answers such as "
         f"{_ANSWERS[0]!r} and {_ANSWERS[2]!r}: {first.texts[-1]}. A rollout that it fails on is "
         f"lost, not graded 0. If the model may write such answers, return a score for them; {_TRY}."
     )

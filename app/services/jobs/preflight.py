@@ -51,7 +51,7 @@ MAX_ADDRESSES: Final = 128
 _SERVER_FAULT: Final = 500
 _NOT_IMPLEMENTED: Final = 501
 """Status of many servers for an unsupported method, such as the probe's HEAD."""
-_UNASKED: Final = "not asked: the formula does not use this part"
+_UNCALLED: Final = "not asked: the formula does not use this part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class PreflightService:
         try:
             await self._ports.egress.check_url(called.url)
             if not called.is_used:
-                return EndpointCheck(called.param, called.name, False, None, None, _UNASKED), []
+                return EndpointCheck(called.param, called.name, False, None, None, _UNCALLED), []
             reply = await self._ports.egress.probe(
                 called.url, headers=called.headers, timeout_s=_PROBE_TIMEOUT_S
             )

@@ -39,12 +39,12 @@ class _News:
         self.tenant = tenant
         self.job_id = job_id
         self.head: JobHead | None = None
-        self.came = asyncio.Event()
+        self.arrived = asyncio.Event()
 
     def show(self, head: JobHead | None) -> None:
         if head != self.head:
             self.head = head
-            self.came.set()
+            self.arrived.set()
 
 
 class JobWatch:
@@ -61,7 +61,7 @@ class JobWatch:
         news = _News(tenant, job_id)
         self._watched.add(news)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._look())
+            self._task = asyncio.create_task(self._poll())
         try:
             yield news
         finally:
@@ -72,16 +72,16 @@ class JobWatch:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         while self._watched:
             projects: dict[str, list[_News]] = {}
             for news in self._watched:
                 projects.setdefault(news.tenant.project_id, []).append(news)
             for watched in projects.values():
-                await self._look_at(watched)
+                await self._poll_project(watched)
             await asyncio.sleep(_POLL_S)
 
-    async def _look_at(self, watched: list[_News]) -> None:
+    async def _poll_project(self, watched: list[_News]) -> None:
         try:
             async with self.database.tenant(watched[0].tenant) as unit:
                 heads = await unit.streams.heads(sorted({news.job_id for news in watched}))
@@ -112,7 +112,7 @@ class JobStream:
     def end(self) -> None:
         self._is_ended = True
         if self._news is not None:
-            self._news.came.set()
+            self._news.arrived.set()
 
     async def items(self, check: Callable[[], Awaitable[object]]) -> AsyncIterator[StreamItem]:
         """Yields events, and the job whenever its state has changed and all its events are sent,
@@ -124,7 +124,7 @@ class JobStream:
         checked = now()
         with self._watch.watching(self._tenant, self._job_id) as self._news:
             while not self._is_ended:
-                self._news.came.clear()
+                self._news.arrived.clear()
                 try:
                     if now() >= checked + self._watch.heartbeat_s:
                         await check()
@@ -140,7 +140,7 @@ class JobStream:
                         yield job
                     if job.status in TERMINAL:
                         return
-                    while not await self._came(self._news):
+                    while not await self._arrived(self._news):
                         yield Quiet()
                         await check()
                         checked = now()
@@ -150,9 +150,9 @@ class JobStream:
                     yield Quiet()
                     await asyncio.sleep(_POLL_S)
 
-    async def _came(self, news: _News) -> bool:
+    async def _arrived(self, news: _News) -> bool:
         try:
-            await asyncio.wait_for(news.came.wait(), self._watch.heartbeat_s)
+            await asyncio.wait_for(news.arrived.wait(), self._watch.heartbeat_s)
         except TimeoutError:
             return False
         return True

@@ -28,7 +28,7 @@ from app.domain.graders.source_faults import source_faults
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import refuse_placeholders
-from app.domain.unknown_keys import NOWHERE, KeyPlaces, UnreadKey, refused, unread
+from app.domain.unknown_keys import NOWHERE, KeyHints, UnreadKey, refused, unread
 from app.domain.value_faults import refusal
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
@@ -56,18 +56,18 @@ async def check_definition(
     *,
     egress: Egress,
     models: JudgeModels,
-    unasked: Collection[str] = (),
-    elsewhere: KeyPlaces = NOWHERE,
+    uncalled: Collection[str] = (),
+    elsewhere: KeyHints = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
     """Returns the unknown keys. Raises `InvalidRequest` with the parameter at fault, at any depth
-    below `path`. Addresses and judges below the fields in `unasked` are not checked, nor are judges
-    and embeddings of unused parts of a `multi` grader.
+    below `path`. Addresses and judges below the fields in `uncalled` are not checked, nor are
+    judges and embeddings of unused parts of a `multi` grader.
     """
     return await check_definitions(
         [(path, definition)],
         egress=egress,
         models=models,
-        unasked=unasked,
+        uncalled=uncalled,
         elsewhere=elsewhere,
     )
 
@@ -77,8 +77,8 @@ async def check_definitions(
     *,
     egress: Egress,
     models: JudgeModels,
-    unasked: Collection[str] = (),
-    elsewhere: KeyPlaces = NOWHERE,
+    uncalled: Collection[str] = (),
+    elsewhere: KeyHints = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
     """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may have an open
     transaction meanwhile, and a customer's name server may be slow for each of many names.
@@ -88,7 +88,7 @@ async def check_definitions(
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
             for path, field in walked:
-                if field.path[0] in unasked or _is_unused(field, unused[path]):
+                if field.path[0] in uncalled or _is_unused(field, unused[path]):
                     continue
                 await _check_field(field, path, egress=egress, models=models)
     except TimeoutError:
@@ -120,7 +120,7 @@ def _is_unused(field: WalkedField, unused: frozenset[Path]) -> bool:
 
 
 def _walked(
-    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyPlaces
+    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyHints
 ) -> list[tuple[str, WalkedField]]:
     """Returns all fields of the definitions. Raises `InvalidRequest` for faults that need no
     look-up.

@@ -79,7 +79,9 @@ class EnvironmentTest:
         before = self._plan.task.get("messages", list(_PROMPT))
         body = reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
         try:
-            begun = await self._ask("reset", self._call(body), partial(read_reset, before=before))
+            begun = await self._attempt(
+                "reset", self._call(body), partial(read_reset, before=before)
+            )
         except _NoAnswer as fault:
             skipped = [Check(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
             return [Check("reset", "failed", str(fault)), *skipped]
@@ -94,7 +96,7 @@ class EnvironmentTest:
         read = partial(read_step, call_ids=[call_id for call_id, _, _ in calls])
         done = False
         try:
-            first = await self._ask("step", step, read)
+            first = await self._attempt("step", step, read)
             done = first.done
             checks = [_step_check(first), await self._same(first, step, read)]
         except _NoAnswer as fault:
@@ -111,7 +113,7 @@ class EnvironmentTest:
     ) -> Check:
         """Sends the same step again, as after a lost connection."""
         try:
-            same = await self._ask("step again", step, read) == first
+            same = await self._attempt("step again", step, read) == first
         except _NoAnswer:
             same = False
         if same:
@@ -125,7 +127,7 @@ class EnvironmentTest:
 
     async def _closed(self, call: EnvironmentCall) -> Check:
         try:
-            status = await self._ask("close", call, read_close)
+            status = await self._attempt("close", call, read_close)
         except _NoAnswer as fault:
             return Check("close", "warned", f"{fault} No rollout is lost for it.")
         if is_success(status):
@@ -156,7 +158,7 @@ class EnvironmentTest:
     def _call(self, body: dict[str, Any]) -> EnvironmentCall:
         return EnvironmentCall(body, new_id("episode_"), self._rollout_id)
 
-    async def _ask(
+    async def _attempt(
         self, name: str, call: EnvironmentCall, read: Callable[[EgressReply], _Value]
     ) -> _Value:
         """Makes one attempt of a call and records it. Each attempt has its own breaker, so that a

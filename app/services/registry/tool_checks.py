@@ -12,18 +12,18 @@ async def run_checks(test: ContractTest) -> list[Check]:
     """Runs and returns every check; checks that could not be made are `skipped`."""
     shape, alive = await test.shape()
     checks = [shape]
-    asking: dict[str, Callable[[], Awaitable[Check]]] = {
+    checks_by_name: dict[str, Callable[[], Awaitable[Check]]] = {
         "malformed_arguments": test.malformed_arguments,
         "unknown_tool": test.unknown_tool,
         "idempotency": test.idempotency,
         "latency": lambda: latency(test),
     }
-    for name, ask in asking.items():
+    for name, check in checks_by_name.items():
         if not alive:
             checks.append(Check(name, "skipped", "The first call had no answer."))
         elif test.remaining_s < 1:
             checks.append(Check(name, "skipped", TIME_OVER))
         else:
-            checks.append(await ask())
+            checks.append(await check())
     checks.append(await test.large_request())
     return [*checks, test.large_reply(), signature_check(test.egress.exchanges)]

@@ -76,7 +76,7 @@ class ContractTest:
             item=self.plan.item,
         )
 
-    async def ask(self, endpoint: Endpoint, call: ToolCall) -> ToolOutcome | EndpointFault:
+    async def send(self, endpoint: Endpoint, call: ToolCall) -> ToolOutcome | EndpointFault:
         try:
             return await call_tool(endpoint, call.request(self.tool.headers), signer=self._signer)
         except EndpointFault as fault:
@@ -85,7 +85,7 @@ class ContractTest:
     async def shape(self) -> tuple[Check, bool]:
         """Returns the check, and whether further calls can succeed."""
         call = self.call()
-        result = await self.ask(self.endpoint(), call)
+        result = await self.send(self.endpoint(), call)
         match result:
             case EndpointFault() as fault:
                 return _failed("shape", fault), fault.kind not in _GONE
@@ -112,7 +112,7 @@ class ContractTest:
 
     async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> Check:
         """Makes an invalid call, as a model might: the reply must describe the mistake."""
-        result = await self.ask(self.endpoint(), self.call(name=name, arguments=arguments))
+        result = await self.send(self.endpoint(), self.call(name=name, arguments=arguments))
         match result:
             case EndpointFault() as fault:
                 return _failed(check, fault)
@@ -132,7 +132,7 @@ class ContractTest:
         endpoint, call = self.endpoint(), self.call()
         outputs: list[str] = []
         for _ in range(2):
-            result = await self.ask(endpoint, call)
+            result = await self.send(endpoint, call)
             match result:
                 case EndpointFault() as fault:
                     return _failed("idempotency", fault)
@@ -154,7 +154,7 @@ class ContractTest:
         sent = len(self.egress.exchanges)
         arguments = json.dumps({"text": "x" * MAX_REQUEST_BYTES})
         was_sent = Check("request_over_1mb", "failed", "A request over 1 MB was sent.")
-        result = await self.ask(self.endpoint(), self.call(arguments=arguments))
+        result = await self.send(self.endpoint(), self.call(arguments=arguments))
         match result:
             case ToolOutcome() as outcome:
                 if outcome.error != "too_large" or len(self.egress.exchanges) > sent:

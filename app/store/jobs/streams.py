@@ -73,13 +73,13 @@ class StreamStore:
 
 def _curves(job_id: str) -> Select[tuple[str, str]]:
     """Selects names and splits of a job's curves, each by a look-up after the previous one."""
-    place = (Points.name, Points.split)
-    first = select(*place).where(Points.job_id == job_id).order_by(*place).limit(1)
+    curve_key = (Points.name, Points.split)
+    first = select(*curve_key).where(Points.job_id == job_id).order_by(*curve_key).limit(1)
     found = select(first.subquery()).cte("curves", recursive=True)
     following = (
-        select(*place)
-        .where(Points.job_id == job_id, tuple_(*place) > tuple_(found.c.name, found.c.split))
-        .order_by(*place)
+        select(*curve_key)
+        .where(Points.job_id == job_id, tuple_(*curve_key) > tuple_(found.c.name, found.c.split))
+        .order_by(*curve_key)
         .limit(1)
         .lateral()
     )

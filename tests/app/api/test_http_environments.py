@@ -142,7 +142,7 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
 
 
 @pytest.mark.parametrize(
-    ("changes", "place", "code", "part"),
+    ("changes", "path", "code", "part"),
     [
         ({"environment": {**WORLD, "url": "http://169.254.169.254/"}}, "environment.url",
          "endpoint_not_allowed", ""),
@@ -171,10 +171,10 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
     ],
 )  # fmt: skip
 async def test_a_wrong_call_is_refused_with_its_place(
-    api: Api, body: Json, changes: Json, place: str, code: str, part: str
+    api: Api, body: Json, changes: Json, path: str, code: str, part: str
 ) -> None:
     param, found, message = await refused_job(api, with_method(body, **changes))
-    assert (param, found) == (f"method.reinforcement.{place}", code)
+    assert (param, found) == (f"method.reinforcement.{path}", code)
     assert part in message
 
 

@@ -26,14 +26,14 @@ async def test_a_created_job_waits_with_everything_echoed(api: Api, body: dict[s
 async def test_a_job_of_higher_priority_overtakes_and_shows_its_place(
     api: Api, body: dict[str, Any]
 ) -> None:
-    places = {}
+    job_ids = {}
     for priority in (None, -3, 7):
         job = (await api.call("POST", JOBS, json={**body, "priority": priority})).json()
         assert job["priority"] == (priority or 0)
-        places[priority] = job["id"]
+        job_ids[priority] = job["id"]
     shown = {
         name: (await api.call("GET", f"{JOBS}/{job_id}")).json()["queue_position"]
-        for name, job_id in places.items()
+        for name, job_id in job_ids.items()
     }
     assert shown == {7: 1, None: 2, -3: 3}
 

@@ -82,7 +82,7 @@ def played(keys: dict[str, Any]) -> dict[str, Any]:
 
 
 LEARNING_RATE = f"{ROOT}.hyperparameters.learning_rate_multiplier"
-PLACES: list[tuple[dict[str, Any], str, str | None]] = [
+HINTS: list[tuple[dict[str, Any], str, str | None]] = [
     (call(environment=TASKS, training_file="file-1"), f"{ROOT}.training_file", "training_file"),
     (call(grader=CHECK, hyperparameters=FILES), f"{ROOT}.hyperparameters.validation_file",
      "validation_file"),
@@ -123,9 +123,9 @@ PLACES: list[tuple[dict[str, Any], str, str | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "param", "place"), PLACES)
+@pytest.mark.parametrize(("body", "param", "hint"), HINTS)
 async def test_a_key_in_a_wrong_object_comes_with_its_place(
-    api: Api, body: dict[str, Any], *, param: str, place: str | None
+    api: Api, body: dict[str, Any], *, param: str, hint: str | None
 ) -> None:
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
     (said,) = [
@@ -133,8 +133,8 @@ async def test_a_key_in_a_wrong_object_comes_with_its_place(
         for fault in (*report["errors"], *report["warnings"])
         if fault["param"] == param
     ]
-    assert ("Did you mean" in said) == (place is not None), said
-    assert place is None or f"Did you mean '{place}'?" in said, said
+    assert ("Did you mean" in said) == (hint is not None), said
+    assert hint is None or f"Did you mean '{hint}'?" in said, said
 
 
 def test_the_table_of_places_has_every_parameter_of_a_call() -> None:

@@ -42,5 +42,5 @@ def test_extremes_are_never_more_than_asked_for() -> None:
         assert len(found) <= count
         assert found == sorted(set(found))
         if count >= 4:
-            kept = [values[place] for place in found]
+            kept = [values[index] for index in found]
             assert (min(kept), max(kept)) == (min(values), max(values))

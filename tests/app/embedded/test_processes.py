@@ -127,7 +127,7 @@ def test_a_ready_child_that_hangs_is_replaced(start: Start) -> None:
         asked.append(pid)
         return next(replies, True)
 
-    child = start("echo up; exec sleep 300", answers=answers, ask_every_s=0.0)
+    child = start("echo up; exec sleep 300", answers=answers, probe_every_s=0.0)
     wait_ready([child])
     first = child.pid
     assert first is not None
@@ -159,7 +159,7 @@ def test_a_frozen_server_is_replaced(start: Start) -> None:
     port = free_port()
     answers = http_ok("127.0.0.1", port, "/")
     server = f"exec {sys.executable} -m http.server -b 127.0.0.1 {port}"
-    child = start(server, ready=answers, answers=answers, ask_every_s=0.0)
+    child = start(server, ready=answers, answers=answers, probe_every_s=0.0)
     wait_ready([child])
     first = child.pid
     assert first is not None

@@ -10,9 +10,9 @@ from workers.learning.training_samples import TrainingSample
 
 def test_an_advantage_is_every_tokens_unless_each_has_its_own() -> None:
     plain = TrainingSample([7, 8, 9], [0, 1, 1], [0.0, -1.0, -2.0], 0.5)
-    assert [plain.advantage_of(place) for place in (1, 2)] == [0.5, 0.5]
+    assert [plain.advantage_of(index) for index in (1, 2)] == [0.5, 0.5]
     own = plain.with_token_advantages([math.nan, 0.25, -1.0])
-    assert [own.advantage_of(place) for place in (1, 2)] == [0.25, -1.0]
+    assert [own.advantage_of(index) for index in (1, 2)] == [0.25, -1.0]
     assert (own.tokens, own.mask, own.logprobs) == (plain.tokens, plain.mask, plain.logprobs)
 
 

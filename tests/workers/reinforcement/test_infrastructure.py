@@ -28,7 +28,7 @@ from workers.reinforcement.infrastructure import CURES, too_many_lost
 class Lossy(Script):
     """Gives some held-out rollouts no usable score."""
 
-    loses: Callable[[int, int], bool] = lambda _validation, _place: False
+    loses: Callable[[int, int], bool] = lambda _validation, _position: False
     """Decides by the number of the validation, 0 for the base model's, and of the rollout in it."""
 
     lost: set[str] = field(default_factory=set)
@@ -37,10 +37,10 @@ class Lossy(Script):
     @override
     def __call__(self, request: EgressRequest) -> EgressReply:
         body = json.loads(request.body)
-        place = divmod(self.asked["valid"], ROWS)
+        position = divmod(self.asked["valid"], ROWS)
         if body["trace_id"] not in self.lost:
             reply = super().__call__(request)
-            if not (body["item"]["held_out"] and self.loses(*place)):
+            if not (body["item"]["held_out"] and self.loses(*position)):
                 return reply
             self.lost.add(body["trace_id"])
         return EgressReply(400, {}, b"{}", 0.0)
@@ -123,7 +123,7 @@ async def test_a_validation_that_was_mostly_lost_ranks_and_ends_nothing(runs: Re
     job = await runs.job(stop={**QUIET, "target": {"value": 0.9}}, hyperparameters={"n_epochs": 2})
     script = Lossy(
         valid=(0.1, 1.0, 0.6, 0.8, 0.7),
-        loses=lambda validation, place: validation == 1 and place > 0,
+        loses=lambda validation, position: validation == 1 and position > 0,
     )
     ended = await runs.run(job, script)
     assert (ended.status, ended.step, ended.ended_early) == (JobStatus.SUCCEEDED, 4, None)

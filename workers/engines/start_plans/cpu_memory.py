@@ -124,7 +124,7 @@ def _fixed(needs: CpuNeeds) -> tuple[MemoryPart, ...]:
 
 def _problem(needs: CpuNeeds, fixed: tuple[MemoryPart, ...], missing: int) -> str:
     room = needs.free_bytes - _total(fixed)
-    said = (
+    message = (
         f"{missing / GIB:.1f} GiB of memory are missing, of {needs.free_bytes / GIB:.1f} GiB that "
         "are free"
     )
@@ -132,10 +132,10 @@ def _problem(needs: CpuNeeds, fixed: tuple[MemoryPart, ...], missing: int) -> st
     if needs.trains and tokens < needs.least_tokens:
         if _kv(needs, FEWEST_ROWS) + _batch(needs, tokens) <= room:
             return (
-                f"{said}, with the {needs.least_tokens:,} tokens of "
+                f"{message}, with the {needs.least_tokens:,} tokens of "
                 "AGENT_RFT_RUNS__MICRO_BATCH_TOKENS: lower it, or leave it out."
             )
-        said += "; leave out AGENT_RFT_RUNS__MICRO_BATCH_TOKENS, and then"
+        message += "; leave out AGENT_RFT_RUNS__MICRO_BATCH_TOKENS, and then"
         needs = replace(needs, micro_batch_tokens=None)
     cure = "take a smaller model, or stop other programs"
     shorter = needs.context_length // 2
@@ -145,7 +145,7 @@ def _problem(needs: CpuNeeds, fixed: tuple[MemoryPart, ...], missing: int) -> st
             cure = f"lower --context-length to {shorter}, {cure}"
             break
         shorter //= 2
-    return f"{said}: {cure}."
+    return f"{message}: {cure}."
 
 
 def _kv(needs: CpuNeeds, rows: int) -> int:

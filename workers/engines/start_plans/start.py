@@ -54,16 +54,16 @@ def plan_start(request: StartRequest) -> StartPlan:
     refusal = _refusal(report, request.engine)
     if refusal is not None:
         return StartPlan(refusal=refusal)
-    said = _verdict(report)
-    said += _unused(request.engine)
+    lines = _verdict(report)
+    lines += _unused(request.engine)
     try:
         counts = _counts(request)
     except Uncountable as error:
-        said.append(f"its memory cannot be counted from its config, so it is not planned: {error}")
-        return StartPlan(lines=tuple(said), engine_share=request.engine_share)
+        lines.append(f"its memory cannot be counted from its config, so it is not planned: {error}")
+        return StartPlan(lines=tuple(lines), engine_share=request.engine_share)
     plans = _plans(request, counts)
     return StartPlan(
-        lines=(*said, *(line for plan in plans for line in plan.shown)),
+        lines=(*lines, *(line for plan in plans for line in plan.shown)),
         problems=tuple(problem for plan in plans for problem in plan.memory.problems),
         engine_share=next((plan.engine_share for plan in plans if plan.engine_share), None),
         kv_mib=next((plan.kv_mib for plan in plans if plan.kv_mib), None),

@@ -30,17 +30,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         config = AutoConfig.from_pretrained(given.model)
     except LOADING_ERRORS as error:
-        _say(f"{given.model} has no config of a causal language model: {in_one_line(error)}")
+        _print_lines(
+            f"{given.model} has no config of a causal language model: {in_one_line(error)}"
+        )
         return MODEL_NOT_FOUND
     try:
         plan = _planned(config, given)
     except Uncountable as error:
-        _say(f"The memory of {given.model} cannot be counted from its config: {error}")
+        _print_lines(f"The memory of {given.model} cannot be counted from its config: {error}")
         return UNCOUNTABLE
     except (OSError, ValueError) as error:
-        _say(f"{given.model} has no config of a causal language model: {error}")
+        _print_lines(f"{given.model} has no config of a causal language model: {error}")
         return MODEL_NOT_FOUND
-    _say(*lines(plan, given.gpu_memory, memory="GPU"))
+    _print_lines(*lines(plan, given.gpu_memory, memory="GPU"))
     return 0 if plan.fits else DOES_NOT_FIT
 
 
@@ -64,8 +66,8 @@ def table(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
     return shown
 
 
-def _say(*said: str) -> None:
-    sys.stdout.write("\n".join([*said, ""]))
+def _print_lines(*texts: str) -> None:
+    sys.stdout.write("\n".join([*texts, ""]))
 
 
 def _planned(config: PretrainedConfig, given: argparse.Namespace) -> MemoryPlan:

@@ -30,7 +30,7 @@ class Criterion(Described):
 
     @model_validator(mode="before")
     @classmethod
-    def _knows_every_key(cls, sent: Any) -> Any:
+    def _refuse_unknown_keys(cls, sent: Any) -> Any:
         return known_keys(sent, cls.model_fields)
 
 

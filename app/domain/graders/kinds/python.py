@@ -22,7 +22,7 @@ class PythonGrader(GraderModel):
     image_tag: str | None = Field(
         default=None, min_length=1, max_length=128, exclude_if=lambda value: value is None
     )
-    """Echoed without effect: the operator determines the modules."""
+    """It is echoed without effect: the operator determines the modules."""
 
     @field_validator("source")
     @classmethod

@@ -90,7 +90,7 @@ async def test_a_python_grader_is_tried_on_rows_of_both_files(
     report = await validate_call(api, await call_with(api, grader))
     faults = [*report["errors"], *report["warnings"]]
     assert [(fault["severity"], fault["code"], fault["param"]) for fault in faults] == [
-        (severity, code, f"method.reinforcement.{place}") for severity, code, place, _ in found
+        (severity, code, f"method.reinforcement.{path}") for severity, code, path, _ in found
     ]
     for fault, (_, code, _, words) in zip(faults, found, strict=True):
         assert words in fault["message"]

@@ -274,6 +274,6 @@ async def test_the_place_of_settings_beside_the_method_is_named(
 ) -> None:
     sent = {name: value for name, value in call.items() if name != "method"}
     reply = await api.call("POST", "/v1/fine_tuning/jobs", json={**sent, key: {"type": "endpoint"}})
-    place = "method.reinforcement" if key == "reinforcement" else f"method.reinforcement.{key}"
+    param = "method.reinforcement" if key == "reinforcement" else f"method.reinforcement.{key}"
     assert reply.status_code == 400
-    assert f"Did you mean '{place}'? Move it there" in reply.json()["error"]["message"]
+    assert f"Did you mean '{param}'? Move it there" in reply.json()["error"]["message"]

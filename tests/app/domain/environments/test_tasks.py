@@ -202,7 +202,7 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "place"),
+    ("sent", "path"),
     [
         ({"type": "chess"}, ("type",)),
         ({}, ("type",)),
@@ -224,7 +224,7 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
         ({**JUDGE, "rubric": [UNWEIGHTED]}, ("rubric", 0, "weight")),
     ],
 )  # fmt: skip
-def test_a_wrong_option_is_named(sent: dict[str, Any], place: tuple[Any, ...]) -> None:
+def test_a_wrong_option_is_named(sent: dict[str, Any], path: tuple[Any, ...]) -> None:
     with pytest.raises(ValidationError) as caught:
         read_built_in(sent)
-    assert caught.value.errors()[0]["loc"] == place
+    assert caught.value.errors()[0]["loc"] == path

@@ -49,16 +49,16 @@ def test_the_skipping_parser_judges_like_the_building_one() -> None:
     for _ in range(40_000):
         line = bytearray(chance.choice(SEEDS))
         for _ in range(chance.choice((1, 1, 1, 2, 3))):
-            place = chance.randrange(len(line))
+            index = chance.randrange(len(line))
             change = chance.randrange(3)
             if change == 0:
-                line[place] = chance.choice(
+                line[index] = chance.choice(
                     b'{}[]",:\\/0123456789eE+-.truefalsn \t\x00\x1f\xff\xc3'
                 )
             elif change == 1:
-                del line[place]
+                del line[index]
             else:
-                line[place:place] = line[chance.randrange(len(line)) :][: chance.randrange(1, 6)]
+                line[index:index] = line[chance.randrange(len(line)) :][: chance.randrange(1, 6)]
         if b"\n" in line or not line.strip():
             continue
         good = by_the_standard_library(bytes(line))

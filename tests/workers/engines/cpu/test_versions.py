@@ -161,21 +161,21 @@ async def test_an_adapter_that_cannot_be_read_again_is_missing_and_can_be_loaded
 ) -> None:
     engine = Engine([spec], Limits(threads=1, merged_bytes=0, adapter_bytes=1))
     await engine.start()
-    place = Path(shutil.copytree(adapters[0], tmp_path / "adapter"))
-    version = engine.versions.load("v1", place)
+    copied = Path(shutil.copytree(adapters[0], tmp_path / "adapter"))
+    version = engine.versions.load("v1", copied)
     engine.versions.load("v2", adapters[1])
-    (place / WEIGHTS_FILE).unlink()
+    (copied / WEIGHTS_FILE).unlink()
     if not gone:
-        shutil.copy(adapters[2] / WEIGHTS_FILE, place)
+        shutil.copy(adapters[2] / WEIGHTS_FILE, copied)
     with pytest.raises(Unavailable):
         await engine.finish([engine.sequence(version, [5, 6, 7], Sampling(2, 1.0, seed=2))])
     with pytest.raises(AdapterMissing):
         engine.versions.get("v1")
     if gone:
         with pytest.raises(InvalidRequest):
-            engine.versions.load("v1", place)
-        shutil.copy(adapters[2] / WEIGHTS_FILE, place)
-    again = engine.sequence(engine.versions.load("v1", place), [5, 6, 7], Sampling(2, 1.0, seed=2))
+            engine.versions.load("v1", copied)
+        shutil.copy(adapters[2] / WEIGHTS_FILE, copied)
+    again = engine.sequence(engine.versions.load("v1", copied), [5, 6, 7], Sampling(2, 1.0, seed=2))
     await engine.finish([again])
     await engine.stop()
     assert again.finish_reason == "length"
