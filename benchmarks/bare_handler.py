@@ -1,8 +1,8 @@
 """The yardstick of `control_plane.py`: the statements of two routes in a bare FastAPI application.
 
-One psycopg connection per request out of a plain queue, no models, no services, no middleware; rows
-leave as they come. It does what any correct service must: it looks the key up, sets the tenant, and
-reads or writes under row-level security.
+One psycopg connection per request out of a plain queue, without models, services or middleware;
+rows are returned unchanged. It does the minimum of any correct service: it looks up the key, sets
+the tenant, and reads or writes under row-level security.
 """
 
 import asyncio

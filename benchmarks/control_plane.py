@@ -1,9 +1,9 @@
 """Compares `GET job` and `POST job` with a bare handler that runs the same statements.
 
-Both run as processes of their own under the same uvicorn settings, on the same database, and are
-asked by the same client in alternating rounds. Throughput is requests answered 200 per second;
-beside it stands the processor time of the server's process per request, which other load on the
-machine changes less. Prints a table and a JSON line.
+Both run in separate processes under the same uvicorn settings, on the same database, and the same
+client calls them in alternating rounds. Throughput counts requests with status 200 per second; the
+table also has the server's processor time per request, which other load on the machine changes
+less. Prints a table and a JSON line.
 
     python benchmarks/control_plane.py [--rounds 5] [--seconds 4] [--connections 32]
 """
@@ -159,7 +159,7 @@ class Bench:
         return found
 
     def _settle(self, job_id: str) -> None:
-        """Every round starts from the same rows: one job, which has ended."""
+        """Resets the rows for a round: one job, which has ended."""
         url = self._database.superuser_url.replace("+psycopg", "")
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("DELETE FROM fine_tuning_jobs WHERE id <> %s", [job_id])

@@ -1,4 +1,5 @@
-"""Measures whether a base model follows the schema it is shown: the records task, renamed.
+"""Measures whether a base model follows the tool schema in its prompt: the records task with
+renamed tools.
 
 Samples one rollout per validation row of the records agent with its own tools, then with renamed
 tools and arguments, swapped arguments, further tools and a system prompt. Prints for each naming
@@ -215,7 +216,7 @@ class Sampler:
 
 
 def answer_call(naming: Naming, catalogue: Catalogue, name: str, arguments: str) -> RecordedCall:
-    """Answers a call as the records agent would, in the words of its own tools."""
+    """Answers a call like the records agent, after mapping it to the agent's own tools."""
     tool = next((t for t in naming.tools if t.name == name), None)
     if tool is None or not tool.stands_for:
         return RecordedCall(name, arguments, f"{ERROR}no tool {name}")

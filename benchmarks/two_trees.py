@@ -1,9 +1,9 @@
 """Compares `GET job` and `POST job` of this checkout with those of another one, side by side.
 
-Each tree serves from processes of its own with its own interpreter (`.venv`), Postgres and broker,
-and beside each service runs the tree's bare handler. All four are asked by the same client in
-alternating short rounds, so that other load on the machine hits them alike. Prints the ratios of
-throughput and of the processor time for each request.
+Each tree serves from its own processes with its own interpreter (`.venv`), Postgres and broker, and
+also runs its bare handler. The same client calls all four in alternating short rounds, so that
+other load on the machine affects all of them. Prints the ratios of throughput and of the processor
+time for each request.
 
     git worktree add ../before 90af731 && make -C ../before setup
     python benchmarks/two_trees.py ../before [--rounds 24] [--seconds 1] [--connections 32]
@@ -69,7 +69,7 @@ class Tree:
         return getting(self.ready["job"]) if what == "GET" else posting(self.ready["body"])
 
     def settle(self) -> None:
-        """Brings the rows back to one job, which has ended."""
+        """Resets the rows to one job, which has ended."""
         assert self.process.stdin is not None
         self.process.stdin.write("settle\n")
         self.process.stdin.flush()

@@ -88,7 +88,7 @@ async function chatWithTools(model, row) {
     messages.push(message);
     const broken = message.tool_call_error;
     if (broken) {
-      // A call that cannot be parsed: the model reads why and goes on.
+      // A call that cannot be parsed: the model reads why and continues.
       console.log(`  tool       ${broken.message}`);
       messages.push({ role: "tool", tool_call_id: broken.tool_call_id, content: broken.message });
       continue;

@@ -153,7 +153,7 @@ def chat_with_tools(client: OpenAI, model: str, endpoint: str, row: dict[str, An
         message = reply.choices[0].message
         messages.append(message.model_dump(exclude_none=True))
         broken = (message.model_extra or {}).get("tool_call_error")
-        if broken is not None:  # a call that cannot be parsed: the model reads why and goes on
+        if broken is not None:  # a call that cannot be parsed: the model reads why and continues
             print(f"  tool       {broken['message']}")
             reply_to = broken["tool_call_id"]
             messages.append(

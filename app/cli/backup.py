@@ -68,7 +68,7 @@ def _restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
     found = restore_backup(source, data_dir, host, unsigned=unsigned)
     _report(found, data_dir=str(data_dir))
     if unsigned:
-        _note("the backup was accepted without a signature: nothing tells who wrote it")
+        _note("the backup was accepted without a signature: its author is unknown")
     elif host.secret_key is None:
         _note(
             "the signature was checked with the key that the backup includes, so it shows damage "

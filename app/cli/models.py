@@ -125,7 +125,7 @@ def _completed(service: Service, path: str, *, report: Callable[[str], None]) ->
     listed = service.rows(path, limit=1).data
     found = [one for one in (shaped(_Export, row) for row in listed) if one.status in _USABLE]
     export = found[0] if found else shaped(_Export, service.create(path, {}))
-    patience = ServicePatience("The export goes on: run the same command again later.")
+    patience = ServicePatience("The export continues: run the same command again later.")
     while export.status != "completed":
         if export.status not in _USABLE:
             reason = "it was deleted." if export.error is None else export.error.message

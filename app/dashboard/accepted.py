@@ -10,7 +10,7 @@ _JSON: Final = "application/json"
 
 
 def wants_page(headers: Mapping[str, str]) -> bool:
-    """Returns true for a client that asks for HTML by name, as browsers do, and for a part of a
+    """Returns true for a client that requests HTML by name, as browsers do, and for a part of a
     page. A client that sends an API key, prefers JSON or accepts anything is a program. Credentials
     of another scheme belong to a proxy in front of the service; browsers send them with every
     request.

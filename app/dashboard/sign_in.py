@@ -34,7 +34,7 @@ _CLIENT_NETWORK: Final = 64
 
 @router.get("/sign-in")
 async def form(request: Request, to: Annotated[str, Query(alias="next")] = _HOME) -> Response:
-    # A proxy may send a key with every request: a client that asks for HTML can still sign in.
+    # A proxy may send a key with every request: a client that requests HTML can still sign in.
     if not wants_page(request.headers) and not prefers_html(request.headers):
         raise SignInRequired(FOR_BROWSERS)
     return page("sign_in.html", to=_own_path(to), message=None)

@@ -68,7 +68,7 @@ class ChildSpec:
     """
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 10.0
-    orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor dies
+    orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor ends
     run_as: RunAs = AS_OURSELVES
     directory: Path | None = None  # working directory
     cause: Callable[[str], str | None] = lambda _: None
@@ -290,7 +290,7 @@ def _end_with_parent(orphan_signal: signal.Signals) -> Callable[[], None] | None
 
     def in_child() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, int(orphan_signal))
-        if os.getppid() != parent:  # the supervisor died before the line above
+        if os.getppid() != parent:  # the supervisor crashed before the line above
             os._exit(1)
 
     return in_child

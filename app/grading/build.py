@@ -128,7 +128,7 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
     """Builds the scorer of a grader that scores rollouts separately."""
     match spec:
         case ScoreModelGrader() | LabelModelGrader() | LlmJudgeGrader():
-            return _asking(spec, ports.judges, source=source)
+            return _judging(spec, ports.judges, source=source)
         case PythonGrader() | CodeExecutionGrader():
             return _sandboxed(spec, ports.sandbox, source=source)
         case EndpointGrader():
@@ -139,7 +139,7 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
             return _Timed(_local(spec, ports.embeddings, source=source))
 
 
-def _asking(spec: JudgingGrader, judges: Judges, *, source: str) -> Scorer:
+def _judging(spec: JudgingGrader, judges: Judges, *, source: str) -> Scorer:
     match spec:
         case ScoreModelGrader():
             return ScoreModelScorer(spec, judges, source=source)

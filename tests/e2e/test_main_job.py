@@ -91,7 +91,7 @@ def test_customer_headers_are_never_echoed(live: Installation, finished: Finishe
     assert "canary-header-value" not in json.dumps([job, rollouts])
 
 
-def test_events_tell_the_canonical_story(live: Installation, finished: FinishedJob) -> None:
+def test_events_follow_the_canonical_order(live: Installation, finished: FinishedJob) -> None:
     job = finished.job
     events = list(live.client().fine_tuning.jobs.list_events(job.id, limit=7))
     warned = [e.id for e in events if "stop_rule" in dict(e.data or {})]  # type: ignore[call-overload]  # the client types an event's data as object

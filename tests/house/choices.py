@@ -8,7 +8,7 @@ lists all members):
   `if` statements that follow each other and each leave the function are a chain too;
 - one comparison that chooses between two results: a conditional expression, an `if` with an `else`,
   an `if` that returns before a last `return`;
-- a `match` over strings of a `Literal` whose last case takes the rest in silence;
+- a `match` over strings of a `Literal` whose last case takes the rest silently;
 - a table that is keyed by some members of an enum or, by its annotation or by what it is asked for,
   of a `Literal`. One with all of them is complete, and is found here when the set grows.
 

@@ -27,7 +27,7 @@ NICENESS: Final = 10
 
 def _lower_priority() -> None:
     """Lowers the priority of the calling thread; its later OpenMP threads inherit the priority."""
-    # This loads torch, while the start of a run goes on beside it.
+    # This loads torch, while the start of a run continues beside it.
     # Only Linux has priorities per thread. With a GPU the thread hardly computes, and a delay would
     # postpone the next kernel.
     if sys.platform == "linux" and not is_accelerated():

@@ -3,7 +3,7 @@ sessions of the dashboard, webhook events, logged events and leftovers of ended 
 minutes.
 
 Bytes are removed before their rows: after an interruption in between, the next round reads the row
-again. Bytes that never got a row (a process died in the middle of an upload) are removed by age.
+again. Bytes that never got a row (a process crashed in the middle of an upload) are removed by age.
 """
 
 from collections.abc import Awaitable, Callable

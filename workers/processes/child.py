@@ -105,7 +105,7 @@ async def _run_dispatched(settings: Settings, work: LeasedWork, lease: Lease, bo
             log.info("child ended on request, lease released")
             await _release(work, clients, lease, orderly=True)
             return EXIT_FAULT
-        except Exception:  # a process boundary: another claim goes on
+        except Exception:  # a process boundary: another claim continues
             log.exception("child ended early, lease released")
             await _release(work, clients, lease, orderly=False)
             return EXIT_FAULT

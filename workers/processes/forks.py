@@ -158,7 +158,7 @@ class ForkedProcess(ChildProcess):
         _in_a_thread(self._follow, status)
 
     def _follow(self, status: socket.socket) -> None:
-        code = _KILLED  # a server that dies reports nothing, and takes its children along
+        code = _KILLED  # a server that crashes reports nothing, and takes its children along
         with status, status.makefile() as lines:
             for line in lines:
                 word, _, rest = line.rstrip("\n").partition(" ")

@@ -48,7 +48,7 @@ async def sweep(
     retention: RetentionSettings | None = None,
 ) -> list[str]:
     """Sweeps one kind of work. Returns the ids of the rows that got a notification."""
-    message = f"The {work.noun}'s worker died {max_attempts} times without progress."
+    message = f"The {work.noun}'s worker crashed {max_attempts} times without progress."
     kept_for = work.kept_for and work.kept_for(retention or RetentionSettings())
     async with work.claims(database) as unit:
         for lease in await unit.leases.exhausted(max_attempts):

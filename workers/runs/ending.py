@@ -131,7 +131,7 @@ class RunEnding:
                     message=(
                         f"Waiting on endpoint: no tool or grader has answered for {waited_s:.0f} s,"
                         " and jobs of other projects wait for a worker. The job is queued again "
-                        f"and goes on after step {step}, in {retry_s:.0f} s at the earliest. "
+                        f"and continues after step {step}, in {retry_s:.0f} s at the earliest. "
                         "Answers that were received are kept. Check that the endpoints answer."
                     ),
                     data={**data, "step": step, "retry_after_s": retry_s},

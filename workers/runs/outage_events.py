@@ -84,7 +84,7 @@ def _silent(endpoint: str, outage: Outage, limit: float) -> tuple[str, dict[str,
         f"Waiting on endpoint: {endpoint} has not answered since {_clock(since)}{why}. {wait} for "
         f"it, at most until {_clock(until)}. Those without an answer are lost then, and a step "
         f"that loses {limit:.0%} of its rollouts ends the job with the code {ENDPOINT_UNAVAILABLE}."
-        " If the endpoint answers before, the job goes on and nothing is lost."
+        " If the endpoint answers before, the job continues and nothing is lost."
     )
     data = {
         "reason": SILENT,
@@ -97,7 +97,7 @@ def _silent(endpoint: str, outage: Outage, limit: float) -> tuple[str, dict[str,
 
 
 def _answers(state: EndpointState) -> tuple[str, dict[str, Any]]:
-    message = f"The endpoint answers again: {state.endpoint}. The job goes on."
+    message = f"The endpoint answers again: {state.endpoint}. The job continues."
     return message, {"reason": ANSWERS, "endpoint": state.endpoint}
 
 

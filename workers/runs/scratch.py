@@ -29,7 +29,7 @@ def claim_scratch(work_dir: Path, job_id: str, fence: int) -> Iterator[Path]:
     new.mkdir(mode=0o700)
     try:
         with (new / _LOCK).open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel gives it back when the process dies
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel gives it back when the process crashes
             new.rename(directory)
             yield directory
     finally:

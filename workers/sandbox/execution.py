@@ -99,7 +99,7 @@ async def _attended(forked: Forked, program: bytes, *, limit_s: float, prepared_
     if not in_time:
         return _failed("time_limit", f"no result within {limit_s:g} s", elapsed_s)
     if ended is None:
-        raise ExecutionFailed("lost a process, because its parent died")
+        raise ExecutionFailed("lost a process, because its parent crashed")
     if len(reply) > MAX_REPLY:
         return _failed("output_limit", f"a result of more than {MAX_REPLY} bytes", elapsed_s)
     if reply:

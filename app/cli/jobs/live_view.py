@@ -125,7 +125,7 @@ class LiveView:
             return
         self._failures_due, self._failures_read_at = False, now
         path = f"{JOBS}/{path_of(self._job.id)}/rollouts"
-        # The picture goes on with the earlier ones.
+        # The picture continues with the earlier ones.
         with suppress(ServiceError, httpx.RequestError):
             page = self._service.get(path, failed="true", order="desc", limit=_FAILURES)
             self._failures = [shaped(_Failure, row) for row in page.get("data", [])]

@@ -47,7 +47,7 @@ class FollowedJob:
         self._service = service
         self._path = f"{JOBS}/{path_of(job_id)}"
         self._patience = ServicePatience(
-            "The job goes on; watch it again later.", patience_s=patience_s
+            "The job continues; watch it again later.", patience_s=patience_s
         )
         self._last_id: str | None = None
 

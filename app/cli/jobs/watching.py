@@ -44,7 +44,7 @@ def watch_job(remote: Remote, job_id: str, job: JobReply | None = None) -> int:
         except KeyboardInterrupt:
             view.close()
             note(
-                f"the job goes on. Watch it again: agent-rft jobs watch {printable(job_id)}; "
+                f"the job continues. Watch it again: agent-rft jobs watch {printable(job_id)}; "
                 f"end it: agent-rft jobs cancel {printable(job_id)}"
             )
             return INTERRUPTED

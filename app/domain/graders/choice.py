@@ -8,7 +8,7 @@
 | a reference that is a number | `python`: the last number of the answer |
 | a reference that is a short text | `exact_match` |
 | a reference that is a longer text | `text_similarity`, `rouge_l` |
-| none of these, and the job asks for JSON | `json_valid`, by the schema of `response_format` |
+| none of these, and the job requests JSON | `json_valid`, by the schema of `response_format` |
 | none of these, and `auto` names a judge | `ai_judge` |
 
 A key that only some rows have is refused, since the grader would lose the other rows; so is a
@@ -164,7 +164,7 @@ def _by_reference(rows: Sequence[RowFacts], answer_schema: dict[str, Any] | None
         return definition, f"{_each(rows)} a reference in '{key}' that is JSON"
     if answer_schema is not None:
         raise NoGraderFits(
-            f"'response_format' asks for JSON, and the reference in '{key}' is none, so that it is "
+            f"'response_format' requests JSON, and the reference in '{key}' is none, so that it is "
             "not known which field of the answer it belongs to: send a grader whose 'input' reads "
             "that field, such as '{{sample.output_json.FIELD}}'"
         )
@@ -190,7 +190,7 @@ def _by_answer_schema(answer_schema: dict[str, Any] | None) -> _Chosen | None:
         return None
     definition = {"type": "json_valid", "json_schema": answer_schema or None}
     return definition, (
-        "no row has a reference, and 'response_format' asks for JSON: the form is scored, the "
+        "no row has a reference, and 'response_format' requests JSON: the form is scored, the "
         "content is not"
     )
 

@@ -108,7 +108,7 @@ def report_finding(report: Mapping[str, Any]) -> Finding:
 
 def _judged_apart(what: str, judges: Sequence[str], curve: str) -> Finding:
     text = (
-        f"The {what} not tell the gain: {', '.join(judges)} judged base and tuned model in groups "
+        f"The {what} not show the gain: {', '.join(judges)} judged base and tuned model in groups "
         "of their own, whose scores are not comparable. Run an eval with a grader of single "
         "answers."
     )

@@ -95,7 +95,7 @@ def _rate_fault(field: WalkedField, root: str) -> InvalidRequest | None:
 
 
 def format_warning(method: Any) -> str | None:
-    """Returns the warning about a response format that asks for JSON; `None` for any other."""
+    """Returns the warning about a response format that requests JSON; `None` for any other."""
     return NOT_ENFORCED if gives_json(_response_format(method)) else None
 
 

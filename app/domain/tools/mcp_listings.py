@@ -119,7 +119,7 @@ def _duplicates(
                     "duplicate_tool",
                     f"{SERVERS}[{index}].allowed_tools",
                     f"The tool '{tool.name}' of the MCP server '{label}' has the name of a tool of "
-                    f"{owner}: a model could not tell them apart. Leave one of them out with "
+                    f"{owner}: a model could not distinguish them. Leave one of them out with "
                     "'allowed_tools'.",
                 )
             owners.setdefault(tool.name, f"the MCP server '{label}'")

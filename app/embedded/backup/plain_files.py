@@ -58,7 +58,9 @@ def content(path: Path, *, most_bytes: int) -> bytes:
     with opened(path) as file:
         found = file.read(most_bytes + 1)
     if len(found) > most_bytes:
-        raise BackupUnusable(f"{path} is larger than {most_bytes} bytes: it is of no backup")
+        raise BackupUnusable(
+            f"{path} is larger than {most_bytes} bytes: it is not a file of a backup"
+        )
     return found
 
 

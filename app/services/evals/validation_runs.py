@@ -145,7 +145,7 @@ def _threshold(of: Eval) -> float | None:
 
 def _job_id(of: Eval) -> str:
     if of.job_id is None:
-        raise ValueError(f"{of.id} is of no job")
+        raise ValueError(f"{of.id} does not belong to a job")
     return of.job_id
 
 

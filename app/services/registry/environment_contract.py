@@ -216,7 +216,7 @@ def _step_check(answer: StepAnswer) -> Check:
 
 
 def _state(answer: StepAnswer) -> str:
-    return "is over." if answer.done else "goes on."
+    return "is over." if answer.done else "continues."
 
 
 def _unread(name: str, keys: tuple[str, ...]) -> Check:

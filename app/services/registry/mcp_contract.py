@@ -218,7 +218,7 @@ def _session(*, keeps: bool) -> Check:
         return Check("session", "passed", "The server needs no session.")
     text = (
         "The server keeps sessions: each rollout has one, and what it holds is gone for a rollout "
-        "that a resumed job goes on with. State under the rollout's id (X-Rollout-Id) stays."
+        "that a resumed job continues with. State under the rollout's id (X-Rollout-Id) stays."
     )
     return Check("session", "warned", text)
 

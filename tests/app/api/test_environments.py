@@ -98,7 +98,7 @@ def test_the_page_has_every_environment_and_option() -> None:
     assert examples == set(ENVIRONMENTS)
 
 
-async def test_a_grader_of_the_call_takes_the_place_of_the_environments(api: Api) -> None:
+async def test_a_grader_of_the_call_replaces_the_environments(api: Api) -> None:
     own = {"type": "contains", "needles": ["{{item.answer}}"]}
     job = await created(api, call({"type": "arithmetic", **COUNTS}, grader=own))
     assert job["method"]["reinforcement"]["grader"]["type"] == "contains"
@@ -159,7 +159,7 @@ async def test_a_job_without_files_and_environment_is_refused(
         ),
     ],
 )
-async def test_a_wrong_environment_is_refused_with_its_place(
+async def test_a_wrong_environment_is_refused_with_its_path(
     api: Api, environment: Any, path: str, code: str, part: str
 ) -> None:
     param, found, message = await refused_job(api, call(environment))

@@ -58,7 +58,7 @@ async def test_a_job_is_graded_by_its_environment(api: Api, body: Json) -> None:
     assert reply.json()["training_file"] == body["training_file"]
 
 
-async def test_a_check_of_the_call_finds_the_dead_address(api: Api, body: Json) -> None:
+async def test_a_check_of_the_call_finds_the_unreachable_address(api: Api, body: Json) -> None:
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
     (found,) = report["errors"]
     assert (found["param"], found["code"]) == (f"{PARAM}.url", "endpoint_unreachable")
@@ -170,7 +170,7 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
          "invalid_value", "reward"),
     ],
 )  # fmt: skip
-async def test_a_wrong_call_is_refused_with_its_place(
+async def test_a_wrong_call_is_refused_with_its_path(
     api: Api, body: Json, changes: Json, path: str, code: str, part: str
 ) -> None:
     param, found, message = await refused_job(api, with_method(body, **changes))

@@ -125,7 +125,7 @@ UNKNOWN = "unknown_parameter"
         ("mismatch", {"max_log_ratio": 21}, ".max_log_ratio", WRONG),
     ],
 )
-async def test_a_part_that_says_something_else_is_refused(
+async def test_a_part_that_states_something_else_is_refused(
     api: Api, body: dict[str, Any], part: str, sent: Any, path: str, code: str
 ) -> None:
     reply = await api.call("POST", JOBS, json=_with(body, **{part: sent}))

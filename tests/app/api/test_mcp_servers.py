@@ -151,7 +151,7 @@ async def test_validate_names_everything_that_is_wrong_with_the_servers(
     messages = [fault["message"] for fault in report["errors"] if fault["code"] == "duplicate_tool"]
     assert messages[0].startswith(
         "The tool 'count' of the MCP server 'b' has the name of a tool of "
-        "method.reinforcement.tools: a model could not tell them apart."
+        "method.reinforcement.tools: a model could not distinguish them."
     )
     assert "a tool of the MCP server 'b'" in messages[1]
     down = next(each for each in report["endpoints"] if each["name"] == "down")

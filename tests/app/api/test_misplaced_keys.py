@@ -124,7 +124,7 @@ HINTS: list[tuple[dict[str, Any], str, str | None]] = [
 
 
 @pytest.mark.parametrize(("body", "param", "hint"), HINTS)
-async def test_a_key_in_a_wrong_object_comes_with_its_place(
+async def test_a_key_in_a_wrong_object_comes_with_its_path(
     api: Api, body: dict[str, Any], *, param: str, hint: str | None
 ) -> None:
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
@@ -137,7 +137,7 @@ async def test_a_key_in_a_wrong_object_comes_with_its_place(
     assert hint is None or f"Did you mean '{hint}'?" in said, said
 
 
-def test_the_table_of_places_has_every_parameter_of_a_call() -> None:
+def test_the_table_of_hints_has_every_parameter_of_a_call() -> None:
     deprecated = {"hyperparameters"}
     assert CreateFineTuningJob.model_fields.keys() - deprecated == set(CALL_PARAMETERS)
 
@@ -180,7 +180,7 @@ UNUSED: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("environment", "unused"), UNUSED)
-async def test_options_of_a_replaced_grader_are_named_and_its_judge_is_not_asked(
+async def test_options_of_a_replaced_grader_are_named_and_its_judge_is_not_called(
     api: Api, *, environment: dict[str, Any], unused: list[str]
 ) -> None:
     body = call(environment=environment, grader={"type": "contains", "needles": ["a"]})

@@ -63,7 +63,7 @@ async def test_a_mode_is_echoed_with_its_defaults(
         ({"type": "async", "max_stalenes": 1}, ".max_stalenes", "unknown_parameter"),
     ],
 )
-async def test_a_mode_that_says_something_else_is_refused(
+async def test_a_mode_that_states_something_else_is_refused(
     api: Api, body: dict[str, Any], sent: Any, suffix: str, code: str
 ) -> None:
     reply = await api.call("POST", JOBS, json=_with(body, sent))

@@ -132,7 +132,7 @@ async def test_a_condition_that_means_nothing_is_refused(
     assert words in error["message"]
 
 
-async def test_a_cursor_without_a_reward_is_no_place_in_the_order_of_rewards(
+async def test_a_cursor_without_a_reward_has_no_position_in_the_order_of_rewards(
     api: Api, job: str
 ) -> None:
     lost = (await _listed(api, job, "&failure_class=tool_timeout"))[0]["id"]

@@ -206,7 +206,7 @@ async def logged(api: Api, capfd: pytest.CaptureFixture[str]) -> str:
 
 @given(path=PATHS, secret=SECRETS, name=NAMES, query=NAMES)
 @SETTINGS
-async def test_a_secret_in_a_wild_place_is_nowhere_in_clear(
+async def test_a_secret_at_any_path_is_nowhere_in_clear(
     api: Api,
     body: dict[str, Any],
     database: Database,

@@ -196,8 +196,8 @@ async def test_a_data_source_with_a_credential_is_refused_by_its_path(
     url = await eval_path(api)
     reply = await api.call("POST", url, json={"data_source": planted(RUN, path, changes)})
     error = reply.json()["error"]
-    told = (reply.status_code, error["param"], error["code"])
-    assert told == (400, f"data_source.{param}", code), error
+    reported = (reply.status_code, error["param"], error["code"])
+    assert reported == (400, f"data_source.{param}", code), error
     assert CANARY not in reply.text + stored(database)
 
 

@@ -189,7 +189,7 @@ async def test_a_test_is_sent_at_once_and_signed(database: Database) -> None:
         assert deliveries.json()["data"] == []
 
 
-async def test_a_test_without_an_answer_says_so(api: Api) -> None:
+async def test_a_test_without_an_answer_reports_it(api: Api) -> None:
     made = await made_endpoint(api)
     reply = await api.call("POST", f"{PATH}/{made['id']}/test", json={"event_type": DONE})
     assert reply.status_code == 400

@@ -45,7 +45,7 @@ async def test_the_report_compares_in_all_and_row_by_row(visit: Visit, job: str)
     ]
 
 
-async def test_the_report_says_that_its_rows_were_trained_on(
+async def test_the_report_states_that_its_rows_were_trained_on(
     visit: Visit, job: str, database: Database
 ) -> None:
     said = "2 of the rows of the validation file stand in the training file too"
@@ -54,10 +54,10 @@ async def test_the_report_says_that_its_rows_were_trained_on(
     assert said in (await visit.get(f"/jobs/{job}/report")).text
 
 
-async def test_the_report_says_that_its_judge_saw_each_model_apart(
+async def test_the_report_states_that_its_judge_saw_each_model_apart(
     visit: Visit, job: str, database: Database
 ) -> None:
-    said = "do not tell the gain"
+    said = "do not show the gain"
     assert said not in (await visit.get(f"/jobs/{job}/report")).text
     part = '{"judged_apart": ["method.reinforcement.grader.graders.j"]}'
     execute(database, f"UPDATE reports SET report = report || '{part}'::jsonb")
@@ -67,7 +67,7 @@ async def test_the_report_says_that_its_judge_saw_each_model_apart(
     assert "judged base and tuned model" in (await visit.get(f"/jobs/{job}")).text
 
 
-async def test_a_job_without_a_report_says_why(api: Api, visit: Visit) -> None:
+async def test_a_job_without_a_report_names_the_reason(api: Api, visit: Visit) -> None:
     reply = await visit.get(f"/jobs/{await create_job(api)}/report")
     assert reply.status_code == 404
     assert "has no report yet" in reply.text

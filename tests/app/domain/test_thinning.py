@@ -33,7 +33,7 @@ def test_extremes_are_the_ends_and_those_of_even_stretches() -> None:
     assert extremes([], 4) == []
 
 
-def test_extremes_are_never_more_than_asked_for() -> None:
+def test_extremes_are_never_more_than_requested() -> None:
     drawn = random.Random(5)
     for _ in range(300):
         values = [drawn.choice([0.0, 1.0, drawn.random()]) for _ in range(drawn.randint(1, 60))]

@@ -47,7 +47,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     stop_in_order([children])
 
 
-def test_a_killed_child_comes_back_and_its_group_is_gone(start: Start, tmp_path: Path) -> None:
+def test_a_killed_child_returns_and_its_group_is_gone(start: Start, tmp_path: Path) -> None:
     grandchild_file = tmp_path / "grandchild"
     child = start(f"sleep 300 & echo $! > {grandchild_file}; echo up; wait")
     wait_ready([child])
@@ -239,7 +239,7 @@ def test_a_stopped_child_stays_down(start: Start) -> None:
     assert (child.pid, child.starts) == (None, 1)
 
 
-def test_waiting_ends_when_asked_to(start: Start) -> None:
+def test_waiting_ends_on_request(start: Start) -> None:
     child = start("sleep 300")
     with pytest.raises(Interrupted):
         wait_ready([child], interrupted=lambda: child.starts == 1)

@@ -226,7 +226,7 @@ async def test_eval_runs_follow_the_same_rule(rows: Rows) -> None:
     ]
 
 
-async def test_places_are_claimed_in_the_order_that_users_see(rows: Rows) -> None:
+async def test_rows_are_claimed_in_the_order_that_users_see(rows: Rows) -> None:
     jobs = [await rows.job(tenant) for tenant in (rows.first, rows.first, rows.second, rows.first)]
     positions: dict[str, QueuePosition] = {}
     for tenant in (rows.first, rows.second):
@@ -267,7 +267,7 @@ async def test_a_claim_reads_a_bounded_part_of_a_hundred_thousand_waiting_jobs(
 
 
 @pytest.mark.parametrize("table", ["fine_tuning_jobs", "eval_runs"])
-def test_only_the_workers_role_may_ask_for_the_order(table: str, database: stack.Database) -> None:
+def test_only_the_workers_role_may_request_the_order(table: str, database: stack.Database) -> None:
     with (
         psycopg.connect(database.app_url.replace("+psycopg", "")) as connection,
         pytest.raises(psycopg.errors.InsufficientPrivilege),

@@ -84,7 +84,7 @@ def job(started: Started, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return wait_until_final(client, created.id)
 
 
-def test_the_start_says_what_the_model_can_do_takes_and_costs(started: Started) -> None:
+def test_the_start_prints_abilities_memory_and_speed_of_the_model(started: Started) -> None:
     lines = started.said.splitlines()
     assert "Tiny-Model: works" in lines
     assert "  tool calls: hermes" in lines

@@ -114,7 +114,7 @@ def _ask(live: Installation, body: dict[str, Any]) -> httpx.Response:
     return reply
 
 
-def test_a_job_goes_on_after_its_engine_was_killed(
+def test_a_job_continues_after_its_engine_was_killed(
     live: Installation, endpoints: Endpoints, files: tuple[str, str]
 ) -> None:
     """Kills the process that computes, not the server in front of it, in the second step."""

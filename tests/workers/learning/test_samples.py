@@ -35,7 +35,7 @@ def test_advantages_that_cannot_be_trained_are_refused(own: list[float], what: s
         TrainingSample([7, 8, 9], [0, 1, 1], [0.0] * 3, 0.5, own)
 
 
-def test_a_trajectorys_sample_knows_its_group() -> None:
+def test_a_trajectorys_sample_has_its_group() -> None:
     key = SampleKey("job", "train", 3, 11, 2)
     trajectory = Trajectory(key, [1, 2], [0, 1], [0.0, -0.5])
     sample = TrainingSample.of(trajectory, 0.25)

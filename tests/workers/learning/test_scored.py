@@ -22,7 +22,7 @@ from workers.learning.training_samples import TrainingSample
         ("bradley_terry", {"length_normalised": True}),
     ],
 )
-def test_sets_that_share_batches_say_what_each_says_alone(
+def test_sets_that_share_batches_have_the_values_of_each_alone(
     make_trainer: MakeTrainer,
     samples: list[TrainingSample],
     loss: str,

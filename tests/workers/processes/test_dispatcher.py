@@ -94,7 +94,7 @@ async def test_an_organization_without_a_slot_gets_one_of_another_with_two_proje
         assert (await unit.jobs.get(theirs.id)).attempts == 1
 
 
-async def test_an_only_child_goes_on_while_who_waits_holds_more(
+async def test_an_only_child_continues_while_who_waits_holds_more(
     world: World, children: Children
 ) -> None:
     """A claim with its slot free would be of its own row again."""

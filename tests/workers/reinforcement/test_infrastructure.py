@@ -49,9 +49,9 @@ class Lossy(Script):
 def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
     rollouts = [scored(("valid", 1, row, 0), None if row < 3 else 1.0) for row in range(4)]
     assert too_many_lost(rollouts, limit=0.76) is None
-    told = too_many_lost(rollouts, limit=0.75)
-    assert told is not None
-    assert told.reason.startswith(
+    reported = too_many_lost(rollouts, limit=0.75)
+    assert reported is not None
+    assert reported.reason.startswith(
         "75% of the step's rollouts were lost to failures of tools, environments or graders"
     )
     assert too_many_lost([], limit=0.75) is None
@@ -109,9 +109,7 @@ def test_a_judge_or_a_function_without_a_score_has_a_code_and_a_cure_of_its_own(
         (FailureClass.GRADER_TIMEOUT, "endpoint_unavailable", "Repair the endpoint"),
     ],
 )
-def test_what_no_endpoint_has_caused_is_not_said_of_one(
-    cause: FailureClass, code: str, cure: str
-) -> None:
+def test_a_fault_without_an_endpoint_names_none(cause: FailureClass, code: str, cure: str) -> None:
     rollout = replace(scored(("valid", 1, 0, 0), None), failure=Failure(cause, "no", "g"))
     lost = too_many_lost([rollout], limit=0.5)
     assert lost is not None

@@ -117,7 +117,9 @@ async def test_a_source_that_cannot_be_compiled_is_reported_beside_other_faults(
     ]
 
 
-async def test_without_a_sandbox_a_warning_says_that_nothing_was_tried(database: Database) -> None:
+async def test_without_a_sandbox_a_warning_reports_that_nothing_was_tried(
+    database: Database,
+) -> None:
     async with running(database) as api:
         report = await validate_call(api, await call_with(api, SOUND))
     assert report["valid"] is True

@@ -167,7 +167,7 @@ async def test_retry_after_is_honoured_and_capped_by_the_deadline() -> None:
         "-5",
     ],
 )
-async def test_a_date_that_no_calendar_has_asks_for_no_delay(value: str) -> None:
+async def test_a_date_that_no_calendar_has_requests_no_delay(value: str) -> None:
     assert retry_after(value) == 0.0
 
 

@@ -76,7 +76,7 @@ def test_where_blocks_are_cut_changes_nothing(block: int) -> None:
     assert "Line 6 is not a dictionary" in bad
 
 
-def test_what_each_purpose_asks_is_its_own() -> None:
+def test_what_each_purpose_requires_is_its_own() -> None:
     for content in (b"", b"[]", b"\xff", b'{"a":1}\n' * 100_001):
         assert fault(content, "vision") is None
         assert fault(content) is not None
@@ -124,6 +124,8 @@ def test_blank_lines_are_skipped_unparsed_and_only_so_many(monkeypatch: pytest.M
     blank = b"\n \r\n" * (MAX_BLANK_LINES // 2)
     assert fault(b"{}\n" + blank + b"{}") is None
     assert parsed == [b"{}", b"{}"]
-    told = fault(b"{}\n" + blank + b"\n{}", "evals")
-    assert told is not None
-    assert told.startswith(f"The file has more than {MAX_BLANK_LINES} blank lines. Line 200002 is")
+    reported = fault(b"{}\n" + blank + b"\n{}", "evals")
+    assert reported is not None
+    assert reported.startswith(
+        f"The file has more than {MAX_BLANK_LINES} blank lines. Line 200002 is"
+    )

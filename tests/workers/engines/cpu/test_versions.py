@@ -222,7 +222,7 @@ async def test_one_tenants_bits_do_not_depend_on_another_tenants_work(
     assert await run(beside=True) == await run(beside=False)
 
 
-async def test_bf16_is_near_and_is_only_used_when_asked_for(
+async def test_bf16_is_near_and_is_only_used_when_requested(
     model_dir: Path, spec: BaseModelSpec
 ) -> None:
     for dtype, tolerance in ((torch.float32, 1e-4), (torch.bfloat16, 0.3)):
