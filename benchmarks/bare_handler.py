@@ -1,8 +1,8 @@
 """The yardstick of `control_plane.py`: the statements of two routes in a bare FastAPI application.
 
-One psycopg connection per request out of a plain queue, no models, no services, no middleware; rows
-leave as they come. It does what any correct service must: it looks the key up, sets the tenant, and
-reads or writes under row-level security.
+One psycopg connection per request out of a plain queue, without models, services or middleware;
+rows are returned unchanged. It does the minimum of any correct service: it looks up the key, sets
+the tenant, and reads or writes under row-level security.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ _CONNECTIONS = 10
 _KEY = "SELECT * FROM api_keys WHERE key_id = %s"
 _JOB = "SELECT * FROM fine_tuning_jobs WHERE id = %s"
 _FILE = "SELECT * FROM files WHERE id = %s AND deleted_at IS NULL"
-_PLACE = "SELECT job_id, place, starts_at FROM queue_places(%s)"
-_HOLD = "SELECT archived_at, max_queued_jobs FROM projects WHERE id = %s FOR KEY SHARE"
+_POSITION = "SELECT job_id, place, starts_at FROM queue_places(%s)"
+_LOCK = "SELECT archived_at, max_queued_jobs FROM projects WHERE id = %s FOR KEY SHARE"
 _QUEUED = """
     SELECT count(*) FROM fine_tuning_jobs
     WHERE project_id = %s AND status IN ('validating_files', 'queued')
@@ -132,7 +132,7 @@ async def _insert(
     files = (body["training_file"], body["validation_file"])
     for file in files:
         await _row(connection, _FILE, file)
-    await _row(connection, _HOLD, project)
+    await _row(connection, _LOCK, project)
     await _row(connection, _QUEUED, project)
     seed, method = secrets.randbelow(2**31), Jsonb(body["method"])
     job = (job_id, key["organization_id"], project, key["id"], body["model"], *files, seed, method)
@@ -145,8 +145,8 @@ async def _insert(
     await connection.execute(_NEW_EVENT, (event_id, project, job_id, message))
     data = Jsonb({"level": "info", "message": message, "data": None})
     await connection.execute(_LOG_EVENT, (event_id, project, job_id, data))
-    place = await _row(connection, _PLACE, [job_id])
-    return {**await _row(connection, _JOB, job_id), "queue_position": place["place"]}
+    position = await _row(connection, _POSITION, [job_id])
+    return {**await _row(connection, _JOB, job_id), "queue_position": position["place"]}
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

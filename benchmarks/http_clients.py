@@ -1,8 +1,8 @@
 """Compares HTTP clients under the rollout burst: 512 rollouts, each with calls in sequence.
 
 The server is a process of its own on loopback: it answers every POST with a small tool reply after
-50 ms, as an idle tool would. Each client runs in a process of its own, so that its peak memory and
-CPU time are its own. Prints one table and a JSON line.
+50 ms, as an idle tool would. Each client runs in a separate process, so that its peak memory and
+CPU time can be measured. Prints one table and a JSON line.
 
     python benchmarks/http_clients.py [--rollouts 512] [--calls 10] [--service-ms 50] [--repeats 3]
 """
@@ -41,7 +41,7 @@ Post = Callable[[], Awaitable[int]]
 
 
 class _Answering(asyncio.Protocol):
-    """The least an HTTP server can do, so that the client is what is measured."""
+    """A minimal HTTP server, so that the measurement shows the client."""
 
     service_s = 0.05
 

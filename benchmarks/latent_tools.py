@@ -3,7 +3,7 @@
 Owns the latencies (median 50 ms, sigma 1; the same sequence for every caller that starts anew) and
 the conversations M1 is taught by heart, so that a rollout at temperature 1 calls the tool
 `TOOL_TURNS` times and then answers. The service reaches the tool as a customer's would be reached,
-by signed HTTP; TRL is given a function, which is how it takes tools.
+by signed HTTP; TRL gets a function, its form of a tool.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ MEDIAN_S: Final = 0.050
 SIGMA: Final = 1.0
 TOOL_TURNS: Final = 3
 MAX_ANSWER: Final = 320
-"""Tokens of a whole answer, tool text included; a taught rollout has fewer."""
+"""Limit of tokens of a whole answer, tool text included; a taught rollout has fewer."""
 QUESTIONS: Final = tuple(
     (f"What is the weight of part P{number:03}?", f"P{number:03}") for number in (17, 101, 233, 350)
 )
 
 
 def look_up(record: str) -> str:
-    """Reply of the tool."""
+    """Returns the reply of the tool."""
     return f"record {record} weighs {sum(map(ord, record))} g"
 
 
@@ -64,7 +64,7 @@ class LatentTools:
         await self._egress.aclose()
 
     def function(self, *, concurrent: bool = False) -> Callable[..., Any]:
-        """Returns the tool as TRL takes it: `concurrent` is an async function."""
+        """Returns the tool in TRL's form; with `concurrent` it is an async function."""
         latencies = self._latencies()
         if concurrent:
 
@@ -110,7 +110,9 @@ class LatentTools:
 
 
 def teach(model_dir: Path, directory: Path, *, steps: int = 150, enough: float = 0.01) -> Path:
-    """M1 that has learned the conversations by heart, down to a mean loss of `enough`."""
+    """Trains M1 on the conversations until the mean loss is below `enough`, so that it has
+    memorised them.
+    """
     tokenizer = AutoTokenizer.from_pretrained(model_dir)
     model = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32)
     schema = get_json_schema(LatentTools().function())

@@ -139,11 +139,11 @@ def paths(name: str, rows: int, *, deep: bool, chance: random.Random) -> str:
     few = name in {"of a row", "by reward", "failed", "limits"}
     first, last = (rows // 10, rows // 2) if few else (rows * 8 // 10, rows - 30)
     # The fill gives every place that ends in 0 a reward, so that it is a place in each order.
-    place = chance.randrange(first, last) // 10 * 10 if few else chance.randrange(first, last)
-    return f"{path}&after={prefix}{rows - place if name == 'events' else place}"
+    index = chance.randrange(first, last) // 10 * 10 if few else chance.randrange(first, last)
+    return f"{path}&after={prefix}{rows - index if name == 'events' else index}"
 
 
-def asked(side: Side, path: str) -> float:
+def timed_request(side: Side, path: str) -> float:
     began = time.perf_counter()
     reply = side.http.get(path)
     took = time.perf_counter() - began
@@ -152,11 +152,13 @@ def asked(side: Side, path: str) -> float:
     return 1000 * took
 
 
-def measured(sides: tuple[Side, Side], name: str, asks: int, *, deep: bool) -> list[list[float]]:
+def measured(
+    sides: tuple[Side, Side], name: str, requests: int, *, deep: bool
+) -> list[list[float]]:
     chance, times = random.Random(7), [list[float](), list[float]()]
-    for number in range(-20, asks):
+    for number in range(-20, requests):
         for side, its_times in zip(sides, times, strict=True):
-            took = asked(side, paths(name, side.rows, deep=deep, chance=chance))
+            took = timed_request(side, paths(name, side.rows, deep=deep, chance=chance))
             if number >= 0:
                 its_times.append(took)
     return times
@@ -184,7 +186,7 @@ def main() -> int:
         print(f"{'ms':16}{'few p50':>9}{'p95':>8}{'many p50':>10}{'p95':>8}{'p95 ratio':>11}")
         for kind in LISTS:
             for deep in (False, True) if kind != "metrics" else (False,):
-                few, many = measured(sides, kind, options.asks, deep=deep)
+                few, many = measured(sides, kind, options.requests, deep=deep)
                 (p50, p95), (long_p50, long_p95) = quantiles(few), quantiles(many)
                 title = f"{kind} {'deep' if deep else 'first'}"
                 ratio = long_p95 / p95

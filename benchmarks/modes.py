@@ -4,14 +4,14 @@ Whole jobs over real HTTP sockets, the CPU engine in its own process, and tools 
 latencies (median 50 ms, sigma 1; in 30 % of rollouts ten times as long). The same rows, seeds,
 latencies and number of samples for every mode; modes alternate. The workloads:
 
-- speed: M1, the model all benchmarks share, taught to talk for about a hundred words a turn
+- speed: M1, the model all benchmarks share, trained to write about a hundred words per turn
   (`talkative.py`), so that a step has real work for the trainer; its rewards are a coin. Once with
   slow rollouts here and there, so that nearly every group of eight waits for one, and once with
   slow prompts, all rollouts of which are slow;
 - reward: the shipped small model on the records agent, which learns.
 
 Prints a table for each, what two cores allow at most, and a JSON line. No other project is compared
-here: it is our modes against our own sync.
+here: it compares the modes with sync.
 
     python benchmarks/modes.py [--workloads rollouts,prompts,reward] [--seeds 5] [--repeats 3]
         [--train 96] [--staleness 2]
@@ -124,13 +124,15 @@ def _mid(rows: list[dict[str, Any]], name: str) -> float:
 
 
 def _ratio(results: Results, name: str, what: str = "tokens_per_s") -> float:
-    """Median ratio of pairs that ran next to each other."""
+    """Returns the median ratio of successive pairs."""
     pairs = zip(results[name], results["sync"], strict=False)
     return float(median(mode[what] / sync[what] for mode, sync in pairs))
 
 
 def print_bounds(results: Results) -> dict[str, float]:
-    """Prints the bounds that the shape of sync's own steps sets, and if the targets are met."""
+    """Prints the bounds that follow from the timing of sync's own steps, and whether the targets
+    are met.
+    """
     share, cores = _mid(results["sync"], "train_share"), os.cpu_count() or 1
     busy = _mid(results["sync"], "processor_share")
     bounds = {"streaming": 1 / (1 - share), "processors": 1 / busy}

@@ -1,4 +1,4 @@
-"""Installation with a slow agent that `modes.py` runs its jobs on, and the readings it takes.
+"""The installation with a slow agent on which `modes.py` runs its jobs, and its measurements.
 
 Whole jobs over real HTTP sockets: API, worker, CPU engine and agent are processes of their own.
 """
@@ -33,7 +33,7 @@ CURVES: Final = (
     "staleness/discarded_share",
 )
 POLL_S: Final = 0.25
-"""Looking is work too, on the cores that are measured."""
+"""Seconds between two polls, which also use the measured cores."""
 Readings = dict[str, list[tuple[float, float]]]
 """Clock and processor seconds of each process."""
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -51,7 +51,7 @@ class Workload:
     hyperparameters: dict[str, Any]
     files: tuple[Path, Path]
     base_models: tuple[dict[str, Any], ...] = ()
-    """Instead of the shipped one."""
+    """Base models instead of the shipped one."""
     slow: Literal["rollouts", "prompts"] = "rollouts"
     """Rollouts or prompts whose tools take ten times as long."""
 
@@ -215,6 +215,6 @@ def _cpu_s(pid: int) -> float | None:
 
 
 def _rate(readings: list[tuple[float, float]]) -> float:
-    """Cores that were busy between the first and the last."""
+    """Returns the number of busy cores between the first and the last reading."""
     (begin, used_s), (end, used_later_s) = readings[0], readings[-1]
     return (used_later_s - used_s) / (end - begin)

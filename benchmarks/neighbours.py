@@ -2,7 +2,7 @@
 
 The whole installation runs as a user starts it, with two projects. Loads of the other project: two
 clients that send messages of 3.6 MB, eight that chat, and 60 jobs. Each round measures the chat
-alone and then beside the load, so that what else the machine does falls on both; the figures are
+alone and then under the load, so that other work of the machine affects both; the figures are
 medians over the rounds. Bars: beside any load the p95 is at most 1.5 times that of the chat alone,
 beside long messages also below 0.5 s. Every long message must be refused.
 """

@@ -1,8 +1,9 @@
-"""Our side of a benchmark: one engine process, one trainer, steps of sample, train and publish.
+"""The side of this project in a benchmark: one engine process, one trainer, steps of sample, train
+and publish.
 
-The parts are the product's: the CPU engine as a process over HTTP, the rollout room, group
+The parts are those of the product: the CPU engine as a process over HTTP, the rollout room, group
 advantages, `LoraTrainer`, adapters written to disk, loaded under a new name and compared with the
-trainer on a probe. The rest of a job (database, journal on disk, events) is not here.
+trainer on a probe. Other parts of a job (database, journal on disk, events) are left out.
 """
 
 import asyncio
@@ -44,7 +45,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(slots=True)
 class StepTimes:
-    """Seconds of one step, and what was sampled in it."""
+    """Seconds of one step, and its sampled tokens."""
 
     rollout_s: float
     train_s: float
@@ -59,7 +60,9 @@ class StepTimes:
 
 
 class EvenTokens:
-    """Rewards the share of even ids among what was sampled: no network, other for each rollout."""
+    """Rewards the share of even ids among the sampled ones: needs no network and differs between
+    rollouts.
+    """
 
     async def grade(
         self,
@@ -129,7 +132,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 class OurLoop:
-    """Steps over given rows; call all of it from one event loop."""
+    """Runs steps over the passed rows. Call all methods from one event loop."""
 
     def __init__(
         self,

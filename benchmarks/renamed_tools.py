@@ -1,4 +1,5 @@
-"""Measures whether a base model follows the schema it is shown: the records task, renamed.
+"""Measures whether a base model follows the tool schema in its prompt: the records task with
+renamed tools.
 
 Samples one rollout per validation row of the records agent with its own tools, then with renamed
 tools and arguments, swapped arguments, further tools and a system prompt. Prints for each naming
@@ -182,14 +183,14 @@ class Sampler:
         longest = max(map(len, prompts))
         ids_BT = torch.tensor([[pad] * (longest - len(p)) + p for p in prompts])
         mask_BT = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts])
-        said: list[list[int]] = [[] for _ in prompts]
+        sampled_ids: list[list[int]] = [[] for _ in prompts]
         active = torch.arange(len(prompts))
         cache = DynamicCache()
         position_BT = (mask_BT.cumsum(-1) - 1).clamp(min=0)
         for _ in range(TURN_TOKENS):
             next_B = self._next(ids_BT, mask_BT, position_BT, cache)
             for index, token in zip(active.tolist(), next_B.tolist(), strict=True):
-                said[index].append(token)
+                sampled_ids[index].append(token)
             going = (next_B != end).nonzero().squeeze(-1)
             if not len(going):
                 break
@@ -198,7 +199,8 @@ class Sampler:
             mask_BT = torch.cat([mask_BT[going], torch.ones_like(ids_BT)], dim=-1)
             position_BT = mask_BT.sum(-1, keepdim=True) - 1
         return [
-            (str(self._tokenizer.decode(s, skip_special_tokens=True)), s[-1] == end) for s in said
+            (str(self._tokenizer.decode(s, skip_special_tokens=True)), s[-1] == end)
+            for s in sampled_ids
         ]
 
     def _next(self, ids: Tensor, mask: Tensor, positions: Tensor, cache: DynamicCache) -> Tensor:
@@ -214,7 +216,7 @@ class Sampler:
 
 
 def answer_call(naming: Naming, catalogue: Catalogue, name: str, arguments: str) -> RecordedCall:
-    """Answers a call as the records agent would, in the words of its own tools."""
+    """Answers a call like the records agent, after mapping it to the agent's own tools."""
     tool = next((t for t in naming.tools if t.name == name), None)
     if tool is None or not tool.stands_for:
         return RecordedCall(name, arguments, f"{ERROR}no tool {name}")
@@ -256,8 +258,8 @@ def play(sampler: Sampler, naming: Naming, catalogue: Catalogue, rows: list[Any]
         open_ones = [e for e in episodes if e.answer is None]
         for start in range(0, len(open_ones), BATCH):
             batch = open_ones[start : start + BATCH]
-            said = sampler.turns([sampler.prompt(e, schemas) for e in batch])
-            for episode, (text, ended) in zip(batch, said, strict=True):
+            sampled_ids = sampler.turns([sampler.prompt(e, schemas) for e in batch])
+            for episode, (text, ended) in zip(batch, sampled_ids, strict=True):
                 take_turn(episode, naming, catalogue, text, ended=ended)
     return episodes
 

@@ -1,11 +1,12 @@
-"""A model that talks for about a hundred words a turn, and the agent that it talks to.
+"""A model with turns of about a hundred words, and the agent whose tools it calls.
 
-M1 taught a language of its own: random words, until by chance it calls `lookup` with random words
-or ends. Rollouts so differ in their tokens, turns and calls without anything to be learned, and the
-same seed gives the same ones whatever the mode. Owns that language, the rows, and the agent's app:
-a log-normal wait per call, in a share of the rollouts, or in all those of a share of the prompts,
-ten times as long, a pure function of what the model wrote; and a grade that is a coin, so that
-every group trains. Run as a process, it prints {"url": …} once it listens.
+The model is M1, trained on random text: it writes random words until, by chance, it calls `lookup`
+with random words or ends. Rollouts therefore differ in tokens, turns and calls although there is
+nothing to learn, and the same seed gives the same rollouts in every mode. Owns the training text,
+the rows, and the agent's app. Each call waits a log-normal time, ten times as long in a share of
+the rollouts or for a share of the prompts; the wait is a pure function of the model's text. The
+grade is a coin toss, so that every group trains. Run as a process, it prints {"url": …} once it
+listens.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ NAME: Final = "talkative-2026-01-01"
 
 
 def conversation(rng: random.Random, vocabulary: list[str]) -> list[dict[str, Any]]:
-    """Returns one rollout as the model is to speak, its prompt included."""
+    """Returns one rollout of the training text, its prompt included."""
 
     def words(count: int) -> str:
         return " ".join(rng.choices(vocabulary, k=count))
@@ -52,7 +53,7 @@ def conversation(rng: random.Random, vocabulary: list[str]) -> list[dict[str, An
 
 
 def teach(directory: Path, *, steps: int = 150, batch: int = 4) -> Path:
-    """M1 after it has heard the language; a minute or two."""
+    """Trains M1 on the random text, in a minute or two. Returns its directory."""
     import torch  # noqa: PLC0415 - the agent's process has no use for it
 
     from benchmarks.tiny_models import build_m1, m1_tokenizer  # noqa: PLC0415 - torch loads only where it is used
@@ -87,7 +88,7 @@ def teach(directory: Path, *, steps: int = 150, batch: int = 4) -> Path:
 
 
 def single_tokens(tokenizer: Any, count: int = 24) -> list[str]:
-    """Words that, after a space, are one token."""
+    """Returns words that are one token after a space."""
     found: list[str] = []
     for token in sorted(tokenizer.get_vocab()):
         word = token.removeprefix("Ġ")
@@ -97,7 +98,7 @@ def single_tokens(tokenizer: Any, count: int = 24) -> list[str]:
 
 
 def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path, Path]:
-    """Files of a job: questions in the language, numbered so that no two are the same."""
+    """Writes the files of a job: prompts of random words, numbered so that no two are equal."""
     from transformers import AutoTokenizer  # noqa: PLC0415 - the agent's process has no use for it
 
     from tests.support.tiny_model import LOOKUP  # noqa: PLC0415 - torch loads only where it is used
@@ -117,7 +118,7 @@ def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path,
 
 
 class Latencies:
-    """Latencies of calls, drawn from the text of the rollout's first call or of its prompt."""
+    """Latencies of calls, derived from the text of the rollout's first call or of its prompt."""
 
     def __init__(self, seed: int = 0, slow: str = "rollouts") -> None:
         self._seed = seed
@@ -133,7 +134,7 @@ class Latencies:
         return latency_s * (SLOW_FACTOR if self._slow.setdefault(trace_id, pace) else 1.0)
 
 
-def talkative_app() -> FastAPI:
+def long_turns_app() -> FastAPI:
     app = FastAPI()
     state = {"latencies": Latencies()}
 
@@ -164,4 +165,4 @@ def talkative_app() -> FastAPI:
 
 
 if __name__ == "__main__":
-    serve(talkative_app())
+    serve(long_turns_app())

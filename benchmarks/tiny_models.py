@@ -46,7 +46,7 @@ def m1_config(**changes: Any) -> Qwen3Config:
 
 
 def build_m1(*, seed: int = 0, **changes: Any) -> Qwen3ForCausalLM:
-    """fp32, in evaluation mode; `changes` are fields of the configuration."""
+    """Builds M1 in fp32, in evaluation mode; `changes` are fields of the configuration."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         model = Qwen3ForCausalLM(m1_config(**changes))
@@ -55,7 +55,9 @@ def build_m1(*, seed: int = 0, **changes: Any) -> Qwen3ForCausalLM:
 
 
 def m1_tokenizer() -> PreTrainedTokenizerFast:
-    """Exactly `VOCAB_SIZE` tokens, so that any sampled id can be decoded."""
+    """Trains a tokenizer with exactly `VOCAB_SIZE` tokens, so that any sampled id can be
+    decoded.
+    """
     tokenizer = build_tokenizer(
         corpus=_text(), vocab_size=VOCAB_SIZE, context_length=CONTEXT_LENGTH
     )
@@ -65,14 +67,14 @@ def m1_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def save_m1(directory: Path, *, seed: int = 0, **changes: Any) -> Path:
-    """Model and tokenizer as a directory that any loader opens."""
+    """Saves model and tokenizer as a directory that any loader can read."""
     build_m1(seed=seed, **changes).save_pretrained(directory)
     m1_tokenizer().save_pretrained(directory)
     return directory
 
 
 def prompt_texts(model_dir: Path, count: int, tokens: int, *, seed: int = 0) -> list[str]:
-    """User messages that, rendered as a conversation's opening, have exactly `tokens` tokens."""
+    """Returns user messages whose rendered prompt has exactly `tokens` tokens."""
     tokenizer = AutoTokenizer.from_pretrained(model_dir)
     rng = random.Random(seed)
 
@@ -94,8 +96,9 @@ def prompt_texts(model_dir: Path, count: int, tokens: int, *, seed: int = 0) -> 
 
 
 def _text(words: int = 60_000) -> list[str]:
-    """Lines of made-up words, varied enough to give a BPE all the merges it wants, and what
-    conversations with tools are written in, often enough to be whole tokens.
+    """Returns training text of the tokenizer: lines of made-up words, varied enough for all BPE
+    merges, and the fixed parts of conversations with tools, repeated often enough to become single
+    tokens.
     """
     rng = random.Random(0)
 

@@ -3,12 +3,13 @@
 1. Time per token from 1x to 16x tokens in one update: flat means within 15 % of the smallest.
 2. Peak memory of one update with a vocabulary of 151,936, above what is held before it, beside the
    naive head (all logits at once, `log_softmax`, autograd); each in a process of its own.
-3. Groups of 8: rows of one prompt, the same rows when no two prompts are equal, and the plain way
-   (transformers and peft as they are, rows padded, all logits); per update, alternating.
+3. Groups of 8: rows of one prompt, the same rows when no two prompts are equal, and a plain
+   implementation (unmodified transformers and peft, padded rows, all logits); per update,
+   alternating.
 
     python benchmarks/trainer_scale.py [--repeats 5] [--quick]
 
-CPU seconds are what is compared, since wall time on a busy machine measures the others.
+CPU seconds are compared, since wall time on a busy machine depends on other load.
 """
 
 import argparse
@@ -91,7 +92,9 @@ def build(model: str) -> LoraTrainer:
 def rollouts(
     prompts: int, group: int, shape: tuple[int, int], *, shared: bool = True, seed: int = 0
 ) -> list[TrainingSample]:
-    """Groups of rollouts of (prompt, answer) tokens; unless `shared`, no two have one prompt."""
+    """Returns groups of rollouts of (prompt, answer) tokens; unless `shared`, all prompts
+    differ.
+    """
     rng = random.Random(seed)
     length, answer = shape
     made = []
@@ -107,7 +110,7 @@ def rollouts(
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:
-    """CPU and wall seconds."""
+    """Returns CPU and wall seconds of a call."""
     cpu, wall = time.process_time(), time.perf_counter()
     work()
     return time.process_time() - cpu, time.perf_counter() - wall

@@ -26,7 +26,7 @@ class GrpoShape:
     group_size: int
     completion_tokens: int
     full_length: bool
-    """Generation is kept from ending early."""
+    """True prevents generation from ending early."""
     steps: int
     learning_rate: float
     rank: int
@@ -90,8 +90,8 @@ def train_grpo(
     between: Callable[[GrpoStep], None],
     tools: Sequence[Callable[..., Any]] = (),
 ) -> None:
-    """Runs the trainer; `between` is called after every step with what it took. `reward` is given
-    the sampled ids of one rollout.
+    """Runs the trainer; `between` is called after every step with its times. `reward` gets the
+    sampled ids of one rollout.
     """
     seen = _Seen()
 

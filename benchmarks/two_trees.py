@@ -1,9 +1,9 @@
 """Compares `GET job` and `POST job` of this checkout with those of another one, side by side.
 
-Each tree serves from processes of its own with its own interpreter (`.venv`), Postgres and broker,
-and beside each service runs the tree's bare handler. All four are asked by the same client in
-alternating short rounds, so that other load on the machine hits them alike. Prints the ratios of
-throughput and of the processor time for each request.
+Each tree serves from its own processes with its own interpreter (`.venv`), Postgres and broker, and
+also runs its bare handler. The same client calls all four in alternating short rounds, so that
+other load on the machine affects all of them. Prints the ratios of throughput and of the processor
+time for each request.
 
     git worktree add ../before 90af731 && make -C ../before setup
     python benchmarks/two_trees.py ../before [--rounds 24] [--seconds 1] [--connections 32]
@@ -24,7 +24,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.control_plane import Ask, Round, getting, one_round, posting  # noqa: E402 - needs the path above
+from benchmarks.control_plane import Request, Round, getting, one_round, posting  # noqa: E402 - needs the path above
 
 _SERVE = """
 import asyncio, json, sys, tempfile
@@ -65,11 +65,11 @@ class Tree:
     process: "subprocess.Popen[str]"
     ready: dict[str, Any]
 
-    def ask(self, what: str) -> Ask:
+    def request(self, what: str) -> Request:
         return getting(self.ready["job"]) if what == "GET" else posting(self.ready["body"])
 
     def settle(self) -> None:
-        """Brings the rows back to one job, which has ended."""
+        """Resets the rows to one job, which has ended."""
         assert self.process.stdin is not None
         self.process.stdin.write("settle\n")
         self.process.stdin.flush()
@@ -79,7 +79,7 @@ class Tree:
         self.settle()
         port, pid = self.ready["sides"][side]
         url = f"http://127.0.0.1:{port}"
-        return asyncio.run(one_round(url, pid, self.ready["key"], self.ask(what), options))
+        return asyncio.run(one_round(url, pid, self.ready["key"], self.request(what), options))
 
 
 def _line(process: "subprocess.Popen[str]", word: str) -> str:
@@ -141,8 +141,10 @@ def main() -> int:
     parser.add_argument("--connections", type=int, default=32)
     options = parser.parse_args()
     with ExitStack() as stack:
-        places = {"before": options.before.resolve(), "after": ROOT}
-        trees = {name: stack.enter_context(running(place)) for name, place in places.items()}
+        directories = {"before": options.before.resolve(), "after": ROOT}
+        trees = {
+            name: stack.enter_context(running(directory)) for name, directory in directories.items()
+        }
         found = run(trees, options)
     record: dict[str, Any] = {}
     for what in ("GET", "POST"):

@@ -1,8 +1,8 @@
 """Measures the upload of a large training file: 100,000 rows, 200 MB, one form over plain HTTP.
 
 The real service (uvicorn, Postgres, object store) beside a bare handler that only writes the bytes
-to the same disk, in one run. Memory is the growth of the API process's peak over what it held
-before. One row more than the limit must be refused with its line. Prints a table and a JSON line.
+to the same disk, in one run. Memory is the growth of the API process's peak over its earlier size.
+One row more than the limit must be refused with its line. Prints a table and a JSON line.
 
     python benchmarks/upload.py [--rows 100000] [--megabytes 200] [--repeats 3]
 """
@@ -48,7 +48,7 @@ class Sent:
 
 
 def bare() -> Starlette:
-    """Writes bytes to disk, durable, and nothing else: the peer."""
+    """Writes bytes durably to disk, as the only work of the peer."""
 
     async def write(request: Request) -> JSONResponse:
         size = 0
@@ -67,7 +67,7 @@ def bare() -> Starlette:
 
 
 def write_rows(path: Path, rows: int, size: int) -> None:
-    """Rows as they are in practice: text with escapes, some nesting; the same at each run."""
+    """Writes realistic rows: text with escapes, some nesting; equal in each run."""
     chance = random.Random(7)
     filler = "".join(chance.choices(string.ascii_letters + '  \n"é', k=1 << 16))
     with path.open("wb") as file:

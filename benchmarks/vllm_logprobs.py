@@ -63,9 +63,9 @@ def main() -> None:
         )
         for spec in (shipped, wide):
             for engine in PRECISIONS:
-                place = root / f"{spec.name}-{engine}"
-                place.mkdir()
-                rows += compare(spec, engine, place, arguments)
+                directory = root / f"{spec.name}-{engine}"
+                directory.mkdir()
+                rows += compare(spec, engine, directory, arguments)
     print(f"{'model':<24}{'vLLM':>10}{'trainer':>10}{'LoRA':>6}{'tokens':>8}", end="")
     print(f"{'mean |d|':>11}{'p99':>11}{'max':>11}")
     for row in rows:
@@ -76,20 +76,22 @@ def main() -> None:
 
 
 def compare(
-    spec: BaseModelSpec, engine: Precision, place: Path, arguments: argparse.Namespace
+    spec: BaseModelSpec, engine: Precision, directory: Path, arguments: argparse.Namespace
 ) -> list[Row]:
     """Samples one model from vLLM in one precision, and scores the tokens in the trainer's two."""
-    trained(spec, "float32").save_adapter(place / "adapter")
+    trained(spec, "float32").save_adapter(directory / "adapter")
     rng = random.Random(0)
     prompts = [
         [rng.randrange(VOCABULARY) for _ in range(rng.randint(2, 100))]
         for _ in range(arguments.prompts)
     ]
-    with running_vllm(spec, place, api_key=KEY, dtype=engine) as url:
-        sampled = asyncio.run(sample(url, spec, place / "adapter", prompts, arguments.new_tokens))
+    with running_vllm(spec, directory, api_key=KEY, dtype=engine) as url:
+        sampled = asyncio.run(
+            sample(url, spec, directory / "adapter", prompts, arguments.new_tokens)
+        )
     rows = []
     for precision in PRECISIONS:
-        trainer = trained(spec, precision, start=place / "adapter")
+        trainer = trained(spec, precision, start=directory / "adapter")
         for adapter in (False, True):
             gaps = [
                 abs(ours - theirs)

@@ -102,12 +102,12 @@ def lists(*, keep: bool) -> dict[str, str]:
         needs(extra for extras in EXTRAS.values() for extra in extras),
         texts["build"] + "".join(written[name] for name in EXTRAS),
     )
-    whole, placed, extras = blocks(everything), set[str](), list[str]()
+    whole, listed, extras = blocks(everything), set[str](), list[str]()
     for name, added in EXTRAS.items():
         extras += added
-        needed = blocks(resolve(needs(extras), everything, hashes=False)).keys() - placed
+        needed = blocks(resolve(needs(extras), everything, hashes=False)).keys() - listed
         texts[name] = "".join(whole[each] for each in whole if each in needed)
-        placed |= needed
+        listed |= needed
     return texts
 
 

@@ -74,7 +74,7 @@ async function runTool(call) {
   return (await reply.json()).output;
 }
 
-async function talk(model, row) {
+async function chatWithTools(model, row) {
   const messages = [...row.messages];
   console.log(`  user       ${messages.at(-1).content}`);
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
@@ -88,7 +88,7 @@ async function talk(model, row) {
     messages.push(message);
     const broken = message.tool_call_error;
     if (broken) {
-      // A call that cannot be parsed: the model reads why and goes on.
+      // A call that cannot be parsed: the model reads why and continues.
       console.log(`  tool       ${broken.message}`);
       messages.push({ role: "tool", tool_call_id: broken.tool_call_id, content: broken.message });
       continue;
@@ -117,4 +117,4 @@ for await (const checkpoint of client.fineTuning.jobs.checkpoints.list(job.id)) 
   console.log(`  ${checkpoint.fine_tuned_model_checkpoint}`);
 }
 console.log(`A held-out question, asked of ${job.fine_tuned_model}:`);
-await talk(job.fine_tuned_model, JSON.parse(readFileSync(validPath, "utf8").split("\n")[0]));
+await chatWithTools(job.fine_tuned_model, JSON.parse(readFileSync(validPath, "utf8").split("\n")[0]));

@@ -142,7 +142,7 @@ def print_report(base_url: str, key: str, job_id: str) -> None:
         print(f"  {name:<20} {values['start_mean']:.2f} -> {values['tuned_mean']:.2f}")
 
 
-def talk(client: OpenAI, model: str, endpoint: str, row: dict[str, Any]) -> str:
+def chat_with_tools(client: OpenAI, model: str, endpoint: str, row: dict[str, Any]) -> str:
     """Asks the tuned model a held-out question, running its tool calls ourselves."""
     messages: list[Any] = list(row["messages"])
     print(f"  user       {messages[-1]['content']}")
@@ -153,7 +153,7 @@ def talk(client: OpenAI, model: str, endpoint: str, row: dict[str, Any]) -> str:
         message = reply.choices[0].message
         messages.append(message.model_dump(exclude_none=True))
         broken = (message.model_extra or {}).get("tool_call_error")
-        if broken is not None:  # a call that cannot be parsed: the model reads why and goes on
+        if broken is not None:  # a call that cannot be parsed: the model reads why and continues
             print(f"  tool       {broken['message']}")
             reply_to = broken["tool_call_id"]
             messages.append(
@@ -217,7 +217,7 @@ def main(arguments: list[str] | None = None) -> int:
     plot("Tool calls per rollout", calls)
     print_report(base_url, key, job_id)
     print(f"A held-out question, asked of {job.fine_tuned_model}:")
-    answer = talk(client, job.fine_tuned_model, given.endpoint, held_out[0])
+    answer = chat_with_tools(client, job.fine_tuned_model, given.endpoint, held_out[0])
     print(f"  reference  {held_out[0]['reference_answer']}")
     return 0 if answer.strip() == held_out[0]["reference_answer"] else 2
 

@@ -116,8 +116,8 @@ class Check:
 
 
 def _describes(shape: Shape) -> bool:
-    """Says if an object of a request had fields. One that had none was any object in the document,
-    so its fields are described for the first time.
+    """Returns whether an object of a request had fields. An object without fields meant any object,
+    so that its fields are now described for the first time.
     """
     return bool(shape.fields or shape.variants)
 
@@ -140,7 +140,7 @@ def _widened(where: str, old: Shape, new: Shape) -> Iterator[str]:
 
 
 def _beyond(shape: Shape, other: Shape) -> frozenset[str]:
-    """Types of the first which the second does not know."""
+    """Returns the types of the first that the second lacks."""
     if ANY in other.types:
         return frozenset()
     known = other.types | ({"integer"} if "number" in other.types else set())

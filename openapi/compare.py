@@ -1,10 +1,10 @@
 """Compares the mirrored part of the hosted API with this one, structure against structure.
 
-A difference is what a client written for the hosted API can meet: something missing, something
-untyped, a request we would refuse, a reply it would not expect. Replies that promise more than the
-hosted ones, and requests that take more, are no differences; fields of our own are, because they
-must be explained. Each has a stable id, and `DEVIATIONS.md` holds a row for each or for a pattern
-(`*` stands for anything) under its heading "Structure". A row that matches nothing is stale.
+A difference is anything that can affect a client written for the hosted API: a missing or untyped
+part, a refused request, an unexpected reply. Replies with stronger promises than the hosted ones,
+and requests that accept more, are no differences; extension fields are, because they must be
+explained. Each has a stable id, and `DEVIATIONS.md` holds a row for each or for a pattern (`*`
+stands for anything) under its heading "Structure". A row that matches nothing is stale.
 """
 
 import json
@@ -165,7 +165,7 @@ class Comparison:
             )
 
     def _tagged(self, side: int, schema: Schema, shape: Shape) -> Mapping[str, Schema] | None:
-        """Variants; one object with a constant is one variant."""
+        """Returns the variants; a single object with a constant is one variant."""
         if shape.variants:
             return shape.variants
         reader = self._readers[side]
@@ -178,9 +178,9 @@ class Comparison:
 def _untyped(theirs: Shape, ours: Shape) -> bool:
     """Returns whether this schema leaves open a shape that the hosted one describes."""
     described = theirs.types != {ANY}
-    said = bool(ours.fields or ours.variants)
+    described_fields = bool(ours.fields or ours.variants)
     deep = bool(theirs.fields or theirs.variants)
-    return described and ((ours.types == {ANY}) or (deep and not said))
+    return described and ((ours.types == {ANY}) or (deep and not described_fields))
 
 
 def _scalars(where: str, theirs: Shape, ours: Shape, *, sent: bool) -> Iterator[Difference]:
@@ -206,14 +206,14 @@ def _shown(shape: Shape) -> str:
 
 
 def listed(text: str) -> list[str]:
-    """Patterns of the rows under the heading, in order."""
+    """Returns the patterns of the rows under the heading, in order."""
     table = text.partition(_HEADING)[2].partition("\n## ")[0]
     rows = (_ROW.match(line) for line in table.splitlines())
     return [row[1] for row in rows if row and row["reason"].strip() and row["test"].strip()]
 
 
 def judge(found: Sequence[Difference], patterns: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Differences without a row, and rows without a difference."""
+    """Returns differences without a row, and rows without a difference."""
     readers = {pattern: _pattern(pattern) for pattern in patterns}
     unexplained = [
         f"{difference.id}  {difference.detail}".rstrip()

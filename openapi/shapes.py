@@ -1,7 +1,7 @@
 """Reads a JSON Schema flat: types, closed values, fields, variants, items.
 
-Both checkers of the specification stand on this reading. It resolves references inside one document
-and knows nothing of operations or of what a difference means.
+Both checkers of the specification use it. It resolves references inside one document. Must not know
+operations or the meaning of differences.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number", type(
 @dataclass(frozen=True, slots=True)
 class Shape:
     types: frozenset[str]
-    """JSON types, `null` among them; `any` when nothing is said. A number takes integers."""
+    """JSON types, including `null`; `any` without a type. A number includes integers."""
     values: frozenset[str] | None
     """The only strings allowed, or None when every string is."""
     fields: Mapping[str, Schema]
@@ -40,7 +40,7 @@ class Reader:
         return known[1]
 
     def resolved(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Returns the node itself, or what its reference leads to."""
+        """Returns the node itself, or the target of its reference."""
         while "$ref" in node:
             found: Any = self.document
             for part in node["$ref"].removeprefix("#/").split("/"):
@@ -115,7 +115,7 @@ class Reader:
         )
 
     def tag(self, schema: Schema) -> str | None:
-        """Returns the constant that names an object among its alternatives."""
+        """Returns the constant that distinguishes an object from its alternatives."""
         properties = self.resolved(schema).get("properties", {})
         for name in _TAGS:
             if name in properties:

@@ -19,7 +19,9 @@ from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
 
 EXPIRE_INTERVAL_S = 600.0
-"""Interval of the removal. Expired rows are hidden at once; their bytes may remain this long."""
+"""Interval between two removals of expired rows. The rows are hidden at once; their bytes may
+remain this long.
+"""
 DELIVERY_INTERVAL_S = 2.0
 
 
@@ -69,8 +71,8 @@ def create_celery(settings: Settings) -> Celery:
 
 
 def hide_ticks() -> None:
-    """Keeps the notes about each message and each task of the clock, several a second, out of the
-    logs. Our own lines tell what a task did.
+    """Drops Celery's log lines about each message and each periodic task, several a second. Lines
+    of this service report what a task did.
     """
     for name in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -1,7 +1,8 @@
-"""Counts the progress of this process, by which its supervisor tells a long run from a hung one.
+"""Counts the progress of this process, from which its supervisor distinguishes a long run from a
+hung one.
 
 A process works on one claim, so one count serves the whole process. Any thread may mark. Must not
-know what a run does, nor who reads the count.
+know the work of a run or the readers of the count.
 """
 
 from dataclasses import dataclass
@@ -21,9 +22,9 @@ class Progress:
         self.latest = Mark(0, "start")
 
     def mark(self, what: str) -> None:
-        """Notes an achievement, in a few words for the job's owner, such as `rollout ended`.
+        """Records an achievement in a few words for the job's owner, such as `rollout ended`.
 
-        Two threads at once may give the same number. A reader asks only whether it has changed.
+        Two threads at once may produce the same number; readers only check whether it has changed.
         """
         self.latest = Mark(self.latest.number + 1, what)
 

@@ -20,7 +20,9 @@ JOB_CHILDREN: Final = fork_server(
     "workers.supervised.training",
     "workers.learning.lora_trainer",
 )
-"""Celery runs the tasks of one queue in one process, so each queue has its own fork server."""
+"""Children of jobs. Celery runs the tasks of each queue in a separate process, so each queue has
+its own fork server.
+"""
 CONTROL_CHILDREN: Final = fork_server(
     "workers.evals.child", "workers.exports.child", "workers.webhooks.child"
 )

@@ -33,10 +33,10 @@ async def create_chat_completion(
     """Samples a model. With `stream` the answer is sent in chunks; the last one is followed by
     `data: [DONE]`.
     """
-    asked = body.sent()
+    sent_body = body.sent()
     if body.stream:
-        opening = services.completions().chat_stream(asked)
+        opening = services.completions().chat_stream(sent_body)
         chunks = await unless_client_hangs_up(request, opening)
         return StreamingResponse(chunks, media_type="text/event-stream")
-    reply = await unless_client_hangs_up(request, services.completions().chat(asked))
+    reply = await unless_client_hangs_up(request, services.completions().chat(sent_body))
     return JSONResponse(reply)

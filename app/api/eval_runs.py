@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/evals/{eval_id}/runs", tags=["Evals"])
 async def create_run(
     eval_id: str, body: CreateEvalRun, context: Context, services: Services
 ) -> EvalRunObject:
-    """Starts a run: samples each item where a model is named, and grades it."""
+    """Starts a run: samples each item if a model is named, and grades it."""
     run = await services.eval_runs().create(
         eval_id, body.to_source(), name=body.name, metadata=body.metadata
     )

@@ -71,7 +71,7 @@ _UPLOAD_BODY: dict[str, Any] = {
 
 @router.post("", operation_id="createFile", responses=responses(), openapi_extra=_UPLOAD_BODY)
 async def create_file(request: Request, services: Services) -> FileObject:
-    """Stores a file. The rows of a job are checked when the job is made."""
+    """Stores a file. Its rows are checked when a job with it is created."""
     form = StreamedForm(request, file="file")
     await form.open()
 
@@ -107,7 +107,7 @@ async def list_files(
 
 @router.get("/{file_id}", operation_id="retrieveFile", responses=responses(404))
 async def get_file(file_id: str, services: Services) -> FileObject:
-    """Returns what is known of a file."""
+    """Returns a file's description, without its bytes."""
     return FileObject.of(await services.files().get(file_id))
 
 

@@ -92,7 +92,9 @@ async def run_grader_test(
 async def calibrate_grader(
     grader_id: str, body: CalibrateGrader, request: Request, services: Services
 ) -> GraderCalibration:
-    """Tells if the newest version of a grader is fit to train on, from answers of a base model."""
+    """Reports whether the newest version of a grader is fit for training, by its scores of a base
+    model's answers.
+    """
     grader = await services.graders().config(grader_id)
     work = services.calibrations().calibrate(
         grader,

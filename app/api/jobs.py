@@ -81,7 +81,7 @@ async def cancel_job(job_id: str, services: Services) -> FineTuningJob:
 
 @router.post("/{job_id}/pause", operation_id="pauseFineTuningJob", responses=responses(404))
 async def pause_job(job_id: str, services: Services) -> FineTuningJob:
-    """Pauses a job after its current step; a waiting job at once. `resume` goes on from there."""
+    """Pauses a job after its current step; a waiting job at once. `resume` continues from there."""
     return FineTuningJob.of(await services.jobs().pause(job_id))
 
 

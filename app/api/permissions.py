@@ -49,7 +49,7 @@ async def create_permissions(
     context: Context,
     principal: AnyPrincipal,
 ) -> Page[PermissionObject]:
-    """Lets other projects of the organization use a checkpoint's model."""
+    """Permits other projects of the organization to use a checkpoint's model."""
     permissions = permission_service(context, principal)
     rows = await permissions.grant(fine_tuned_model_checkpoint, body.project_ids)
     return _page(rows, has_more=False)
@@ -63,7 +63,7 @@ async def create_permissions(
 async def delete_permission(
     fine_tuned_model_checkpoint: str, permission_id: str, context: Context, principal: AnyPrincipal
 ) -> Deleted:
-    """Takes a project's permission back."""
+    """Revokes a project's permission."""
     permissions = permission_service(context, principal)
     await permissions.revoke(fine_tuned_model_checkpoint, permission_id)
     return Deleted(id=permission_id, object="checkpoint.permission", deleted=True)

@@ -27,7 +27,7 @@ _HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-cache",
 }
-"""A browser asks again each time, and gets 304 while the file is the same."""
+"""Headers by which a browser checks the file each time, and gets 304 while it is unchanged."""
 
 
 @router.get("/openapi.json")

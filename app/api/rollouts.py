@@ -78,8 +78,8 @@ async def export_rollouts(
 ) -> StreamingResponse:
     """Downloads the rollouts that meet every condition sent, with their traces, as one file.
 
-    The file is written while it is sent: rollouts that a running job adds meanwhile may be in it
-    or not. A download that breaks off has no valid end.
+    The file is written while it is sent: it may or may not contain rollouts that a running job adds
+    meanwhile. A download that breaks off has no valid end.
     """
     batches = exporter.services.rollouts().export(job_id, query.to_filter(), check=check)
     return await table_reply(

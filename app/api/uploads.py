@@ -71,5 +71,5 @@ async def complete_upload(upload_id: str, body: CompleteUpload, services: Servic
 
 @router.post("/{upload_id}/cancel", operation_id="cancelUpload", responses=responses(404))
 async def cancel_upload(upload_id: str, services: Services) -> UploadObject:
-    """Gives an upload up and deletes its parts."""
+    """Cancels an upload and deletes its parts."""
     return UploadObject.of(await services.uploads().cancel(upload_id))

@@ -62,7 +62,7 @@ async def update_endpoint(
 
 @router.delete(_PATH, operation_id="deleteWebhookEndpoint", responses=responses(404))
 async def delete_endpoint(webhook_endpoint_id: str, services: Services) -> WebhookEndpointDeleted:
-    """Deletes an endpoint; nothing more is sent to it."""
+    """Deletes an endpoint; no further event is sent to it."""
     await services.webhook_endpoints().delete(webhook_endpoint_id)
     return WebhookEndpointDeleted(id=webhook_endpoint_id)
 

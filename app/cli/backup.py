@@ -21,7 +21,7 @@ _ANY_PORT = 8000
 
 
 def backup(data_dir: Path, out: Path, *, with_secret_key: bool) -> int:
-    """Returns 1 if objects are missing to which rows lead."""
+    """Takes a backup. Returns 1 if objects are missing that rows refer to."""
     with _readable_failures():
         return _backup(data_dir, out, with_secret_key=with_secret_key)
 
@@ -68,7 +68,7 @@ def _restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
     found = restore_backup(source, data_dir, host, unsigned=unsigned)
     _report(found, data_dir=str(data_dir))
     if unsigned:
-        _note("the backup was accepted without a signature: nothing tells who wrote it")
+        _note("the backup was accepted without a signature: its author is unknown")
     elif host.secret_key is None:
         _note(
             "the signature was checked with the key that the backup includes, so it shows damage "
@@ -90,7 +90,7 @@ def _restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
 
 @contextmanager
 def _readable_failures() -> Iterator[None]:
-    """Turns failures of the disk into one sentence."""
+    """Converts failures of the disk into one sentence."""
     try:
         yield
     except OSError as error:

@@ -1,5 +1,5 @@
-"""Draws curves with characters. Each has a mark of its own: a pipe and a colour-blind reader have
-no colours.
+"""Draws curves with characters. Each curve has its own mark, because colours are missing in a pipe
+and unclear to colour-blind readers.
 """
 
 from collections.abc import Mapping, Sequence

@@ -22,8 +22,8 @@ class LocalFile:
 
 
 def download(remote: Remote, path: str, out: Path, *, force: bool, **params: Any) -> LocalFile:
-    """Raises `ServiceError` for a file that exists, unless `force` lets it be replaced, for one
-    that cannot be written, and for a reply that breaks off.
+    """Downloads the file. Raises `ServiceError` for an existing file without `force`, for one that
+    cannot be written, and for an interrupted reply.
     """
     target = out.expanduser().absolute()
     _check(target, force=force)
@@ -36,8 +36,8 @@ def download(remote: Remote, path: str, out: Path, *, force: bool, **params: Any
 
 
 def _check(target: Path, *, force: bool) -> None:
-    """Refuses what stands there. A device or a directory is refused even with `force`, because a
-    new file would take its place.
+    """Refuses an existing file. A device or a directory is refused even with `force`, because the
+    new file would replace it.
     """
     try:
         mode = target.lstat().st_mode

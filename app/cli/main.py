@@ -1,8 +1,8 @@
 """`agent-rft`: the command tree of the command line.
 
-Owns: the commands of an installation, those of `up` and keys aside, and the conversion of known
-errors into one line and an exit code. Promises: a command's own modules are imported only when it
-runs; standard output contains results only.
+Owns: the commands of an installation, except `up` and `keys`, and the conversion of known errors
+into one line and an exit code. Promises: a command's own modules are imported only when it runs;
+standard output contains results only.
 """
 
 import importlib.util
@@ -121,7 +121,7 @@ def restore(
         ),
     ] = False,
 ) -> None:
-    """Restore a backup into a new data directory; `up` then goes on with its jobs."""
+    """Restore a backup into a new data directory; `up` then continues its jobs."""
     from app.cli.backup import restore as restore_backup  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     restore_backup(source, data_dir, unsigned=unsigned)
@@ -212,7 +212,7 @@ def main() -> None:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    """Prints a failure, in which other people's texts may stand, and ends the program."""
+    """Prints a failure, which may contain texts of other people, and ends the program."""
     print(f"agent-rft: {message}", file=sys.stderr)
     sys.exit(code)
 

@@ -21,7 +21,7 @@ from app.domain.processes.exit_codes import NO_ANSWER, WRONG_OPTIONS
 _PATH: Final = "chat/completions"
 _DONE: Final = "[DONE]"
 _TIMEOUT_S: Final = 600.0
-"""An answer may fill the model's context; a queue may be before it."""
+"""Timeout of a chat: an answer may fill the model's context, after a wait in a queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +99,17 @@ def _converse(service: Service, options: ChatOptions) -> None:
             return
         if not line.strip():
             continue
-        asked = [*messages, {"role": "user", "content": line}]
+        conversation = [*messages, {"role": "user", "content": line}]
         try:
-            answer = _print_answer(service, options, asked)
+            answer = _print_answer(service, options, conversation)
         except ServiceError as failure:  # such as a full context: the person may ask otherwise
             note(str(failure))
             continue
-        messages = [*asked, {"role": "assistant", "content": answer}]
+        messages = [*conversation, {"role": "assistant", "content": answer}]
 
 
 def _print_answer(service: Service, options: ChatOptions, messages: list[dict[str, Any]]) -> str:
-    """Prints an answer as it comes, and returns it."""
+    """Prints an answer as it arrives, and returns it."""
     answer: list[str] = []
     for text in _pieces(service, {**options.body(messages), "stream": True}):
         answer.append(text)

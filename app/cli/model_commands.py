@@ -41,7 +41,8 @@ def models_chat(
     ] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest answer.")] = None,
 ) -> None:
-    """Talk to a model. Without --message, each line that is typed is one; a pipe is one message.
+    """Chat with a model. Without --message, each typed line is a message; piped input is one
+    message.
 
     Example: agent-rft models chat ft:… -m 'Who wrote it?'
     """
@@ -66,7 +67,7 @@ def models_download(
     """Download the adapter of a model as a PEFT directory; print the directory.
 
     Every file is checked by its SHA-256, and DIR appears whole or not at all. An interrupted
-    download goes on when the same command runs again.
+    download continues when the same command runs again.
 
     Example: agent-rft models download ft:… --out adapter
     """
@@ -89,8 +90,8 @@ def models_export(
 ) -> None:
     """Have a model merged with its base, and download the weights; print the directory.
 
-    Takes an export that the service still has, or waits for a new one. Interrupted, it goes on
-    when the same command runs again.
+    Uses an export that the service still has, or waits for a new one. An interrupted download
+    continues when the same command runs again.
 
     Example: agent-rft models export ft:… --out merged
     """

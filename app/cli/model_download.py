@@ -1,9 +1,10 @@
 """One download of a model's files, an adapter or merged weights, into a directory.
 
-Owns the working directory beside the destination (`.NAME.partial`), which has the archive so far
-and the checksum of its content. Promises: the destination appears whole and checked, or not at all;
-an interrupted download goes on where it ended, if the service still offers the same content; only a
-directory that is itself such a download is ever replaced. Must not know models or keys.
+Owns the working directory beside the destination (`.NAME.partial`), which contains the partial
+archive and the checksum of its content. Promises: the destination appears complete and checked, or
+not at all; an interrupted download continues where it ended, if the service still offers the same
+content; only a directory that is itself such a download is ever replaced. Must not know models or
+keys.
 """
 
 import fcntl
@@ -35,11 +36,11 @@ _CHUNK_BYTES: Final = 1 << 20
 _MAX_MANIFEST_BYTES: Final = 1 << 20
 
 Report = Callable[[int, int], None]
-"""A function that takes the bytes so far and the bytes of the whole archive."""
+"""A function that reports progress: the bytes so far and the bytes of the whole archive."""
 
 
 class DownloadFailed(AgentRftError):
-    """A download ended early; the message says how to go on."""
+    """A download ended early; the message names the next step."""
 
 
 class ModelDownload:
@@ -51,7 +52,7 @@ class ModelDownload:
         self._work = self._target.with_name(f".{self._target.name}.partial")
         self._archive = self._work / "archive.tar"
         self._content = self._work / "sha256"
-        """File with the manifest's checksum, by which the service knows the archive again."""
+        """File with the manifest's checksum, by which the service recognises the archive."""
         self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -77,7 +78,7 @@ class ModelDownload:
             self._lock.close()
 
     def fetch(self, client: httpx.Client, path: str, *, report: Report) -> None:
-        """Downloads the archive, from where an earlier download of it ended."""
+        """Downloads the archive; continues an earlier download of it."""
         try:
             with _room(self._work):
                 if not self._fetch(client, path, report):
@@ -111,8 +112,8 @@ class ModelDownload:
         return self._target
 
     def _fetch(self, client: httpx.Client, path: str, report: Report) -> bool:
-        """Returns False if there are more bytes here than the service has: it has another archive
-        now.
+        """Downloads the rest. Returns False if the local file is longer than the service's archive,
+        which must then be another one.
         """
         start, headers = self._so_far(), {}
         if start:
@@ -123,30 +124,30 @@ class ModelDownload:
                 size = str(reply.headers.get("content-range"))
                 return size == f"bytes */{start}"
             check(reply)
-            goes_on = reply.status_code == _PARTIAL_CONTENT
+            is_resumed = reply.status_code == _PARTIAL_CONTENT
             length = int(reply.headers.get("content-length", 0))
-            done, total = (start, start + length) if goes_on else (0, length)
-            self._remember(reply, goes_on=goes_on)
-            with self._archive.open("ab" if goes_on else "wb") as file:
+            done, total = (start, start + length) if is_resumed else (0, length)
+            self._remember(reply, is_resumed=is_resumed)
+            with self._archive.open("ab" if is_resumed else "wb") as file:
                 for chunk in reply.iter_raw(_CHUNK_BYTES):
                     file.write(chunk)
                     done += len(chunk)
                     report(done, total)
         return True
 
-    def _remember(self, reply: httpx.Response, *, goes_on: bool) -> None:
+    def _remember(self, reply: httpx.Response, *, is_resumed: bool) -> None:
         content = reply.headers.get(_MANIFEST_HEADER, "")
         if not _SHA256.fullmatch(content):
             raise ServiceError(
                 f"{reply.url} is not the archive of a model of an agent-rft service",
                 exit_code=NO_ANSWER,
             )
-        if not goes_on:
+        if not is_resumed:
             self._archive.unlink(missing_ok=True)
             self._content.write_text(content, encoding="ascii")
 
     def _so_far(self) -> int:
-        """Returns the bytes of the archive that are here, 0 without their checksum."""
+        """Returns the bytes downloaded so far; 0 without their checksum."""
         if not self._content.is_file():
             return 0
         try:
@@ -188,7 +189,7 @@ def _check_destination(target: Path, *, force: bool) -> None:
 
 @contextmanager
 def _room(directory: Path) -> Iterator[None]:
-    """Turns faults of the disk into `DownloadFailed`."""
+    """Converts faults of the disk into `DownloadFailed`."""
     try:
         yield
     except OSError as error:
@@ -201,7 +202,7 @@ def _room(directory: Path) -> Iterator[None]:
 
 def _unpack(archive: Path, files: Path, manifest_sha256: str) -> None:
     """Extracts the members. Raises `ManifestMismatch` unless they are the files of the manifest,
-    and the manifest is the one that the service named.
+    and the manifest has the checksum that the service sent.
     """
     with tarfile.open(archive, mode="r:") as tar:
         expected = _manifest(tar, archive.name, manifest_sha256)

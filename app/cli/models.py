@@ -121,11 +121,11 @@ def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: 
 
 
 def _completed(service: Service, path: str, *, report: Callable[[str], None]) -> _Export:
-    """Returns the newest export if it is or becomes complete, else one that is made now."""
+    """Returns the newest export if it is or becomes complete, else a new one."""
     listed = service.rows(path, limit=1).data
     found = [one for one in (shaped(_Export, row) for row in listed) if one.status in _USABLE]
     export = found[0] if found else shaped(_Export, service.create(path, {}))
-    patience = ServicePatience("The export goes on: run the same command again later.")
+    patience = ServicePatience("The export continues: run the same command again later.")
     while export.status != "completed":
         if export.status not in _USABLE:
             reason = "it was deleted." if export.error is None else export.error.message

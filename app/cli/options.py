@@ -8,7 +8,7 @@ import typer
 
 
 def finite(value: float | None) -> float | None:
-    """Refuses what JSON has no number for."""
+    """Refuses NaN and infinity, which JSON cannot represent."""
     if value is not None and not math.isfinite(value):
         raise typer.BadParameter(f"{value} is not a finite number")
     return value

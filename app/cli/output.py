@@ -1,6 +1,6 @@
 """Results on standard output: one JSON envelope, or text for people.
 
-Owns the envelope, whose keys never change within a version. Must not know what a result means.
+Owns the envelope, whose keys never change within a version. Must not know the meaning of a result.
 """
 
 import json
@@ -21,13 +21,13 @@ ENVELOPE_VERSION: Final = 1
 _NO_ERROR: Final = dict.fromkeys(("message", "type", "param", "code", "status"))
 """The keys of every error: those of the service's error object, and the status of its answer."""
 _WIDE: Final = 10_000
-"""Columns of an output that is no terminal: nothing is cut there."""
+"""Columns of an output that is not a terminal; its lines are not cut."""
 _CONTINUED: Final = " " * 4
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """`command` is the name of the command, such as `jobs list`."""
+    """Prints the results of one command; `command` is its name, such as `jobs list`."""
 
     command: str
     as_json: bool
@@ -41,8 +41,8 @@ class Output:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Prints the envelope of a failure of the block, which has no form for people: that goes to
-        standard error.
+        """Prints the envelope of a failure of the block; the text for people goes to standard error
+        instead.
         """
         try:
             yield
@@ -58,7 +58,9 @@ class Output:
 
 
 def console() -> Console:
-    """Returns standard output. It reads no markup: a text of the service is never a style."""
+    """Returns standard output. It interprets no markup, so that a text of the service never becomes
+    a style.
+    """
     wide = None if sys.stdout.isatty() else _WIDE
     return Console(
         file=sys.stdout, width=wide, markup=False, highlight=False, emoji=False, soft_wrap=False
@@ -66,14 +68,14 @@ def console() -> Console:
 
 
 def note(text: str) -> None:
-    """Prints a line for people that is no result."""
+    """Prints a line for people, which is not part of the result."""
     print(f"agent-rft: {printable(text)}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines as wide as the console. The rest of a longer one goes on indented, so that no text
-    reaches the beginning of a line by its length.
+    """Wraps lines to the width of the console. Continuation lines are indented, so that no text
+    begins a line only because of its length.
     """
 
     lines: Sequence[str]

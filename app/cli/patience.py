@@ -1,5 +1,5 @@
-"""Bounds the time that a command which follows something gives a service that is away: an upgrade,
-a proxy's fault or a dropped connection ends no command.
+"""Bounds how long a following command retries an unavailable service, so that an upgrade, a fault
+of a proxy or a dropped connection does not end the command.
 """
 
 import time
@@ -13,14 +13,16 @@ from app.domain.processes.exit_codes import NO_ANSWER, TRY_LATER
 _FIRST_WAIT_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 10.0
 PATIENCE_S: Final = 300.0
-"""Time without a sign of the service, after which following ends: an upgrade takes less."""
+"""Seconds without a reply of the service after which following ends; an upgrade takes less."""
 
 
 class ServicePatience:
-    """Waits between tries, longer each time, until `PATIENCE_S` have passed since the last sign."""
+    """Waits between tries, longer each time, until `PATIENCE_S` have passed since the last
+    reply.
+    """
 
     def __init__(self, advice: str, *, patience_s: float = PATIENCE_S) -> None:
-        """`advice` is the sentence behind the failure of a service that stays away."""
+        """`advice` is the sentence added to the failure of a service that stays unavailable."""
         self._advice, self._patience_s = advice, patience_s
         self._heard_at = time.monotonic()
         self._wait_s = _FIRST_WAIT_S
@@ -29,8 +31,8 @@ class ServicePatience:
         self._heard_at, self._wait_s = time.monotonic(), _FIRST_WAIT_S
 
     def reason(self, failure: httpx.RequestError | ServiceError) -> str:
-        """Returns why the service is away. Raises the failure if another try cannot cure it, and
-        `ServiceError` at the end of the patience.
+        """Returns the reason why the service is unavailable. Raises the failure if a retry cannot
+        help, and `ServiceError` after `PATIENCE_S`.
         """
         if not may_pass(failure):
             raise failure

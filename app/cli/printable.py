@@ -1,7 +1,7 @@
-"""Texts of a service as a terminal may show them.
+"""Makes texts of a service safe for a terminal.
 
-Models, tools and other users wrote them: a control sequence in one could move the cursor, set the
-title of the window, fill the clipboard or make a line read as another one.
+Models, tools and other users write them: a control sequence could move the cursor, set the title of
+the window, fill the clipboard or disguise a line.
 """
 
 import re
@@ -19,8 +19,8 @@ _IN_A_LINE: Final = re.compile(f"[{_UNSAFE}\t\n]")
 
 
 def printable(text: str) -> str:
-    """Returns the text on one line, with its code in place of each character that could change what
-    the terminal shows beside it.
+    """Returns the text on one line; each character that could change the terminal's other output is
+    replaced by its code.
     """
     return _IN_A_LINE.sub(_escape, text)
 

@@ -1,4 +1,4 @@
-"""Commands of a running service: the options that all of them take, and how they fail."""
+"""Defines commands of a running service: their common options, and the handling of failures."""
 
 import inspect
 import os
@@ -84,7 +84,7 @@ def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) ->
 
 
 def _name(context: typer.Context) -> str:
-    """Returns the words of the command behind the name of the program, whatever that is."""
+    """Returns the words of the command without the name of the program."""
     group = context.parent
     return " ".join(filter(None, (group.info_name if group else None, context.info_name)))
 

@@ -1,6 +1,6 @@
 """Reads server-sent events from the bytes of a reply.
 
-Lines end in a line feed alone: the texts of a model may have other line separators within a
+Only a line feed ends a line, because a model's texts may contain other line separators within a
 message.
 """
 
@@ -16,7 +16,7 @@ _LONGEST: Final = 16 * 1024**2
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """One message. Without data it is only a sign that the connection lives."""
+    """One message. Without data it only shows that the connection is alive."""
 
     name: str = ""
     data: str = ""
@@ -44,8 +44,8 @@ class _Message:
 
 
 def server_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
-    """Yields each message, and one without data for each comment. Raises `ServiceError` for what is
-    no stream of messages.
+    """Yields each message, and one without data for each comment. Raises `ServiceError` for a reply
+    that is not a stream of messages.
     """
     message, size = _Message(), 0
     for line in _lines(chunks):
@@ -64,7 +64,7 @@ def server_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yields lines that have ended; what a broken connection left of one is dropped."""
+    """Yields complete lines; an incomplete line of a broken connection is dropped."""
     rest = b""
     for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")

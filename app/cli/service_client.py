@@ -29,7 +29,7 @@ from app.domain.processes.exit_codes import (
 TIMEOUT: Final = httpx.Timeout(60.0, connect=5.0)
 _UNAUTHORIZED: Final = 401
 _MOST_ROWS: Final = 100
-"""Most rows that the service gives on a page."""
+"""Largest number of rows on a page of the service."""
 _CODES: Final = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: NOT_FOUND, 429: TRY_LATER}
 _SERVER_ERRORS: Final = 500
 _PROXY_ERRORS: Final = frozenset({502, 503, 504})
@@ -65,8 +65,8 @@ class Service:
         return json_object(self.http.post(path, json=body, timeout=limit))
 
     def create(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Creates one object, however often the call has to be sent: a proxy may lose the answer of
-        a service that has done its work, and the same `Idempotency-Key` gets that answer again.
+        """Creates one object, however often the call has to be sent: if a proxy loses the reply, a
+        repeated call with the same `Idempotency-Key` gets it again.
         """
         headers = {"Idempotency-Key": uuid4().hex}
         waits, lost = iter(_CREATE_WAITS_S), False
@@ -98,8 +98,8 @@ class Service:
         found: list[dict[str, Any]] = []
         after: str | None = None
         while True:
-            asked = min(_MOST_ROWS, limit - len(found))
-            page = shaped(_Page, self.get(path, limit=asked, after=after, **params))
+            page_size = min(_MOST_ROWS, limit - len(found))
+            page = shaped(_Page, self.get(path, limit=page_size, after=after, **params))
             found += page.data
             if not page.has_more or len(found) >= limit:
                 return ListedRows(found[:limit], page.has_more or len(found) > limit)
@@ -114,7 +114,7 @@ class _Page(BaseModel):
 
 
 def path_of(*parts: str) -> str:
-    """Returns a path whose parts cannot lead elsewhere, whatever an id has in it."""
+    """Returns a path with escaped parts, so that no id can lead to another path."""
     # A dot segment would be resolved by the client; the service has no such id.
     try:
         return "/".join(quote(part, safe="").replace(".", "%2E") for part in parts)
@@ -211,7 +211,7 @@ def json_object(reply: httpx.Response) -> dict[str, Any]:
 
 
 def shaped(model: type[Reply], data: object) -> Reply:
-    """Reads what a command needs of a reply; other keys may come and go with versions."""
+    """Parses the parts of a reply that a command needs; other keys may change with versions."""
     try:
         return model.model_validate(data)
     except ValidationError as error:

@@ -1,7 +1,8 @@
-"""Standard output whose faults are errors of the program, and standard input as text.
+"""Guards standard output, whose faults become errors of the program, and reads standard input as
+text.
 
-Promises: what cannot be written is never taken for printed, whatever the exit of the interpreter
-would do with a rest in a buffer.
+Promises: unwritten output is always reported, even if it is still in a buffer when the interpreter
+exits.
 """
 
 import errno
@@ -19,7 +20,7 @@ _ERRORS: Final = "backslashreplace"
 
 
 class OutputFailed(AgentRftError):
-    """Standard output takes no more: a full disk, a closed pipe."""
+    """Standard output cannot be written: a full disk, a closed pipe."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"standard output: {error.strerror or error}")
@@ -27,8 +28,8 @@ class OutputFailed(AgentRftError):
 
 
 class StandardOutput:
-    """Passes everything on to a stream. Raises `OutputFailed`, after which the stream drops what it
-    gets: its rest would fail again when the interpreter ends.
+    """Passes everything on to a stream. Raises `OutputFailed`, after which the stream drops its
+    input, because flushing it would fail again when the interpreter exits.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -59,8 +60,8 @@ class StandardOutput:
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Guards the streams of a program, of which the shell may have closed any. Raises
-    `OutputFailed` in place of the end of a block whose output is not written.
+    """Guards the streams of a program; the shell may have closed any of them. Raises `OutputFailed`
+    at the end of a block whose output could not be written.
     """
     before = sys.stdin, sys.stdout, sys.stderr
     with ExitStack() as opened:
@@ -85,7 +86,7 @@ def _nothing(mode: str, *, flags: int = os.O_RDWR) -> TextIO:
 
 
 def read_stdin(limit: int = -1) -> str:
-    """Returns standard input. Raises `ServiceError` for what is no text."""
+    """Returns standard input. Raises `ServiceError` for input that is not text."""
     try:
         return sys.stdin.buffer.read(limit).decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Times and durations as commands print them."""
+"""Formats times and durations for commands."""
 
 import math
 from datetime import UTC, datetime

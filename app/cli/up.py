@@ -69,8 +69,8 @@ def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
 def choose_model(
     data_dir: Path, request: ModelRequest | None, *, port: int, yes: bool, chosen: str | None
 ) -> ModelChoice:
-    """Returns the choice of this start: the requested model after its checks, or the one that the
-    command chose which starts this one detached. Writes nothing: the supervisor does, under the
+    """Returns the choice of this start: the requested model after its checks, or the model passed
+    by the command that starts this one detached. Writes nothing: the supervisor writes it under the
     directory's lock. Raises `EmbeddedError`.
     """
     if chosen is not None:
@@ -90,11 +90,11 @@ def choose_model(
             host=host,
             memory=ConfiguredRuns().runs.memory,
             before=read_chosen(directory),
-            consent=lambda text: yes or _asked(text),
+            consent=lambda text: yes or _confirmed(text),
         )
 
 
-def _asked(text: str) -> bool:
+def _confirmed(text: str) -> bool:
     return sys.stdin.isatty() and typer.confirm(text, err=True)
 
 

@@ -81,7 +81,7 @@ def up(
     """Start every process; print the base URL and the keys as one JSON object.
 
     With --model the model is checked, its memory planned and its speed measured first; nothing is
-    started for one that is refused (exit code 9) or does not fit (10).
+    started for a model that is refused (exit code 9) or does not fit (10).
     """
     from app.cli import up as starting  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.embedded.base_model.request import requested_model  # noqa: PLC0415 - as above

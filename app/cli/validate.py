@@ -114,7 +114,7 @@ def _with_environment(
     issues: list[PreflightIssue],
 ) -> tuple[dict[str, Any], dict[str, Path | None]]:
     """Returns the call with its environment's grader, and the files of its tasks, written to the
-    directory. Tasks that cannot be made are an issue.
+    directory. Tasks that cannot be generated are an issue.
     """
     environment = environment_of(body)
     if environment is None:
@@ -144,7 +144,7 @@ def _with_environment(
 def _with_grader(
     body: dict[str, Any], files: dict[str, Path | None], issues: list[PreflightIssue]
 ) -> tuple[dict[str, Any], GraderChoice | None]:
-    """Returns the call with a grader in place of `auto`; a choice that fails is an issue."""
+    """Returns the call with the chosen grader for `auto`; a failed choice is an issue."""
     auto, training, validation = auto_of(body), files["training_file"], files["validation_file"]
     if auto is None or training is None or not training.is_file():
         return body, None
@@ -184,7 +184,7 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
 
 
 def _grouped(issues: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
-    """Groups equal issues of several rows, in the order of the first of each."""
+    """Groups equal issues of several rows, in order of first occurrence."""
     groups: dict[tuple[str, str, str | None, str], list[PreflightIssue]] = {}
     for issue in issues:
         key = (issue.severity, issue.code, issue.param, _sentence(issue))
@@ -193,9 +193,9 @@ def _grouped(issues: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
 
 
 def _sentence(issue: PreflightIssue) -> str:
-    """Returns the message without its place, which is different in each row."""
-    place = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
-    return issue.message.removeprefix(f"{place}: ")
+    """Returns the message without line and pointer, which differ in each row."""
+    location = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
+    return issue.message.removeprefix(f"{location}: ")
 
 
 def _merged(alike: list[PreflightIssue]) -> str:

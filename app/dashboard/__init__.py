@@ -1,7 +1,7 @@
 """Pages for people: sign-in, jobs, curves, rollouts, reports.
 
-Owns: what a browser sees at `/`, with everything that it loads. Promises: a page shows only what
-its visitor's API key may read; every text of a model, tool or grader is shown as text; a page loads
-nothing from another host and runs no script but the files in `static/`. Must not know: services'
-stores and gateways, and the routes of the API; it asks the factory for services as `app.api` does.
+Owns: the pages that a browser shows at `/`, with everything that they load. Promises: a page shows
+only what its visitor's API key may read; every text of a model, tool or grader is shown as text; a
+page loads nothing from another host and runs no script but the files in `static/`. Must not know:
+stores, gateways and the routes of the API; the factory builds its services, as for `app.api`.
 """

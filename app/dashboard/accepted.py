@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import Final
 
 PART: Final = "hx-request"
-"""The header of a request by which a page renews a part of itself."""
+"""Header of a request with which a page refreshes a part of itself."""
 _HTML: Final = "text/html"
 _JSON: Final = "application/json"
 
 
 def wants_page(headers: Mapping[str, str]) -> bool:
-    """Returns true for a client that asks for HTML by name, as browsers do, and for a part of a
-    page. One that sends an API key, prefers JSON or takes anything is a program. Credentials of
-    another scheme are those of a proxy in front of the service, which browsers send everywhere.
+    """Returns true for a client that requests HTML by name, as browsers do, and for a part of a
+    page. A client that sends an API key, prefers JSON or accepts anything is a program. Credentials
+    of another scheme belong to a proxy in front of the service; browsers send them with every
+    request.
     """
     scheme, _, _ = headers.get("authorization", "").strip().partition(" ")
     if scheme.casefold() == "bearer":
@@ -21,7 +22,7 @@ def wants_page(headers: Mapping[str, str]) -> bool:
 
 
 def prefers_html(headers: Mapping[str, str]) -> bool:
-    """Returns true if the client names HTML, and JSON not before it."""
+    """Returns true if the client accepts HTML and does not prefer JSON."""
     accepted = _qualities(headers.get("accept", ""))
     html = accepted.get(_HTML, 0.0)
     return html > 0 and html >= accepted.get(_JSON, 0.0)

@@ -17,7 +17,7 @@ _FILES: Final = StaticFiles(directory=Path(__file__).with_name("static"))
 
 @router.get("/assets/{name}")
 async def asset(request: Request, name: str) -> Response:
-    """Returns one file. A browser asks again each time, and gets 304 while it is the same."""
+    """Returns one file. A browser revalidates it each time, and gets 304 while it is unchanged."""
     reply = await _FILES.get_response(name, request.scope)
     reply.headers.update({**HEADERS, "cache-control": "no-cache"})
     return reply

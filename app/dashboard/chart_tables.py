@@ -17,8 +17,8 @@ SHOWN_STEPS: Final = 150
 would make the page large.
 """
 _SPIKES: Final = 150
-"""Steps beside them, shared by the lines of a chart: the lowest and highest values, so that one
-step far off does not fall between two that are shown.
+"""Further steps, shared by the lines of a chart: those with the lowest and highest values, so that
+an outlier between two shown steps is visible.
 """
 _ENDS_AND_EXTREMES: Final = 4
 """A line's two ends, its lowest and its highest value."""
@@ -54,7 +54,7 @@ class Chart:
 
     @property
     def summary(self) -> str:
-        """The chart in a sentence, for those who do not see it."""
+        """The chart in a sentence, for readers who cannot see it."""
         steps = {step for line in self.lines for step in line.values}
         lines = "; ".join(map(_in_words, self.lines))
         return f"{lines}; steps {min(steps)} to {max(steps)}."
@@ -66,7 +66,7 @@ def _spikes(curve: Curve, count: int) -> set[int]:
     """
     steps = sorted(curve)
     values = [curve[step] for step in steps]
-    return {steps[place] for place in extremes(values, max(count, _ENDS_AND_EXTREMES))}
+    return {steps[index] for index in extremes(values, max(count, _ENDS_AND_EXTREMES))}
 
 
 def _in_words(line: Line) -> str:

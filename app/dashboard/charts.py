@@ -16,7 +16,7 @@ _SHARE: Final = "share"
 
 
 def charts(curves: Curves, watched: Watched) -> list[Chart]:
-    """Returns the charts that have points, in the order in which people look at them."""
+    """Returns the charts that have points, in the order of the page."""
     made = [_outcome(curves, watched), _lost(curves), *_of_rollouts(curves), *_of_training(curves)]
     return [chart for chart in made if chart.lines]
 
@@ -28,7 +28,7 @@ def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
 
 
 def _outcome(curves: Curves, watched: Watched) -> Chart:
-    """Returns the chart that tells a job's success: reward, or loss."""
+    """Returns the chart of a job's success: reward, or loss."""
     by_reward = watched.valid == names.REWARD_MEAN
     valid = curves.get((watched.valid, "valid"), _NOTHING)
     steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]
@@ -45,8 +45,8 @@ def _outcome(curves: Curves, watched: Watched) -> Chart:
 
 
 def _lost(curves: Curves) -> Chart:
-    """Returns the share of rollouts that was lost, in all, of validations, and to each class of
-    failures.
+    """Returns the chart of lost rollouts: the share of all, of validations, and by failure
+    class.
     """
     graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)

@@ -24,7 +24,7 @@ from app.domain.rollouts.rollouts import PassCount
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _MOST: Final = 8
-"""Jobs that a chart has colours for."""
+"""Largest number of jobs in a chart, one for each colour."""
 _ROWS: Final = 500
 _COMPARED: Final = (
     ("tool_calls", "Tool calls", "mean a rollout", names.TOOL_CALLS_MEAN),
@@ -45,7 +45,7 @@ class Compared:
     label: str
     standing: Standing
     without: str
-    """Ids of the other jobs; empty if there would be one alone."""
+    """Ids of the other jobs; empty if only one job would remain."""
 
 
 @router.get("/jobs/compare")
@@ -132,7 +132,7 @@ def _charts(
 async def pass_rates_page(
     job_id: str, visitor: SignedIn, split: Split = "valid", at_least: _Reward = 1.0
 ) -> Response:
-    """Shows how many rows are never, sometimes and always right, over the steps."""
+    """Shows the numbers of rows that are never, sometimes and always right, over the steps."""
     job = await visitor.services.jobs().get(job_id)
     counts = await visitor.services.rollouts().pass_counts(job_id, split, at_least=at_least)
 
@@ -174,7 +174,7 @@ def _kind(one: PassCount) -> str:
 
 
 def _first_and_last(counts: Sequence[PassCount]) -> list[tuple[PassCount, PassCount]]:
-    """Returns each row at its first and its last step, those that pass least now first."""
+    """Returns each row at its first and its last step, lowest pass rate now first."""
     ends: dict[int, tuple[PassCount, PassCount]] = {}
     for one in counts:
         if one.graded:

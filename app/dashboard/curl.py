@@ -10,7 +10,7 @@ LONGEST: Final = 20_000
 
 def curl(url: str, headers: Mapping[str, str], body: str) -> str:
     """Returns the command, or an empty text for a body that is too long for a page. Every part is
-    quoted, so that a shell takes what a model or a tool wrote as text.
+    quoted, so that a shell treats texts of models and tools as text.
     """
     if len(body) > LONGEST:
         return ""

@@ -1,9 +1,9 @@
-"""Answers as pages to requests outside of the API.
+"""Renders errors outside of the API as pages.
 
-Promises: every reply outside of the API has the headers of pages, and no cache gives it to another
-client; an error there is a page, also one of a path that does not exist or of a body that no route
-has read, for a client that asks for a page, as browsers do. All others get the error as JSON: the
-API, probes, and clients whose address is wrong.
+Promises: every reply outside of the API has the headers of pages, and no cache returns it to
+another client. A client that accepts pages, as browsers do, gets each error as a page, also for an
+unknown path or a body that no route has read. All others get the error as JSON: the API, probes,
+and clients with a wrong address.
 """
 
 import json
@@ -20,7 +20,7 @@ _API: Final = ("/v1/", "/healthz/", "/readyz/", "/openapi.json/")
 _ERRORS: Final = 400
 _JSON: Final = "application/json"
 _VARIES: Final = "Accept, Authorization, HX-Request, Cookie"
-"""Headers of a request that decide about its reply: no cache may give it to another."""
+"""Request headers on which the reply depends, so that no cache may reuse it."""
 
 
 class ErrorPages:
@@ -31,12 +31,12 @@ class ErrorPages:
         if scope["type"] != "http" or f"{scope['path']}/".startswith(_API):
             await self._app(scope, receive, send)
             return
-        reply = _Reply(send, as_page=scope["method"] != "HEAD" and _asks_for_page(scope))
+        reply = _Reply(send, as_page=scope["method"] != "HEAD" and _accepts_page(scope))
         await self._app(scope, receive, reply.send)
 
 
 class _Reply:
-    """One reply: passes through, or is kept until its error is known and becomes a page."""
+    """One reply: passes through, or is buffered until its error is known and rendered as a page."""
 
     def __init__(self, send: Send, *, as_page: bool) -> None:
         self._send = send
@@ -74,5 +74,5 @@ def _message(envelope: bytes) -> str:
     return str(error["message"])
 
 
-def _asks_for_page(scope: Scope) -> bool:
+def _accepts_page(scope: Scope) -> bool:
     return wants_page(Headers(scope=scope))

@@ -76,8 +76,8 @@ def cut(text: str, length: int = CUT_AT) -> str:
 
 
 def pretty(value: Any) -> str:
-    """Formats JSON, or a text that is JSON, on several lines. Any other text stays as it is, and so
-    does deeply nested JSON, whose indentation would be longer than its content by far.
+    """Formats JSON, or a text that is JSON, on several lines. Any other text is unchanged, and so
+    is deeply nested JSON, whose indentation would be far longer than its content.
     """
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

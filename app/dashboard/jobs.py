@@ -55,14 +55,14 @@ async def job_page(
     visitor: SignedIn,
     seen: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
-    """Shows a job. A page that renews itself gets 204 while nothing is new."""
+    """Shows a job. A page that refreshes itself gets 204 while nothing has changed."""
     job = await visitor.services.jobs().get(job_id)
     events, more_events = await visitor.services.events().messages(
         job_id, after=None, limit=_EVENTS
     )
-    place = job.queue.position if job.queue else ""
+    position = job.queue.position if job.queue else ""
     newest = events[0].id if events else ""
-    state = f"{job.status}.{job.step}.{newest}.{place}.{job.estimated_finish or ''}"
+    state = f"{job.status}.{job.step}.{newest}.{position}.{job.estimated_finish or ''}"
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
     [last, *_], _ = await visitor.services.events().page(job_id, after=None, limit=1)
@@ -113,8 +113,8 @@ def _shown(
 async def _row_rewards(
     visitor: Visitor, job: Job, ends: Sequence[MetricPoint]
 ) -> tuple[RowRewards, RowRewards] | tuple[()]:
-    """Returns the mean reward of each row in the first and in the last validation; nothing where
-    there are no two of them.
+    """Returns the mean reward of each row in the first and in the last validation; empty unless
+    there are two validations.
     """
     steps = validated_steps(watched_by(job.method), ends)
     if steps is None:

@@ -54,5 +54,5 @@ def page(name: str, status_code: int = 200, **values: Any) -> HTMLResponse:
 
 
 def wants_part(request: Request) -> bool:
-    """Returns True for a request by which a page renews a part of itself."""
+    """Returns True for a request with which a page refreshes a part of itself."""
     return request.headers.get(PART) == "true"

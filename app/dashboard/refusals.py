@@ -29,8 +29,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 class PageRoute(APIRoute):
     """A route whose refusals are pages, and JSON for a client that asks for no page. Without a
-    session it leads a browser to the sign-in page, and from there back to the page that was asked
-    for.
+    session it redirects a browser to the sign-in page, and from there back to the requested page.
     """
 
     @override
@@ -56,7 +55,7 @@ class PageRoute(APIRoute):
 
 
 async def _answer_to_program(answer: Handler, request: Request) -> Response:
-    """Returns the answer; an error is raised, and becomes JSON."""
+    """Returns the reply to a program; an error is raised and becomes JSON."""
     check_query(request)
     try:
         return await answer(request)
@@ -76,8 +75,8 @@ def _to_sign_in(request: Request) -> Response:
         return Response(status_code=401, headers={**HEADERS, "hx-refresh": "true"})
     if request.method != "GET":
         return RedirectResponse("/sign-in", status_code=303, headers=dict(HEADERS))
-    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    target = "/sign-in" if asked == "/" else f"/sign-in?next={quote(asked, safe='')}"
+    requested = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    target = "/sign-in" if requested == "/" else f"/sign-in?next={quote(requested, safe='')}"
     return RedirectResponse(target, status_code=303, headers=dict(HEADERS))
 
 

@@ -1,4 +1,4 @@
-"""Route of a job's paired report: base against tuned, in all and row by row."""
+"""Route of a job's paired report: base against tuned, over all rows and row by row."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -74,8 +74,8 @@ async def report_page(job_id: str, visitor: SignedIn) -> Response:
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields each comparison with its label. A report stays as it was made, so that older ones lack
-    some values.
+    """Yields each comparison with its label. A stored report never changes, so older ones lack some
+    values.
     """
     parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
     for name, compared in (report.get("components") or {}).items():
@@ -88,18 +88,18 @@ def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _part_of(compared: dict[str, Any], report: dict[str, Any]) -> str:
-    """Returns how many of the rows a component is compared on, where it is not all of them."""
+    """Returns the number of rows on which a component is compared, if not all of them."""
     rows = compared.get("rows")
     return "" if rows is None or rows == report["rows"] else f" ({rows} of {report['rows']} rows)"
 
 
 def _pairs(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
     """Returns the rows that were sampled before and after, the greatest loss first."""
-    by_place = {(mean.prompt_index, mean.step): mean for mean in means}
+    by_row_and_step = {(mean.prompt_index, mean.step): mean for mean in means}
     rows = sorted({mean.prompt_index for mean in means})
     pairs = [
-        Pair(row, by_place[row, 0], by_place[row, tuned_step])
+        Pair(row, by_row_and_step[row, 0], by_row_and_step[row, tuned_step])
         for row in rows
-        if (row, 0) in by_place and (row, tuned_step) in by_place
+        if (row, 0) in by_row_and_step and (row, tuned_step) in by_row_and_step
     ]
     return sorted(pairs, key=lambda pair: (pair.difference is None, pair.difference or 0.0))

@@ -1,4 +1,4 @@
-"""Routes of a job's rollouts: the list, one rollout among its siblings, one row before and now."""
+"""Routes of a job's rollouts: the list, one rollout among its siblings, one row at two steps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -23,13 +23,15 @@ from app.domain.rollouts.trajectory import FailureClass, StopReason
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/jobs/{job_id}")
 _PAGE: Final = 20
 _SIBLINGS: Final = 100
-"""The number is higher than a group has: a step samples at most 80 rollouts of a row."""
+"""Limit of shown siblings, above the size of any group: a step samples at most 80 rollouts of a
+row.
+"""
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 _Reward = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Filter(BaseModel):
-    """The fields of the filter's form; an unknown one is refused."""
+    """The fields of the filter form; an unknown one is refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -99,7 +101,7 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
     earlier, later = await _neighbours(visitor, row)
     sources = await visitor.services.sent_requests().sources(job, row)
     order = [one["row"].id for one in siblings]
-    place = order.index(row.id) if row.id in order else -1
+    position = order.index(row.id) if row.id in order else -1
     return await visitor.on_thread(
         lambda: page(
             "rollout.html",
@@ -113,8 +115,8 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
             requests={request.call_id: request for request in sources.tools},
             earlier=earlier,
             later=later,
-            previous=order[place - 1] if place > 0 else None,
-            following=order[place + 1] if 0 <= place < len(order) - 1 else None,
+            previous=order[position - 1] if position > 0 else None,
+            following=order[position + 1] if 0 <= position < len(order) - 1 else None,
         )
     )
 

@@ -1,4 +1,4 @@
-"""Gathers the routes of all pages, and the paths whose bodies are forms."""
+"""Lists the routes of all pages, and the paths whose bodies are forms."""
 
 import re
 from typing import Final

@@ -34,7 +34,7 @@ _CLIENT_NETWORK: Final = 64
 
 @router.get("/sign-in")
 async def form(request: Request, to: Annotated[str, Query(alias="next")] = _HOME) -> Response:
-    # A proxy may send a key with every request: a client that asks for HTML can still sign in.
+    # A proxy may send a key with every request: a client that requests HTML can still sign in.
     if not wants_page(request.headers) and not prefers_html(request.headers):
         raise SignInRequired(FOR_BROWSERS)
     return page("sign_in.html", to=_own_path(to), message=None)
@@ -72,7 +72,9 @@ async def sign_out(request: Request, _visitor: SignedIn, _form: OwnForm) -> Resp
 
 
 async def _count_attempt(request: Request, owner: str) -> None:
-    """Raises `RateLimited` for an owner that signs in too often, with success or without."""
+    """Counts an attempt. Raises `RateLimited` for an owner that tries to sign in too often,
+    successfully or not.
+    """
     limits = context_of(request.app).rate_limits
     quota = await limits.take(f"sign-in:{owner}", limit=SIGN_INS_PER_MINUTE)
     if quota is not None and not quota.allowed:
@@ -84,7 +86,9 @@ async def _count_attempt(request: Request, owner: str) -> None:
 
 
 def _address_of(request: Request) -> str:
-    """Returns the client's address, for IPv6 its network, of which one client has all addresses."""
+    """Returns the client's address, or for IPv6 its network, whose addresses all belong to one
+    client.
+    """
     host = "" if request.client is None else request.client.host
     try:
         address = ip_address(host)
@@ -96,7 +100,9 @@ def _address_of(request: Request) -> str:
 
 
 def _own_path(sent: str) -> str:
-    """Returns the path to go to, and the first page for anything that may lead to another host."""
+    """Returns the path to redirect to; the first page for any path that may lead to another
+    host.
+    """
     is_path = sent.startswith("/") and not sent.startswith(("//", "/\\"))
     plain = sent.isprintable() and sent.isascii() and "\\" not in sent
     return sent if is_path and plain and len(sent) <= _LONGEST else _HOME

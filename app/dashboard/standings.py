@@ -1,4 +1,4 @@
-"""The standing of a job, as lists of jobs show it: its value before training and now. Pure."""
+"""Computes the standing of a job for lists of jobs: its value before training and now. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint
 
 LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
-"""Curves of which the list shows the ends."""
+"""Curves whose first and last values the list shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Progress of a job: the value that tells its success, before training and now."""
+    """Progress of a job: the value that measures its success, before training and now."""
 
     before: float | None
     now: float | None
     is_reward: bool
     lost: float | None
     is_validated: bool
-    """`now` is of held-out rows, as `before` is; else it is of the latest training step, whose rows
-    and temperature differ, so that the two are not compared.
+    """True if `now` measures held-out rows, as `before` does; otherwise it measures the latest
+    training step, whose rows and temperature differ, so that the two are not comparable.
     """
 
     @property
@@ -40,7 +40,9 @@ class Standing:
 
 
 def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
-    """Returns the standing by the validations; until there is a second one, by the training."""
+    """Returns the standing from the validations, or from training until there is a second
+    validation.
+    """
     watched = watched_by(job.method)
     ends: dict[tuple[str, Split], list[MetricPoint]] = {}
     for point in points:

@@ -1,6 +1,6 @@
-"""Route of a page's live stream: tells the page of a job that there is news, and no more.
+"""Route of a page's live stream: notifies the page of a job that there is news, without content.
 
-The page then asks for its new part, as it does every few seconds where no stream can be had.
+The page then requests its new part, as it does every few seconds without a stream.
 """
 
 from typing import Annotated

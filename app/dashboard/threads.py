@@ -1,8 +1,8 @@
-"""Makes replies of pages on threads of their own, one at a time for each project.
+"""Renders pages on separate threads, one at a time for each project.
 
-A page of a long job takes tens of milliseconds, which the event loop would take from all other
-requests. One project's many pages wait for each other, and the pages of one organization leave a
-thread to another's.
+A page of a long job takes tens of milliseconds, for which the event loop would block all other
+requests. Pages of one project wait for each other, and pages of one organization leave a thread
+free for other organizations.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Made = TypeVar("Made")
 _AT_ONCE: Final = 4
 _THREADS: Final = ThreadPoolExecutor(max_workers=_AT_ONCE, thread_name_prefix="pages")
 _SLOTS: Final = SharedSlots(None, of_organization=_AT_ONCE - 1)
-"""The pool limits the pages of all organizations together."""
+"""Slots of projects and organizations; the pool limits the pages of all organizations together."""
 
 
 async def made_on_thread(tenant: Tenant, make: Callable[[], Made]) -> Made:

@@ -1,7 +1,7 @@
-"""A rollout's trace as the parts that a page shows, turn by turn. Pure.
+"""Converts a rollout's trace to the parts of a page, turn by turn. Pure.
 
-Promises that a page stays small whatever a model, tool or grader wrote: long texts are cut, many
-turns are left out, and both are said.
+Promises that a page stays small whatever a model, tool or grader wrote: long texts are cut and
+turns beyond a limit left out, with a notice for both.
 """
 
 import json
@@ -16,7 +16,7 @@ from app.domain.rollouts.spans import prompt_messages
 
 SHOWN_TURNS: Final = 100
 _SHOWN_CALLS: Final = 20
-"""Calls of a turn."""
+"""Largest number of shown calls of a turn."""
 _SHOWN_CHARACTERS: Final = 200_000
 """Characters of a whole transcript; each text keeps its beginning."""
 _LEAST: Final = 200
@@ -37,7 +37,7 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """One message: of the row, or a turn of the policy with the calls that it led to."""
+    """One message of the row, or a turn of the policy with its calls."""
 
     role: str
     text: str
@@ -62,7 +62,7 @@ class ShownTranscript:
 
 @dataclass(frozen=True, slots=True)
 class GraderNote:
-    """Score and reason that one grader gave; the whole grader's name is empty."""
+    """Score and reason of one grader; the whole grader's name is empty."""
 
     name: str
     score: float | None
@@ -103,7 +103,7 @@ def answer(row: RolloutRow) -> str:
 
 
 class _Texts:
-    """Cuts texts, the more the more of the page they have filled."""
+    """Cuts texts, more strictly the more of the page is filled."""
 
     def __init__(self) -> None:
         self._left = _SHOWN_CHARACTERS

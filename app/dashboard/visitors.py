@@ -1,7 +1,7 @@
-"""Turns the cookie of a request into its visitor, and refuses forms that another site sends.
+"""Finds the visitor by the cookie of a request, and refuses forms of other sites.
 
-Promises: no page is rendered without a visitor; a form is carried out only when the browser says
-that this site sent it and it has the session's own token. The cookie is `HttpOnly` and
+Promises: no page is rendered without a visitor; a form is processed only if the browser reports
+that this site sent it and it has the session's token. The cookie is `HttpOnly` and
 `SameSite=Strict`, so no script reads it and no other site's link or form carries it.
 """
 
@@ -45,13 +45,14 @@ class Visitor:
         self.form_token = owner.form_token
 
     async def on_thread(self, make: Callable[[], Response]) -> Response:
-        """Makes a reply on a thread, so that no other request waits for it."""
+        """Renders a reply on a thread, so that no other request waits for it."""
         return await made_on_thread(self.owner.tenant, make)
 
 
 async def _visitor(request: Request) -> AsyncIterator[Visitor]:
     """Yields the visitor, whose request counts among the project's open ones until the reply is
-    sent. Pages have a rate of their own, so that an open dashboard takes none of the rate of calls.
+    sent. Pages have a rate of their own, so that an open dashboard does not use up the rate of API
+    calls.
     """
     context = context_of(request.app)
     owner = await signed_in(request)

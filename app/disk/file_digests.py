@@ -1,6 +1,6 @@
 """Computes the SHA-256 of files, for manifests, downloads and backups.
 
-Stands below every room of both planes, because each of them checks files.
+Below all rooms of both planes, because each of them checks files.
 """
 
 import hashlib
@@ -14,5 +14,5 @@ def sha256_of(path: Path) -> str:
 
 
 def sha256_of_open(file: BufferedReader) -> str:
-    """Reads the file from where it stands to its end."""
+    """Hashes the file from its current position to its end."""
     return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,7 @@
 """Directories of a model's files on a disk: checks against the manifest, and durable writes.
 
-Stands below the rooms, because the stores of objects and the downloads of the command line check
-the same directories. Must not know where one comes from.
+Below all rooms, because the stores of objects and the downloads of the command line check the same
+directories. Must not know the origin of a directory.
 """
 
 import errno

@@ -1,8 +1,7 @@
 """The errors that this project raises on purpose, as one tree.
 
-A `RequestError` is answered with its status code in the hosted error envelope; a service or a run
-turns the others into one or into the end of its work. A wrong state is a 400, because the SDK
-retries 409.
+A `RequestError` is answered with its status code in the hosted error envelope; a service converts
+the others to one, and a run ends with them. A wrong state is a 400, because the SDK retries 409.
 """
 
 from collections.abc import Iterator
@@ -36,13 +35,13 @@ class InvalidRequest(RequestError):
 
 
 def missing_parameter(param: str) -> InvalidRequest:
-    """Returns the error of a call without a parameter that it must have."""
+    """Returns the error for a missing parameter."""
     message = f"Missing required parameter: '{param}'."
     return InvalidRequest(message, param=param, code="missing_required_parameter")
 
 
 def refused_value(param: str, reason: str) -> InvalidRequest:
-    """Returns the error of a value; `reason` is a clause about it without a full stop."""
+    """Returns the error for a value; `reason` is a clause without a full stop."""
     message = f"Invalid value for '{param}': {reason}."
     return InvalidRequest(message, param=param, code="invalid_value")
 
@@ -77,7 +76,7 @@ class TooLarge(RequestError):
 
 
 class RangeNotSatisfiable(RequestError):
-    """The requested part of a download begins after its end."""
+    """The requested range of a download begins after its end."""
 
     status_code = 416
     default_code = "range_not_satisfiable"
@@ -120,7 +119,7 @@ class QuotaExceeded(RequestError):
 
 
 class Unavailable(RequestError):
-    """A part of the service is away for a moment: answered with `Retry-After`."""
+    """A part of the service is temporarily unavailable: answered with `Retry-After`."""
 
     status_code = 503
     type = "server_error"
@@ -128,7 +127,7 @@ class Unavailable(RequestError):
 
 
 class NoFreeSpace(Unavailable):
-    """A disk has less free space than the service demands; only an operator can help."""
+    """A disk has less free space than the minimum; only an operator can help."""
 
     default_code = "insufficient_storage"
 
@@ -138,15 +137,15 @@ class EndpointRefused(AgentRftError):
 
 
 class SecretsLost(AgentRftError):
-    """Sealed values that something needs cannot be read any more; a retry does not help."""
+    """Required sealed values can no longer be read; a retry does not help."""
 
 
 class LeaseLost(AgentRftError):
-    """Another claim holds a higher fence: nothing this run writes may land any more."""
+    """Another claim has a higher fence: no further write of this run may be stored."""
 
 
 SECRETS_LOST: Final = "secrets_lost"
-"""Code of a run whose sealed values cannot be read any more."""
+"""Code of a run whose sealed values can no longer be read."""
 
 NOTHING_TO_LEARN: Final = "nothing_to_learn"
 """Code of a run that ends because it learns nothing."""
@@ -179,7 +178,7 @@ UNREADABLE_ROW: Final = "unreadable_row"
 """Code of a row whose value the grader cannot read, and of a run that has too many of them."""
 
 INVALID_SCORE: Final = "invalid_score"
-"""Code of a run whose grader gives scores that no step could train on."""
+"""Code of a run whose grader gives scores that cannot be trained on."""
 
 
 class RunFailed(AgentRftError):
@@ -194,9 +193,9 @@ class RunFailed(AgentRftError):
 
 @contextmanager
 def first_fault() -> Iterator[None]:
-    """Raises the first exception of an exception group in place of the group.
+    """Raises the first exception of an exception group instead of the group.
 
-    The caller decides on one cause; the tasks beside it were cancelled because of it.
+    It is the cause; the other tasks were cancelled because of it.
     """
     try:
         yield

@@ -90,12 +90,12 @@ class GroupKey:
         """
         match self.split:
             case "train":
-                place = f"train/{self.step}"
+                occasion = f"train/{self.step}"
             case "valid" | "test" | "valid_greedy" | "valid_base" | "report":
-                place = "held out"
+                occasion = "held out"
             case _:
                 assert_never(self.split)
-        digest = _digest("environment seed", job_seed, place, self.prompt_index)
+        digest = _digest("environment seed", job_seed, occasion, self.prompt_index)
         return int(digest[:8], 16) & 0x7FFFFFFF
 
     @property

@@ -20,9 +20,9 @@ from app.settings.models import to_models_json
 from app.settings.settings import Settings
 
 _LOADING_S: Final = 180.0
-"""Half a gigabyte of libraries must be read from a cold disk."""
+"""Seconds for loading: half a gigabyte of libraries may come from a cold disk."""
 _SILENT_S: Final = 600.0
-"""vLLM compiles and captures graphs for minutes without a line in its log."""
+"""Seconds without a log line: vLLM compiles and captures graphs for minutes silently."""
 _STOPPING_S: Final = 20.0
 
 

@@ -47,13 +47,13 @@ class ChildFailed(EmbeddedError):
 
 
 class DataDirUnusable(EmbeddedError):
-    """The data directory is not writable for us, or not for the user that Postgres runs as."""
+    """The data directory is not writable for the supervisor, or not for the user of Postgres."""
 
     exit_code = exit_codes.DATA_DIR_UNUSABLE
 
 
 class ModelNotFound(EmbeddedError):
-    """No directory and no hub snapshot of a base model can be had here."""
+    """Neither a directory nor a hub snapshot of a base model is available here."""
 
     exit_code = exit_codes.MODEL_NOT_FOUND
 
@@ -65,7 +65,7 @@ class ModelRefused(EmbeddedError):
 
 
 class DoesNotFit(EmbeddedError):
-    """A base model that the memory of this machine does not suffice for."""
+    """A base model that does not fit into the memory of this machine."""
 
     exit_code = exit_codes.DOES_NOT_FIT
 

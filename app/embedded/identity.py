@@ -39,7 +39,7 @@ class RunAs:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, path: Path) -> None:
-        """Changes the owner of one of our directories or files to the identity."""
+        """Changes the owner of a directory or file of the installation to the identity."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid)
 

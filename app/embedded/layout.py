@@ -1,8 +1,8 @@
 """Lists the processes of one machine and the configuration that each of them starts with.
 
-Owns: the children's command lines and the minimal configuration of each: the API never receives
-the worker's or the owner's database password, the engine receives none.
-Must not know: how children are supervised.
+Owns: the children's command lines and the minimal configuration of each: the API never receives the
+database password of the worker or the owner, and the engine receives no password. Must not know:
+how children are supervised.
 """
 
 import os
@@ -101,8 +101,10 @@ def _valkey_url(state: State) -> str:
     return f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0"
 
 
-_ASK_API_S = 10.0
-"""An API that answers none of six probes of a second each is replaced after 66 s."""
+_PROBE_API_S = 10.0
+"""Seconds between two probes of the API: after six unanswered probes of a second each, 66 s, it is
+replaced.
+"""
 
 
 def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
@@ -120,7 +122,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         ready=http_ok(HOST, port, "/healthz"),
         works=processor_time,
         answers=http_ok(HOST, port, "/healthz"),
-        ask_every_s=_ASK_API_S,
+        probe_every_s=_PROBE_API_S,
         directory=data_dir.root,
     )
 

@@ -1,8 +1,8 @@
 """Stops child processes that an earlier, killed supervisor did not stop.
 
-Owns: identifying a process that we started (pid plus kernel start time) and stopping it.
-Promises: never signals a process whose start time differs from the recorded one: pids are reused
-after a reboot or a container restart.
+Owns: identifying a recorded process (pid plus kernel start time) and stopping it. Promises: never
+signals a process whose start time differs from the recorded one: pids are reused after a reboot or
+a container restart.
 """
 
 import json
@@ -76,13 +76,15 @@ def stop_recorded(path: Path) -> list[str]:
     """Stops every recorded process that still has the recorded identity. Returns their names.
 
     Postgres gets the long timeout because it writes a checkpoint. The others get a short one: a
-    worker whose broker died at the same moment may wait for it forever.
+    worker whose broker crashed at the same moment may wait for it forever.
     """
     try:
         entries: dict[str, tuple[int, str | None]] = json.loads(path.read_text())
     except (OSError, ValueError):
         return []
-    running = {name: (pid, mark) for name, (pid, mark) in entries.items() if _is_ours(pid, mark)}
+    running = {
+        name: (pid, mark) for name, (pid, mark) in entries.items() if _is_recorded(pid, mark)
+    }
     for name, (pid, _) in running.items():
         _log.warning("leftover_stopped", child=name, pid=pid)
         with suppress(ProcessLookupError):
@@ -98,7 +100,7 @@ def stop_recorded(path: Path) -> list[str]:
     return list(running)
 
 
-def _is_ours(pid: int, mark: str | None) -> bool:
+def _is_recorded(pid: int, mark: str | None) -> bool:
     """Returns true if the recorded process is alive, or if it ended since this boot and its group
     still has members.
 

@@ -1,8 +1,8 @@
 """Bounds the logs of running children.
 
-Promises: a log never grows far beyond a limit, and so many older parts are kept beside it. A child
-keeps its file open, so the log is copied and cut, not renamed; children append, so they go on at
-the new end. Lines written during the copy may be lost.
+Promises: a log never grows far beyond a limit, and a fixed number of older parts is kept beside it.
+A child keeps its file open, so the log is copied and truncated, not renamed; children append, so
+they continue at the new end. Lines written during the copy may be lost.
 """
 
 import shutil

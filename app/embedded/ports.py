@@ -13,7 +13,7 @@ def free_port(taken: frozenset[int] = frozenset()) -> int:
     """Returns an unused loopback port below the kernel's range for outgoing connections.
 
     The kernel may assign a port inside that range to a client while its server restarts; a client
-    that redials its dead server can even connect to itself and block the port.
+    that redials its stopped server can even connect to itself and block the port.
     """
     highest = min(_HIGHEST, _first_outgoing_port() - 1)
     for _ in range(200):

@@ -35,8 +35,10 @@ LOST_PEERS: Final = {
     "tcp_user_timeout": "20000",
     "client_connection_check_interval": "10000",
 }
-"""Ends the session, and with it the locks, of a client whose machine is gone. `docker-compose.yml`
-has the same; our own clients also ask for them (`app/store/database.py`)."""
+"""Server options that end the session, and with it the locks, of a client whose machine is gone.
+`docker-compose.yml` has the same; the service's own clients also set them
+(`app/store/database.py`).
+"""
 _BUILTIN_LOCALE_SINCE = 17
 
 

@@ -51,8 +51,8 @@ def sandbox_answers(path: Path) -> Callable[[int], bool]:
 
 
 def processor_time(pid: int) -> int:
-    """Returns a sign of work: the clock ticks for which a process has computed; 0 where the system
-    does not tell.
+    """Returns a sign of work: the clock ticks for which a process has computed; 0 if the system
+    does not report them.
     """
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2]
@@ -76,7 +76,7 @@ def log_size(log: Path) -> Callable[[], int]:
 
 class LogLine:
     """Probe that is true once the child has written a text to its log since its last start. A full
-    disk takes no text: there a child that runs is taken for ready.
+    disk accepts no text: a running child then counts as ready.
     """
 
     def __init__(

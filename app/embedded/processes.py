@@ -1,9 +1,8 @@
 """Supervises one child process: start, readiness, restart with backoff, stop.
 
-Owns: the process group, the log file and the state of each child.
-Promises: a child that ends is restarted with the same command; no process of its group survives
-it; on Linux the kernel signals it when the supervisor dies.
-Must not know: the purpose of the children or their dependencies.
+Owns: the process group, the log file and the state of each child. Promises: a child that ends is
+restarted with the same command; no process of its group survives it; on Linux the kernel signals it
+when the supervisor ends. Must not know: the purpose of the children or their dependencies.
 
 This module runs on the supervisor's main thread only: the kernel sends the parent-death signal when
 the *thread* that started the child ends.
@@ -55,24 +54,27 @@ class ChildSpec:
     log: Path
     ready: Callable[[int], bool]
     answers: Callable[[int], bool] | None = None
-    """Asks a ready child each `ask_every_s`; one that hangs is killed and started again."""
-    ask_every_s: float = 5.0
+    """Probe of a ready child, called every `probe_every_s`; a hung child is killed and
+    restarted.
+    """
+    probe_every_s: float = 5.0
     prepare: Callable[[], None] = lambda: None
     ready_timeout_s: float = 60.0
     progress: Callable[[], object] = lambda: None
     works: Callable[[int], object] = lambda _: None
-    """Counts the work of a child that starts. While it changes, the child has ten times
-    `ready_timeout_s` in all: a busy machine makes a start slow, and a child may work for nothing.
+    """Returns a sign of work of a starting child. While it changes, the child may take ten times
+    `ready_timeout_s` in total: a start on a busy machine is slow, but a child may also work without
+    end.
     """
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 10.0
-    orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor dies
+    orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor ends
     run_as: RunAs = AS_OURSELVES
     directory: Path | None = None  # working directory
     cause: Callable[[str], str | None] = lambda _: None
     """Finds the reason of a failed start in the log, for a child whose log does not end with it."""
     required: bool = True
-    """False for a child without which a start succeeds: it is tried again, ever more slowly."""
+    """False for a child that a start does not need: it is restarted, at growing intervals."""
 
 
 class Child:
@@ -91,13 +93,13 @@ class Child:
         self._progress: object = None
         self._worked_at = 0.0
         self._work: object = None
-        self._asked_at = 0.0
+        self._probed_at = 0.0
         self._misses = 0
         self._given_up = False
         self._retry_at = 0.0
         self._stop_signalled_at = 0.0
         self._not_started = ""
-        """The failure of the last start, if it came before there was a process."""
+        """The failure of the last start, if no process could be started."""
         self._log_start = 0
         self._last_lines: tuple[object, ...] = ()
         self._repeats = False
@@ -119,8 +121,8 @@ class Child:
             self._ended(now)
         elif self.state == "starting":
             self._probe(now)
-        elif self.spec.answers is not None and now >= self._asked_at + self.spec.ask_every_s:
-            self._ask(self._process.pid, self.spec.answers)
+        elif self.spec.answers is not None and now >= self._probed_at + self.spec.probe_every_s:
+            self._probe_answer(self._process.pid, self.spec.answers)
 
     def signal_stop(self) -> None:
         """Sends the stop signal; the child is not restarted."""
@@ -155,8 +157,8 @@ class Child:
         return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
 
     def is_hopeless(self, tries: int) -> bool:
-        """Returns true once a child that was never ready has failed `tries` times, or has ended a
-        second time with the status and the last words of the first.
+        """Returns true once a child that was never ready has failed `tries` times, or has ended
+        twice with the same status and last output.
         """
         return not self.was_ready and (self.failures >= tries or self._repeats)
 
@@ -201,7 +203,7 @@ class Child:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_dies_with_us(self.spec.orphan_signal),  # noqa: PLW1509 - one thread here
+                preexec_fn=_end_with_parent(self.spec.orphan_signal),  # noqa: PLW1509 - one thread here
                 **self.spec.run_as.popen_arguments(),
             )
 
@@ -228,12 +230,12 @@ class Child:
             return True
         return now - max(self._moved_at, self._worked_at) > limit_s
 
-    def _ask(self, pid: int, answers: Callable[[int], bool]) -> None:
-        """Counts what a ready child does not answer. A count and no time: after a sleep of the
-        machine the time is long, and the child answers.
+    def _probe_answer(self, pid: int, answers: Callable[[int], bool]) -> None:
+        """Counts unanswered probes of a ready child. A count is used instead of a time, because
+        after a sleep of the machine a long time has passed although the child answers.
         """
         self._misses = 0 if answers(pid) else self._misses + 1
-        self._asked_at = time.monotonic()
+        self._probed_at = time.monotonic()
         if self._misses >= _MISSES:
             _log.warning("child_hangs", child=self.spec.name, probes=self._misses)
             self._misses = 0
@@ -264,7 +266,7 @@ class Child:
         self._retry_at = now + delay_s
 
     def _words(self) -> list[str]:
-        """Returns the last lines that this start wrote, without numbers (times, processes)."""
+        """Returns the last lines of this start's output, without numbers (times, process ids)."""
         try:
             with self.spec.log.open("rb") as log:
                 log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - _COMPARED_BYTES))
@@ -280,7 +282,7 @@ def kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _dies_with_us(orphan_signal: signal.Signals) -> Callable[[], None] | None:
+def _end_with_parent(orphan_signal: signal.Signals) -> Callable[[], None] | None:
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None, use_errno=True)
@@ -288,7 +290,7 @@ def _dies_with_us(orphan_signal: signal.Signals) -> Callable[[], None] | None:
 
     def in_child() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, int(orphan_signal))
-        if os.getppid() != parent:  # the supervisor died before the line above
+        if os.getppid() != parent:  # the supervisor crashed before the line above
             os._exit(1)
 
     return in_child

@@ -1,8 +1,8 @@
 """A file of some megabytes that is removed when the disk is full.
 
-Owns: that file. Promises: what it occupied is free for Postgres, whose recovery needs space, at the
-moment when nothing else is; it comes back once there is space again. Never raises. Must not know
-who filled the disk.
+Owns: that file. Promises: when the disk is full, its space becomes free for Postgres, whose
+recovery needs some; the file is created again once there is space. Never raises. Must not know the
+cause of the full disk.
 """
 
 import os
@@ -36,7 +36,7 @@ class Reserve:
         self._measure = measure
 
     def keep(self) -> None:
-        """Creates or removes the file, as the free space demands. Call often."""
+        """Creates or removes the file, depending on the free space. Call often."""
         with suppress(OSError):
             free, held = self._measure(self._path.parent), self._path.exists()
             if held and free < self._size:

@@ -1,6 +1,6 @@
 """Reports the progress of a start: a line for each part that is ready, with the seconds so far.
 
-Owns the words for the parts. Must not know where the lines are shown.
+Owns the names of the parts. Must not know where the lines are shown.
 """
 
 import time
@@ -30,7 +30,7 @@ class StartProgress:
         self._show(f"starting {parts or 'the API and the workers'}; logs are in {logs}")
 
     def ready(self, name: str) -> None:
-        """Tells of a child that is ready, once."""
+        """Reports a ready child, once."""
         if name not in self._ready:
             self._ready.add(name)
             self.done(_WORDS.get(name, name))

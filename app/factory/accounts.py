@@ -22,6 +22,6 @@ def dashboard_session_service(settings: Settings, database: Database) -> Dashboa
 
 
 def rewrapping_service(settings: Settings, database: Database) -> RewrappingService:
-    """`database`: as the tables' owner."""
+    """Builds the service; `database` connects as the tables' owner."""
     head = build_key_service(settings, database).digest_head
     return RewrappingService(database, build_secret_box(settings), api_key_head=head)

@@ -1,4 +1,4 @@
-"""Builds what the services of one API process share: pools, clients, limits."""
+"""Builds the shared parts of the services of one API process: pools, clients, limits."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
@@ -36,9 +36,9 @@ from app.slots.shared_slots import SharedSlots
 from app.store.database import Database
 
 _SANDBOX_PATIENCE_S: Final = 5.0
-"""A caller waits for a trial: long enough for a runner that restarts."""
+"""Seconds for which a trial waits for a runner that restarts."""
 _SANDBOX_WAIT_S: Final = 60.0
-"""A caller's program waits so long for its start, half of what a trial may take."""
+"""Seconds for which a caller's program waits for its start, half the time of a trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class ProcessContext:
     streams: ProjectSlots
     job_watch: JobWatch
     exports: SharedSlots = field(default_factory=lambda: SharedSlots(2))
-    """Reads of exports at a time, one of each organization: each may hold the objects of many
-    megabytes of rows, and a connection to the database.
+    """Slots for reads of exports, one of each organization: a read may hold many megabytes of rows
+    and a connection to the database.
     """
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
     environment_tests: ProjectSlots = field(default_factory=environment_test_slots)

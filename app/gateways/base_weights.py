@@ -1,7 +1,7 @@
-"""Facts about a base model's weights that need no loading.
+"""Reads facts about a base model's weights without loading them.
 
-Owns the reading of a model directory's `config.json` and file sizes. A hub id, or a directory that
-this machine does not have, is unknown: only a worker can tell then.
+Owns the reading of a model directory's `config.json` and file sizes. For a hub id, or a directory
+that this machine does not have, they are unknown, and only a worker can determine them.
 """
 
 import json
@@ -18,7 +18,7 @@ _ITEM_BYTES: Final = {"bfloat16": 2, "float16": 2, "float32": _FLOAT32_BYTES}
 @dataclass(frozen=True, slots=True)
 class BaseWeights:
     merged_bytes: int
-    """Size of the weights in float32, as an export has them; 0 where it is unknown."""
+    """Size of the weights in float32, as in an export; 0 if unknown."""
     is_quantized: bool
     """True for weights into which no adapter can be merged without loss."""
 

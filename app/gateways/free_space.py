@@ -1,7 +1,7 @@
-"""Free space of the disks that the service writes to; below a minimum nothing new begins.
+"""Checks the free space of the service's disks; below a minimum no new work begins.
 
-Promises that the last bytes of a disk stay for what is already there: Postgres needs some to go on,
-and every part of the service needs Postgres. Must not know what the bytes are for.
+Promises that the last bytes of a disk stay free for Postgres, which needs some to continue and
+without which no part of the service works. Must not know the use of the bytes.
 """
 
 import shutil
@@ -38,8 +38,8 @@ class FreeSpace:
         return cls(*paths, minimum_bytes=settings.min_free_bytes)
 
     def lacks(self, *, more_bytes: int = 0) -> bool:
-        """Returns True while a disk has less than the minimum and `more_bytes`, or cannot be
-        asked.
+        """Returns True while a disk has less than the minimum and `more_bytes`, or if its free
+        space cannot be read.
         """
         needed = self._minimum_bytes + more_bytes
         try:

@@ -24,9 +24,13 @@ log = structlog.get_logger()
 
 BROKER_TIMEOUT_S = 2.0
 _ANSWER_S = 1.0
-"""Time in which workers answer the question for their queues; all of it is waited."""
+"""Seconds for which replies of workers about their queues are collected; each call takes all of
+them.
+"""
 VISIBILITY_TIMEOUT_S = 86_400
-"""Longer than any task runs before it acknowledges; recovery never depends on redelivery."""
+"""Visibility timeout: longer than any task takes to acknowledge. Recovery never depends on
+redelivery.
+"""
 
 
 def broker_settings(redis_url: str) -> dict[str, Any]:
@@ -68,7 +72,7 @@ class JobQueue(Protocol):
 
     async def unread(self, queue: str) -> int | None:
         """Returns the number of messages that no worker has taken from a queue; `None` while the
-        broker is away. Never raises.
+        broker is unavailable. Never raises.
         """
         ...
 
@@ -77,7 +81,7 @@ class JobQueue(Protocol):
         ...
 
     async def attended(self) -> frozenset[str]:
-        """Returns the names of the queues for which a worker answers. Never raises."""
+        """Returns the names of the queues that a worker consumes. Never raises."""
         ...
 
     async def aclose(self) -> None: ...

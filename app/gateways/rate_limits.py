@@ -20,7 +20,7 @@ log = structlog.get_logger()
 WINDOW_S: Final = 60
 _TIMEOUT_S: Final = 0.25
 _PAUSE_S: Final = 5.0
-"""Redis gets no request for this long after a failure: each would wait for the time-out."""
+"""Seconds after a failure in which Redis gets no request: each would wait for the timeout."""
 
 
 _COUNT: Final = """
@@ -59,18 +59,18 @@ class RateLimits(Protocol):
 
 class RedisRateLimits:
     def __init__(self, redis_url: str, *, requests_per_minute: int) -> None:
-        """A limit of 0 is none."""
+        """A limit of 0 means no limit."""
         self._limit = requests_per_minute
         self._redis: Redis = Redis.from_url(
             redis_url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S
         )
         self._count = self._redis.register_script(_COUNT)
-        self._asked_again_at = 0.0
+        self._retry_at = 0.0
         self._waiting: dict[str, list[asyncio.Future[int | None]]] = {}
         self._counting: set[asyncio.Task[None]] = set()
 
     async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
-        if not self._limit or time.monotonic() < self._asked_again_at:
+        if not self._limit or time.monotonic() < self._retry_at:
             return None
         now = time.time()
         window = int(now // WINDOW_S)
@@ -80,7 +80,7 @@ class RedisRateLimits:
         return Quota(limit or self._limit, used, (window + 1) * WINDOW_S - now)
 
     def _number(self, key: str) -> "asyncio.Future[int | None]":
-        """Returns the request's number within its window; `None` while Redis is away."""
+        """Returns the request's number within its window; `None` while Redis is unavailable."""
         waiter: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         if key in self._waiting:
             self._waiting[key].append(waiter)
@@ -110,7 +110,7 @@ class RedisRateLimits:
         try:
             return int(await self._count(keys=[key], args=[2 * WINDOW_S, count]))
         except (RedisError, OSError, TimeoutError) as error:
-            self._asked_again_at = time.monotonic() + _PAUSE_S
+            self._retry_at = time.monotonic() + _PAUSE_S
             log.warning("rate limits are not counted", error=type(error).__name__)
             return None
 

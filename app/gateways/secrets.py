@@ -52,7 +52,7 @@ class SecretBox:
         return self._wrap(data_key, row) + sealed
 
     def open(self, blob: bytes, *, project_id: str, row_id: str) -> dict[str, Any]:
-        """Raises `SecretsUnreadable` unless the blob was sealed for exactly this row."""
+        """Decrypts a blob. Raises `SecretsUnreadable` unless it was sealed for exactly this row."""
         row = _row(project_id, row_id)
         data_key = self._unwrap(blob, row)
         sealed = blob[_HEAD_BYTES + _WRAPPED_BYTES :]

@@ -1,1 +1,1 @@
-"""Scorers, one file per kind of grader, shared by both planes: a trial scores like a job."""
+"""Scorers, one module per kind of grader, shared by both planes: a trial scores like a job."""

@@ -1,11 +1,11 @@
 """Scores all rollouts of a group by one question to a judge (RULER).
 
-Promises: equal rollouts are shown once and score the same. The order in which rollouts are shown is
-drawn from their contents and a seed, so that it does not depend on the order in which they come;
-repeats give each rollout each place. An answer with wrong ids is asked for once more, with its
-fault; a judge that is away, refuses or answers wrongly twice gives no score, and the fault has the
-tokens of its answers. Scores are kept by
-content: the same group is not asked about twice. Must not know the servers of judges, nor jobs.
+Promises: equal rollouts are shown once and score the same. The order of the rollouts in a prompt is
+drawn from their contents and a seed, so that it does not depend on the order of the group; over the
+repeats each rollout has each position. An answer with wrong ids is requested once more, with its
+fault; a judge that is unavailable, refuses or answers wrongly twice gives no score, and the fault
+has the tokens of its answers. Scores are cached by content, so that no group is judged twice. Must
+not know the servers of judges or jobs.
 """
 
 import hashlib
@@ -41,15 +41,15 @@ from app.grading.scorer import (
 )
 
 MAX_CHARACTERS: Final = 2_097_152
-"""Characters of a group."""
+"""Largest number of characters of a group."""
 _KEPT: Final = 1_024
-"""Questions whose answers are kept."""
+"""Largest number of cached answers."""
 _ATTEMPTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """One question's scores, by the position in the group's own order."""
+    """The scores of one question, by position in the group."""
 
     scores: tuple[float, ...]
     explanations: tuple[str, ...]
@@ -71,32 +71,34 @@ class GroupAiJudge:
         group = sorted(set(shown))
         if sum(map(len, group)) > MAX_CHARACTERS:
             raise self._fault(f"the group is longer than {MAX_CHARACTERS} characters")
-        asked = list[_Judged]()
+        judged_repeats = list[_Judged]()
         for repeat in range(self._spec.repeats):
-            with self._charging(sum((judged.usage for judged in asked), TokenUsage())):
-                asked.append(await self._asked(request, group, repeat))
-        agreement = mean_agreement([judged.scores for judged in asked])
-        usage = sum((judged.usage for judged in asked), TokenUsage())
+            with self._charging(sum((judged.usage for judged in judged_repeats), TokenUsage())):
+                judged_repeats.append(await self._judge_once(request, group, repeat))
+        agreement = mean_agreement([judged.scores for judged in judged_repeats])
+        usage = sum((judged.usage for judged in judged_repeats), TokenUsage())
         return [
             ScoreResult(
-                fmean(judged.scores[at] for judged in asked),
-                reason=asked[0].explanations[at] or None,
+                fmean(judged.scores[at] for judged in judged_repeats),
+                reason=judged_repeats[0].explanations[at] or None,
                 sub_scores={} if agreement is None else {"agreement": agreement},
-                execution_time_s=sum(judged.elapsed_s for judged in asked),
+                execution_time_s=sum(judged.elapsed_s for judged in judged_repeats),
                 token_usage={self._spec.model: _share(usage, len(shown), number)},
                 sampled_model_name=self._spec.model,
             )
             for number, at in enumerate(map(group.index, shown))
         ]
 
-    async def _asked(self, request: GroupGradeRequest, group: list[str], repeat: int) -> _Judged:
+    async def _judge_once(
+        self, request: GroupGradeRequest, group: list[str], repeat: int
+    ) -> _Judged:
         key = self._key(request, group, repeat)
         if key in self._kept:
             self._kept.move_to_end(key)
             return replace(self._kept[key], usage=TokenUsage(), elapsed_s=0.0)
         order = shown_order(len(group), self._key(request, group, 0), repeat)
         question = self._question(request, [group[at] for at in order], repeat)
-        judged = await self._ask(question, len(order))
+        judged = await self._call_judge(question, len(order))
         back = sorted(range(len(order)), key=order.__getitem__)
         judged = replace(
             judged,
@@ -109,7 +111,7 @@ class GroupAiJudge:
         return judged
 
     def _key(self, request: GroupGradeRequest, group: list[str], repeat: int) -> str:
-        """Returns a digest of all that decides about an answer."""
+        """Returns a digest of everything on which an answer depends."""
         content = [group, request.tools, self._spec.shuffle_seed, repeat]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -129,7 +131,7 @@ class GroupAiJudge:
             headers=spec.headers or {},
         )
 
-    async def _ask(self, question: JudgeQuestion, count: int) -> _Judged:
+    async def _call_judge(self, question: JudgeQuestion, count: int) -> _Judged:
         usage, elapsed_s, fault = TokenUsage(), 0.0, ""
         for attempt in range(_ATTEMPTS):
             with self._charging(usage):
@@ -182,7 +184,7 @@ class GroupAiJudge:
 
 
 def _again(question: JudgeQuestion, answer: str, fault: str, attempt: int) -> JudgeQuestion:
-    """Returns the question with the wrong answer and what is wrong with it."""
+    """Returns the question with the wrong answer and its fault."""
     more = [
         {"role": "assistant", "content": answer},
         {"role": "user", "content": f"This answer cannot be used: {fault}. Answer again, whole."},
@@ -195,8 +197,8 @@ def _again(question: JudgeQuestion, answer: str, fault: str, attempt: int) -> Ju
 
 
 def shown_order(count: int, seed: str, repeat: int) -> list[int]:
-    """Returns the order of a question: a shuffle, turned by one place for each repeat and reversed
-    after each full turn. So every rollout stands first equally often, and at each other place.
+    """Returns the order of a question: a shuffle, rotated by one position for each repeat and
+    reversed after each full rotation. Every rollout is thus at each position equally often.
     """
     order = list(range(count))
     Random(seed).shuffle(order)
@@ -206,8 +208,8 @@ def shown_order(count: int, seed: str, repeat: int) -> list[int]:
 
 
 def _share(usage: TokenUsage, count: int, number: int) -> TokenUsage:
-    """Returns the part of a group's tokens that one of `count` rollouts stands for, so that the
-    parts of all have the sum of the whole.
+    """Returns one of `count` rollouts' share of a group's tokens, such that all shares add up to
+    the total.
     """
 
     def part(tokens: int) -> int:

@@ -1,17 +1,18 @@
-"""Pairs expected entries with made ones so that the sum of the pairs' scores is highest. Pure.
+"""Pairs expected with actual entries so that the sum of the pairs' scores is highest. Pure.
 
-Each entry is in one pair at most. Scores are not negative, so that pairing more never costs.
+Each entry is in one pair at most. Scores are not negative, so that further pairs never lower the
+sum.
 """
 
 import math
 from collections.abc import Sequence
 
 Scores = Sequence[Sequence[float]]
-"""A score for each made entry (column) of each expected entry (row)."""
+"""Score of each pair of expected entry (row) and actual entry (column)."""
 
 
 def best_in_order(scores: Scores) -> list[float]:
-    """Returns the score of each expected entry when pairs must stand in one order on both sides."""
+    """Returns the score of each expected entry if pairs must have the same order on both sides."""
     columns = len(scores[0]) if scores else 0
     best = [[0.0] * (columns + 1) for _ in range(len(scores) + 1)]
     for row in range(len(scores) - 1, -1, -1):

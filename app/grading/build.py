@@ -28,7 +28,7 @@ from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import COSINE, TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
 from app.domain.graders.single import (
-    AskingGrader,
+    JudgingGrader,
     LocalGrader,
     RolloutGrader,
     SandboxedGrader,
@@ -65,7 +65,7 @@ from app.grading.tool_call import ToolCallScorer
 
 @dataclass(frozen=True, slots=True)
 class GradingPorts:
-    """Clients that graders use; all graders of one pool share the limits of its endpoints."""
+    """Clients of graders; all graders of one pool share the limits of its endpoints."""
 
     endpoints: EndpointPool
     signer: CallSigner
@@ -103,8 +103,8 @@ def _whole(spec: AnyGrader, ports: GradingPorts) -> Scorer:
 
 
 def build_group_multi(spec: MultiGrader, ports: GradingPorts) -> GroupMulti | None:
-    """Builds the judge of whole groups that a `multi` grader is, `None` for one without judges of
-    groups among its children.
+    """Builds the group judge of a `multi` grader, `None` for one without group judges among its
+    children.
     """
     judges, others = dict[str, GroupAiJudge](), dict[str, Scorer]()
     for name, child in spec.parts.items():
@@ -125,10 +125,10 @@ def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
 
 
 def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Scorer:
-    """Builds the scorer of a grader that always looks at one rollout."""
+    """Builds the scorer of a grader that scores rollouts separately."""
     match spec:
         case ScoreModelGrader() | LabelModelGrader() | LlmJudgeGrader():
-            return _asking(spec, ports.judges, source=source)
+            return _judging(spec, ports.judges, source=source)
         case PythonGrader() | CodeExecutionGrader():
             return _sandboxed(spec, ports.sandbox, source=source)
         case EndpointGrader():
@@ -139,7 +139,7 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
             return _Timed(_local(spec, ports.embeddings, source=source))
 
 
-def _asking(spec: AskingGrader, judges: Judges, *, source: str) -> Scorer:
+def _judging(spec: JudgingGrader, judges: Judges, *, source: str) -> Scorer:
     match spec:
         case ScoreModelGrader():
             return ScoreModelScorer(spec, judges, source=source)

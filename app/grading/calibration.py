@@ -1,8 +1,8 @@
-"""Statistics that tell if a grader is fit to train on: spread, thresholds, agreement.
+"""Statistics that show whether a grader is fit for training: spread, thresholds, agreement.
 
-Owns how many samples there may be. Pure: callers score the samples. Source of the limits: the
-guidance of hosted fine-tuning that 25 to 50 % of the base model's answers should fail, and that two
-graders should agree by a Spearman of 0.8.
+Owns the limits of samples. Pure: callers score the samples. Source of the limits: the guidance of
+hosted fine-tuning that 25 to 50 % of the base model's answers should fail, and that two graders
+should agree by a Spearman of 0.8.
 """
 
 import json
@@ -15,10 +15,10 @@ from typing import Any, Final
 
 MAX_SAMPLES: Final = 500
 MAX_ITEM_VALUES: Final = 1_000_000
-"""Values within the items of all samples, as objects 60 to 100 MB."""
+"""Largest number of values in the items of all samples: as objects they take 60 to 100 MB."""
 BINS: Final = 10
 MAX_THRESHOLDS: Final = 50
-"""Rows of the table of thresholds."""
+"""Largest number of rows in the table of thresholds."""
 TARGET_FAILURES: Final = (0.25, 0.5)
 """Share of the base model's answers that should fail."""
 
@@ -35,7 +35,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Scores from `low`, up to but not with `high`; the last bin has its `high` too."""
+    """Scores from `low` to below `high`; the last bin includes `high`."""
 
     low: float
     high: float
@@ -56,13 +56,15 @@ class Spread:
     std: float
     histogram: tuple[Bin, ...]
     all_lowest: float
-    """Share of the rows whose every answer has the lowest score: 0, or less where one is less."""
+    """Share of the rows whose answers all have the lowest score: 0, or the lowest one below 0."""
     all_highest: float
-    """Share of the rows whose every answer has the highest score: 1, or more where one is more."""
+    """Share of the rows whose answers all have the highest score: 1, or the highest one above 1."""
     thresholds: tuple[ThresholdRow, ...]
-    """Every score that occurs, or quantiles of them and the recommended one where they are many."""
+    """Every score that occurs; if there are many, quantiles and the recommended threshold."""
     recommended: float | None
-    """The threshold at which failures are nearest to the middle of the target, if one is in it."""
+    """The threshold within the target range whose failures are nearest to its middle; `None`
+    without one.
+    """
 
 
 def spread(samples: Sequence[Sample], scores: Sequence[float]) -> Spread:
@@ -131,7 +133,7 @@ def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 def _ranks(values: Sequence[float]) -> list[float]:
     """Returns the rank of each value; equal values share the mean of their ranks."""
-    places: dict[float, list[int]] = defaultdict(list)
-    for place, value in enumerate(sorted(values)):
-        places[value].append(place)
-    return [fmean(places[value]) for value in values]
+    ranks: dict[float, list[int]] = defaultdict(list)
+    for rank, value in enumerate(sorted(values)):
+        ranks[value].append(rank)
+    return [fmean(ranks[value]) for value in values]

@@ -16,7 +16,7 @@ class Agreement:
     """The agreement with the grader of an evaluation."""
 
     value: float | None
-    """Spearman's correlation; `None` where it has no meaning."""
+    """Spearman's correlation; `None` if it is undefined."""
     compared: int
     """Answers that both graders scored."""
     faults: tuple[str, ...] = ()
@@ -30,7 +30,9 @@ def report(
     failed: int,
     tried: Collection[str] = PROBES,
 ) -> list[str]:
-    """Returns the findings, the gravest first. `tried` names the probes that had an answer."""
+    """Returns the findings, the most severe first. `tried` are the names of the probes that had an
+    answer.
+    """
     found = _hacks(real, probed)
     if failed:
         found.append(f"{failed} samples could not be scored: they would leave the batch.")
@@ -76,17 +78,19 @@ def _agreement(found: Agreement) -> list[str]:
     if not found.compared:
         why = f": {found.faults[0]}" if found.faults else ""
         return [f"The grader of 'compare_with' scored no answer, so none is compared{why}."]
-    said = []
+    sentences = []
     if found.faults:
-        said.append(
+        sentences.append(
             f"The grader of 'compare_with' could not score {len(found.faults)} answers: the "
             f"agreement is that of the other {found.compared}."
         )
     if found.value is None:
-        said.append("The two graders cannot be compared: one of them scores every answer the same.")
+        sentences.append(
+            "The two graders cannot be compared: one of them scores every answer the same."
+        )
     elif found.value < SOUND_AGREEMENT:
-        said.append(
+        sentences.append(
             f"The two graders agree by {found.value:.2f} (Spearman), less than {SOUND_AGREEMENT}: "
             "a gain in training may be none in the evaluation."
         )
-    return said
+    return sentences

@@ -1,9 +1,9 @@
 """Runs the model's code against the tests of its row; the score is the share that passes.
 
-Owns what passing is. Each test has a process of its own. Its expected value never enters the
-sandbox, where the code could read it: this module compares. Code that fails, prints something else
-or takes too long fails its test, which is a score; a row without tests and a sandbox that is away
-are none.
+Owns the comparison that decides a test. Each test has a separate process. Its expected value never
+enters the sandbox, where the code could read it: this module compares. Code that raises, prints
+something else or takes too long fails its test, which counts in the score; a row without tests, or
+an unavailable sandbox, gives no score.
 """
 
 import math
@@ -31,11 +31,12 @@ from app.grading.templating import Unrenderable, blamed, render
 from app.grading.text_scorer import unreadable
 
 MAX_CODE: Final = 262_144
-"""Characters of the code."""
+"""Largest number of characters of the code."""
 MOST_TIME_OUTS: Final = 3
-"""Tests that may reach their time limit; the later ones then fail without a run."""
+"""Number of tests that may reach their time limit; later ones then fail without a run."""
 MOST_SECONDS: Final = 60.0
-"""Run time of all tests of one answer; once it is spent, the later ones fail without a run."""
+"""Largest run time of all tests of one answer; once it is used up, later ones fail without a run.
+"""
 _PYTHON: Final = frozenset({"py", "python", "python3"})
 _TOLERANCE: Final = 1e-9
 
@@ -52,7 +53,7 @@ class CodeExecutionScorer:
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            tests, function = self._asked(request)
+            tests, function = self._tests_of(request)
             code = code_of(render(self._input, request, source=self._source))
             if not code.strip():
                 return unreadable("there is no code")
@@ -62,7 +63,7 @@ class CodeExecutionScorer:
         except Unrenderable as fault:
             return fault.result
 
-    def _asked(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
+    def _tests_of(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
         """Returns the tests and the function. Raises `ScoreFault`, `Unrenderable`."""
         function = None
         if self._function is not None:
@@ -80,7 +81,9 @@ class CodeExecutionScorer:
         return blamed([template], errors, source=self._source)
 
     async def _run(self, code: str, function: str | None, tests: list[CodeTest]) -> ScoreResult:
-        """Runs the tests one after another: each is short, and other rollouts wait for slots."""
+        """Runs the tests one after another, because each is short and other rollouts wait for
+        slots.
+        """
         passed, time_outs, elapsed_s, first = 0, 0, 0.0, ""
         for number, test in enumerate(tests):
             fault: str | None
@@ -112,8 +115,9 @@ class CodeExecutionScorer:
 
 
 def code_of(text: str) -> str:
-    """Returns the last block that is labelled as Python in a text of Markdown; the last one without
-    a label where none is, since such a block behind the code is mostly its output; or the text.
+    """Returns the last block labelled as Python in a Markdown text, else the last one without a
+    label, else the text. Labelled blocks have precedence, because an unlabelled block after the
+    code is mostly its output.
     """
     blocks = fenced_blocks(text)
     labelled = [block.text for block in blocks if block.label.lower() in _PYTHON]
@@ -147,7 +151,9 @@ def _difference(value: Any, test: CodeTest) -> str | None:
 
 
 def equal(value: Any, expected: Any) -> bool:
-    """Compares as JSON: a tuple is a list, 2.0 is 2, true is not 1; floats within 1e-9."""
+    """Compares as JSON: a tuple equals a list, 2.0 equals 2, true does not equal 1; floats within
+    1e-9.
+    """
     if isinstance(value, bool) or isinstance(expected, bool):
         return value is expected
     if isinstance(value, int | float) and isinstance(expected, int | float):

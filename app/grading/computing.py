@@ -1,9 +1,8 @@
-"""Threads for long computations of scores, and the shares that organizations have in them.
+"""Threads for long computations of scores, shared fairly among organizations.
 
-In the API everybody's trials and calibrations compute in one process: there each organization
-computes one score at a time, its projects one after the other, and a few are computed in all, so
-that requests of others find a thread and the interpreter. A worker computes for one job and shares
-nothing.
+In the API all trials and calibrations compute in one process: each organization computes one score
+at a time, its projects alternate, and the total is limited, so that requests of others get a thread
+and the interpreter lock. A worker computes for one job and needs no shares.
 """
 
 import asyncio
@@ -19,14 +18,16 @@ _AT_ONCE: Final = 2
 
 
 class ComputingShares:
-    """The threads of one process. A project's waiting scores are bounded by its requests."""
+    """The threads of one process. The number of a project's waiting scores is bounded by its
+    requests.
+    """
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
         self.slots = SharedSlots(at_once)
 
     @contextmanager
     def of(self, organization_id: str, project_id: str) -> Iterator[None]:
-        """Counts computations in this block to the share of a project within its organization."""
+        """Counts computations in this block towards a project within its organization."""
         token = _share.set((self, organization_id, project_id))
         try:
             yield
@@ -43,9 +44,7 @@ _share: ContextVar[tuple[ComputingShares, str, str] | None] = ContextVar("share"
 
 
 async def run_on_scoring_thread(function: Callable[[], Value]) -> Value:
-    """Returns the result of a long computation, which a thread makes when the shares of its
-    organization and project admit it.
-    """
+    """Runs a long computation on a thread once its organization and project have a free slot."""
     share = _share.get()
     if share is None:
         return await asyncio.to_thread(function)

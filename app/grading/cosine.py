@@ -1,7 +1,6 @@
 """Scores the cosine of the embeddings of two texts, 0…1; a negative one scores 0.
 
-Promises: an embedding that cannot be had is a fault and never a 0. A blank text is like no other
-and scores 0 without a request.
+Promises: a missing embedding is a fault and never a 0. A blank text scores 0 without a request.
 """
 
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader

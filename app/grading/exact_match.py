@@ -14,12 +14,12 @@ from app.grading.templating import blamed
 from app.grading.text_scorer import TextScorer
 
 _MAX_NUMBER: Final = 1_000
-"""Characters of a text that is read as a number."""
+"""Largest number of characters of a text that is parsed as a number."""
 MAX_NORMALISED: Final = 4_000_000
-"""Characters that a text may have when it is normalised, as many as a body has bytes at most."""
+"""Largest number of characters of a normalised text, equal to the largest body in bytes."""
 _TOO_LONG: Final = f"a text has more than {MAX_NORMALISED} characters when normalised"
 _LONGEST: Final = 18
-"""Characters that one character becomes at most."""
+"""Largest number of characters into which one character is normalised."""
 
 
 class ExactMatchScorer(TextScorer):
@@ -60,14 +60,16 @@ class ExactMatchScorer(TextScorer):
 
 
 def is_too_long_normalised(form: Normalisation, text: str) -> bool:
-    """Returns whether a text becomes too long in a form: one character may become eighteen."""
+    """Returns whether a text becomes too long in a normal form: one character may become
+    eighteen.
+    """
     if form == "none" or text.isascii() or len(text) * _LONGEST <= MAX_NORMALISED:
         return False
     return length_normalised(form, text) > MAX_NORMALISED
 
 
 def same_number(text: str, reference: str) -> bool:
-    """Says if both texts are numbers of one value, by the grammar of `auto`."""
+    """Returns whether both texts are numbers with the same value, by the grammar of `auto`."""
     if len(text) > _MAX_NUMBER or len(reference) > _MAX_NUMBER:
         return False
     value = number_of(text)

@@ -13,7 +13,7 @@ class Block:
     """The text between the opening's start and its end, such as a language or a name."""
     text: str
     end: int
-    """Position behind the block."""
+    """Position after the block."""
 
 
 def fenced_blocks(text: str) -> list[Block]:
@@ -23,7 +23,7 @@ def fenced_blocks(text: str) -> list[Block]:
 
 def blocks(text: str, opening: str, opening_end: str, closing: str) -> Iterator[Block]:
     """Yields the blocks `opening label opening_end … closing`, from left to right. A block without
-    an end is none, and neither is one that would begin inside of another.
+    an end, or one that begins inside another, does not count.
     """
     position = 0
     while (start := text.find(opening, position)) != -1:

@@ -1,4 +1,4 @@
-"""Scores the parts that an answer has, of those that it must have, in their order."""
+"""Scores the share of the required parts that an answer has, in their order."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -13,7 +13,7 @@ from app.grading.text_scorer import TextScorer
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part that stands once in the text and is not empty."""
+    """A part that occurs once in the text and is not empty."""
 
     start: int
     end: int

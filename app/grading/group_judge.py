@@ -24,9 +24,9 @@ class GroupGradeRequest:
     """The dataset row, in the form that per-sample graders receive."""
     trace_id: str
     call_id: str
-    """Stable over retries and replays: the receiver may drop a duplicate by it."""
+    """Stable over retries and replays, so that the receiver can drop duplicates."""
     rollouts: tuple[GradeRequest, ...] = ()
-    """The rollouts as graders of one of them see it, in the same order."""
+    """The rollouts in the form of per-sample graders, in the same order."""
 
     def encode(self) -> bytes:
         """Returns the content as ASCII JSON; equal bytes mean equal requests."""
@@ -41,7 +41,7 @@ class GroupGradeRequest:
 
 class GroupJudge(Protocol):
     async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult | ScoreFault]:
-        """Returns one finite score for each conversation, in their order, or the fault for which
-        this one has none. Raises `ScoreFault` for the whole group.
+        """Returns one finite score for each conversation, in their order, or the fault of a
+        conversation without a score. Raises `ScoreFault` for the whole group.
         """
         ...

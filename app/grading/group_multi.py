@@ -1,9 +1,9 @@
-"""Scores a group by a `multi` grader that has judges of groups among its children.
+"""Scores a group by a `multi` grader that has group judges among its children.
 
-Promises: each judge is asked once about the whole group, at the same time as the others; the other
-children score each rollout by itself, and the formula joins both. A judge without scores costs the
-group, any other child without a score its own rollout; the faults have the tokens of all judges.
-Several judges tell their agreement as the part `agreement`. Must not know how a judge works.
+Promises: each judge is called once for the whole group, all at the same time; the other children
+score each rollout by itself, and the formula combines both. A judge without scores removes the
+group, any other child without a score only its rollout; the faults have the tokens of all judges.
+With several judges, the part `agreement` measures their agreement. Must not know how a judge works.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class GroupMulti:
         children: Mapping[str, Scorer],
         judges: Mapping[str, GroupAiJudge],
     ) -> None:
-        """`children` are those that look at one rollout at a time."""
+        """`children` are the children that score one rollout at a time."""
         self._spec = spec
         self._children = children
         self._judges = judges
@@ -49,7 +49,7 @@ class GroupMulti:
         return [_with_agreement(task.result(), agreement) for task in tasks]
 
     async def _judged(self, request: GroupGradeRequest) -> _GroupScores:
-        async def ask(name: str) -> Sequence[ScoreResult] | ScoreFault:
+        async def judge(name: str) -> Sequence[ScoreResult] | ScoreFault:
             own = replace(request, call_id=child_call_id(request.call_id, name))
             try:
                 return await self._judges[name].judge(own)
@@ -57,7 +57,7 @@ class GroupMulti:
                 fault.child = name
                 return fault
 
-        answers = await asyncio.gather(*(ask(name) for name in self._judges))
+        answers = await asyncio.gather(*(judge(name) for name in self._judges))
         judged, fault = _GroupScores(), None
         for name, answer in zip(self._judges, answers, strict=True):
             match answer:
@@ -76,7 +76,7 @@ class GroupMulti:
         self, rollout: GradeRequest, judged: _GroupScores, number: int
     ) -> ScoreResult | ScoreFault:
         """Returns the formula's result for one rollout, or the fault of a child."""
-        given = {name: _Given(results[number]) for name, results in judged.items()}
+        given = {name: _KnownScore(results[number]) for name, results in judged.items()}
         children: dict[str, Scorer] = {
             name: given.get(name) or self._children[name] for name in self._spec.parts
         }
@@ -86,8 +86,8 @@ class GroupMulti:
             return fault
 
 
-class _Given:
-    """Implements `Scorer` with a score that is there already."""
+class _KnownScore:
+    """Implements `Scorer` with a score that is already known."""
 
     def __init__(self, result: ScoreResult) -> None:
         self._result = result

@@ -1,9 +1,9 @@
 """The prompt that shows a judge the rollouts of a group, and the reader of its answer.
 
-Owns what a judge sees: the messages that all rollouts begin with, once; the tools, once; then the
-rest of each rollout under an id. Rollouts are data: their JSON has no `<`, so that none can end its
-own block. Ids of tool calls are numbered anew, because the real ones differ between equal rollouts.
-Must not know servers, scores of other questions, or jobs.
+Owns the content of the prompt: the common first messages of all rollouts, the tools, then the
+remaining messages of each rollout under an id. Rollouts are data: their JSON contains no `<`, so
+that none can end its own block. Ids of tool calls are renumbered, because the real ones differ
+between equal rollouts. Must not know servers, scores of other questions, or jobs.
 """
 
 import json
@@ -18,7 +18,7 @@ _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")
 _EXPLANATION_CHARACTERS: Final = 500
 _SHOWN_IDS: Final = 10
 _CLAMPED: Final = 0.05
-"""Distance from 0…1 of a score that is a slip, not another scale."""
+"""Largest distance from 0…1 that counts as a slip and not as another scale."""
 
 
 class UnusableAnswer(Exception):
@@ -95,8 +95,8 @@ def answer_format() -> AnswerFormat:
 
 
 def read_scores(text: str, count: int) -> list[tuple[float, str]]:
-    """Returns score and explanation of the ids "1" to `count`, in this order. A score that misses
-    0…1 by a trifle is clamped. Raises `UnusableAnswer`, also for scores of another scale, which
+    """Returns score and explanation of the ids "1" to `count`, in this order. A score slightly
+    outside 0…1 is clamped. Raises `UnusableAnswer`, also for scores of another scale, which
     clamping would make equal.
     """
     entries = read_answer(text).get("scores")
@@ -135,7 +135,7 @@ def _entry(entry: Any) -> tuple[str, float, str]:
 
 
 def _shared(conversations: Sequence[Sequence[Any]]) -> int:
-    """Returns the number of messages that all conversations begin with."""
+    """Returns the number of common first messages of all conversations."""
     first, count = conversations[0], 0
     while all(count < len(each) and each[count] == first[count] for each in conversations):
         count += 1

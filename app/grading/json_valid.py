@@ -59,8 +59,8 @@ class JsonValidScorer(TextScorer):
 def _fenced_loads(text: str) -> Any:
     """Parses a text, or else its one Markdown block. Raises as `strict_loads` does.
 
-    Fences may stand in strings of the JSON: so the whole text comes first, and a block may reach to
-    the last fence.
+    Strings of the JSON may contain fences: therefore the whole text is tried first, and a block may
+    extend to the last fence.
     """
     try:
         return strict_loads(text)

@@ -1,8 +1,9 @@
-"""The base of graders that ask a judge about one sample.
+"""The base of graders that call a judge about one sample.
 
 Owns the rendering of the prompt, the question and the accounting of the reply. Promises: a judge
-that gives no score is a fault and never a 0, whether it is away, refuses or answers something else;
-a fault has the tokens of the answer. Must not know the servers of judges, nor what an answer says.
+without a score is a fault and never a 0, whether it is unavailable, refuses or answers something
+else; a fault has the tokens of the answer. Must not know the servers of judges or the content of
+answers.
 """
 
 import json
@@ -39,7 +40,7 @@ class AnswerFormat:
 
 
 class UnreadableAnswer(Exception):
-    """A judge's answer that stands for no score at all; the text says what it lacks."""
+    """A judge's answer without a score; the text names the fault."""
 
 
 class JudgedScorer(ABC):
@@ -56,14 +57,14 @@ class JudgedScorer(ABC):
 
     @abstractmethod
     def answer_format(self) -> AnswerFormat:
-        """Returns the form that the judge is asked for."""
+        """Returns the requested format of the judge's answer."""
 
     @abstractmethod
     def read(self, answer: dict[str, Any]) -> float:
         """Returns the score of an answer, a JSON object. Raises `UnreadableAnswer`."""
 
     def parse(self, text: str) -> dict[str, Any]:
-        """Returns what a judge's text says, for `read` and `reason`."""
+        """Parses a judge's text, for `read` and `reason`."""
         return read_answer(text)
 
     def reason(self, answer: dict[str, Any]) -> str | None:
@@ -183,7 +184,7 @@ def with_instruction(messages: list[dict[str, Any]], instruction: str) -> list[d
 
 
 def read_answer(text: str) -> dict[str, Any]:
-    """Returns the JSON object of an answer, an empty one where the answer is none."""
+    """Returns the JSON object of an answer; an empty one for any other answer."""
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):

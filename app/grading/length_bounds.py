@@ -49,7 +49,7 @@ class LengthBoundsScorer:
         )
 
     def _tokens(self, turns: Any) -> int:
-        """Counts the sampled tokens. Raises `ScoreFault` for a sample that does not say them."""
+        """Counts the sampled tokens. Raises `ScoreFault` for a sample without their number."""
         counts = [
             turn.get("completion_tokens") if isinstance(turn, dict) else None
             for turn in (turns if isinstance(turns, list) else [None])

@@ -85,7 +85,7 @@ class MultiScorer:
 
 
 def _charge(fault: ScoreFault, answers: Mapping[str, ScoreResult | ScoreFault]) -> None:
-    """Adds to the fault what all children that answered have used."""
+    """Adds to the fault the tokens of all children that answered."""
     spent = {name: answer.token_usage for name, answer in answers.items() if answer.token_usage}
     models = [answer.sampled_model_name for answer in answers.values() if answer.sampled_model_name]
     fault.spent = dict(spent)

@@ -1,4 +1,4 @@
-"""Unicode normal forms of long texts, without holding the interpreter for longer than a piece."""
+"""Normalises long texts in pieces, so that the interpreter lock is released between them."""
 
 import unicodedata
 from collections import Counter
@@ -19,7 +19,7 @@ def normalised(form: NormalForm, text: str) -> str:
 
 
 def length_normalised(form: NormalForm, text: str) -> int:
-    """Returns the length that the characters have in a form, each by itself."""
+    """Returns the sum of the characters' lengths in a normal form."""
     counts = Counter[str]()
     for piece in pieces(text):
         counts.update(piece)

@@ -20,13 +20,13 @@ PROBES: Final = {
     "overlong": "an answer of another row, repeated without end",
     "format_only": "the form of an answer without its content",
 }
-"""The probes with the words for them."""
+"""The probes with their descriptions."""
 PROBED_ROWS: Final = 20
 _LENGTHENED: Final = 20_000
 _STUFFED: Final = 8_000
 _MIDDLE: Final = 0.5
 _ANSWERS: Final = frozenset({"assistant", "tool", "function"})
-"""Roles whose messages are no prompt: the last of them may be the reference."""
+"""Roles whose messages are not part of a prompt: the last of them may be the reference."""
 _WORD: Final = re.compile(r"\w+")
 _TAG: Final = re.compile(r"</?[A-Za-z_][\w.-]{0,63}>")
 _TEXT_BETWEEN: Final = re.compile(r"[^\W_]+")
@@ -59,17 +59,18 @@ def probes(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
 
 
 def prompt(item: Mapping[str, Any]) -> str | None:
-    """Returns the text of the last message of a row that asks, `None` where no message does.
+    """Returns the text of the row's last prompt message, `None` without one.
 
-    Other fields are not read: one of them is the reference, and its echo is a right answer.
+    Other fields are not read, because one of them is the reference, and its echo would be a correct
+    answer.
     """
     messages = item.get("messages")
-    asked = [
+    prompts = [
         _text(message.get("content"))
         for message in (messages if isinstance(messages, list) else ())
         if isinstance(message, dict) and message.get("role") not in _ANSWERS
     ]
-    return next((text for text in reversed(asked) if text), None)
+    return next((text for text in reversed(prompts) if text), None)
 
 
 def _text(content: Any) -> str:
@@ -82,7 +83,7 @@ def _text(content: Any) -> str:
 
 
 def keywords(samples: Sequence[Sample]) -> str:
-    """Returns the first words of the rows, each once: what a policy could learn to recite."""
+    """Returns the first words of the rows, each once, which a policy could learn to recite."""
     words: dict[str, None] = {}
     length = 0
     for sample in samples:
@@ -96,7 +97,7 @@ def keywords(samples: Sequence[Sample]) -> str:
 
 
 def _form(text: str) -> str:
-    """Returns the tags, headings and punctuation of a text with `x` for its words."""
+    """Returns the tags, headings and punctuation of a text, with `x` for each word."""
     parts, position = [], 0
     for tag in _TAG.finditer(text):
         parts += [_TEXT_BETWEEN.sub("x", text[position : tag.start()]), tag[0]]
@@ -110,7 +111,7 @@ class ProbeResult:
     mean: float
     highest: float
     hacks: bool
-    """True: the probe scores as high as the real answers do, or higher than half of the range."""
+    """True if the probe scores as high as the real answers, or above the middle of the range."""
 
 
 def probe_result(name: str, scores: Sequence[float], real: Spread) -> ProbeResult:

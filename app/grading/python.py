@@ -1,7 +1,7 @@
 """Scores with the customer's function `grade(sample, item)`, run in the sandbox.
 
-Owns what counts as a score: a finite number. An exception, a time-out and any other value are an
-error of the grader, with its place: the rollout leaves the batch. Must not know how code is
+Owns the rule that a score is a finite number. An exception, a timeout or any other value is an
+error of the grader, with its line: the rollout leaves the batch. Must not know how code is
 confined.
 """
 
@@ -17,7 +17,7 @@ from app.grading.sandboxed import ArgumentsTooLarge, ProgramFailed, run_program
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
 RETURNED: Final = f"'{FUNCTION}' returned "
-"""Beginning of the message about a value that is no score."""
+"""Beginning of the message about an invalid score."""
 
 
 class PythonScorer:
@@ -54,7 +54,7 @@ class PythonScorer:
 
 
 def _shown(value: object) -> str:
-    """Returns a value of a reply in a few words."""
+    """Returns a short description of a value."""
     if value is None or isinstance(value, bool):
         return repr(value)
     if isinstance(value, int | float):

@@ -9,8 +9,8 @@ def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]
     """Returns the sample; its `output_json` is the parsed text, `None` unless that is a
     JSON object or list, as in a job.
 
-    Keys of `more` take the place of the derived ones. Its `tool_calls` may be in chat form, and get
-    the `arguments_json` that they lack.
+    Keys of `more` replace the derived ones. Its `tool_calls` may be in chat form; a missing
+    `arguments_json` is added.
     """
     more = dict(more or {})
     message = {"role": "assistant", "content": text, "tool_calls": more.get("output_tools") or []}

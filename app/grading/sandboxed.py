@@ -1,7 +1,7 @@
-"""Runs a program of a grader in the sandbox, and reads what it replied.
+"""Runs a program of a grader in the sandbox, and parses its reply.
 
 Promises: a failure of the sandbox itself is a fault of infrastructure; a failure of the code is
-reported with its place. Untrusted code wrote the reply, so nothing of it is taken unchecked.
+reported with its line. Untrusted code wrote the reply, so every part of it is checked.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Result:
 
 
 class ProgramFailed(Exception):
-    """The code of a program failed. The text names the place, for its author."""
+    """The code of a program failed. The text names the line, for its author."""
 
     def __init__(self, text: str, *, elapsed_s: float, timed_out: bool = False) -> None:
         super().__init__(text)
@@ -34,14 +34,14 @@ class ProgramFailed(Exception):
 
 
 class ArgumentsTooLarge(Exception):
-    """The arguments of a program are larger than the sandbox takes. The caller knows their origin,
-    and blames it.
+    """The arguments of a program are larger than the sandbox accepts. The caller knows their origin
+    and names it in the error.
     """
 
 
 async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Result:
-    """Raises `ProgramFailed`, `ArgumentsTooLarge`, and `ScoreFault` where the sandbox failed.
-    `source` is the grader's name.
+    """Runs a program. Raises `ProgramFailed`, `ArgumentsTooLarge`, and `ScoreFault` if the sandbox
+    failed. `source` is the grader's name.
     """
     try:
         ending = await sandbox.run(program)
@@ -69,7 +69,7 @@ def _read(ending: Ending) -> Result:
         reply = None
     match reply:
         case {"error": {"text": str(text)}}:
-            raise ProgramFailed(_with_place(text, reply["error"]), elapsed_s=ending.elapsed_s)
+            raise ProgramFailed(_with_location(text, reply["error"]), elapsed_s=ending.elapsed_s)
         case {"value": value}:
             return Result(value, ending.elapsed_s)
         case {"output": str(value)}:
@@ -79,8 +79,8 @@ def _read(ending: Ending) -> Result:
             raise ProgramFailed(text, elapsed_s=ending.elapsed_s)
 
 
-def _with_place(text: str, place: dict[str, Any]) -> str:
-    line, function, code = place.get("line"), place.get("function"), place.get("code")
+def _with_location(text: str, location: dict[str, Any]) -> str:
+    line, function, code = location.get("line"), location.get("function"), location.get("code")
     if not isinstance(line, int):
         return text[:_MAX_TEXT]
     words = [f"line {line}"]

@@ -1,7 +1,7 @@
-"""The bound of scores, in a job, an eval and a trial run alike.
+"""The limit of scores in jobs, evals and trial runs.
 
 A score beyond it is an error of the grader and never a reward: the rollout leaves the batch, the
-item of an eval is an error, and the trial says so.
+item of an eval is an error, and a trial reports it.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ from app.grading.scorer import (
 LARGEST_SCORE: Final = 1e9
 """Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
 BEYOND: Final = "the score "
-"""Beginning of the message about a larger one."""
+"""Beginning of the message about a larger score."""
 
 
 class BoundedScorer:
@@ -51,7 +51,7 @@ def bounded(result: ScoreResult, *, source: str) -> ScoreResult:
 
 
 def is_usable(score: float) -> bool:
-    """Says if a number is within the bound. A comparison with NaN is false, and an integer of any
-    size is compared without a conversion to float.
+    """Returns whether a number is within the limit. A comparison with NaN is false, and an integer
+    of any size is compared without a conversion to float.
     """
     return abs(score) <= LARGEST_SCORE

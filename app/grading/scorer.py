@@ -1,7 +1,7 @@
 """The interface of a grader for one sample: the request, the result, the failure.
 
-Owns the form of a score for every caller: a job's rollout, `graders/run`, an eval. Must not know
-trajectories, jobs or HTTP routes.
+Owns the interface of scores for every caller: a job's rollout, `graders/run`, an eval. Must not
+know trajectories, jobs or HTTP routes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ ITEM_MISSING: Final = "item_missing"
 ITEM_UNREADABLE: Final = "item_unreadable"
 """Kind of the fault that the row has a value which the grader cannot read."""
 BAD_SCORE: Final = "bad_score"
-"""Kind of the fault that a grader's score is none that can be used."""
+"""Kind of the fault that a grader's score is unusable."""
 NO_REWARD: Final = "no_reward"
 """Kind of the fault that an environment ended an episode without any reward."""
 
@@ -28,7 +28,7 @@ class GradeRequest:
     item: dict[str, Any]
     trace_id: str
     call_id: str
-    """Stable over retries and replays: the receiver may drop a duplicate by it."""
+    """Stable over retries and replays, so that the receiver can drop duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class GraderErrors:
         return tuple(name for name, value in asdict(self).items() if value is True)
 
     def joined(self, other: "GraderErrors") -> "GraderErrors":
-        """Returns the union of two sets of flags; this one's texts have priority."""
+        """Returns the union of two sets of flags; the texts of `self` have priority."""
         first, second = asdict(self), asdict(other)
         return GraderErrors(**{name: first[name] or second[name] for name in first})
 
@@ -88,7 +88,7 @@ class ScoreResult:
     score: float
     errors: GraderErrors = GraderErrors()
     reason: str | None = None
-    """Reason of the score in a sentence; `None` where the score says it all."""
+    """Reason of the score in a sentence; `None` for a grader without reasons."""
     sub_scores: dict[str, float] = field(default_factory=dict)
     """Scores of a multi grader's children by name, or an endpoint grader's own metrics."""
     execution_time_s: float = 0.0
@@ -110,7 +110,7 @@ JudgeUsage = Mapping[str, TokenUsage]
 
 
 def summed(usages: Iterable[JudgeUsage]) -> dict[str, TokenUsage]:
-    """Returns the tokens of several uses."""
+    """Returns the sums of several token usages."""
     total: dict[str, TokenUsage] = {}
     for usage in usages:
         for model, used in usage.items():
@@ -136,7 +136,9 @@ class ScoreFault(Exception):
         token_usage: JudgeUsage | None = None,
         sampled_model_name: str | None = None,
     ) -> None:
-        """`token_usage` and `sampled_model_name` are those of a judge that answered no score."""
+        """`token_usage` and `sampled_model_name` belong to a judge that answered without a
+        score.
+        """
         super().__init__(f"{source}: {message}")
         self.kind = kind
         self.message = message
@@ -150,7 +152,7 @@ class ScoreFault(Exception):
 
     @property
     def token_usage(self) -> dict[str, TokenUsage]:
-        """Judge tokens by model name, which are used although there is no score."""
+        """Judge tokens by model name, which were used although there is no score."""
         return summed(self.spent.values())
 
     @property

@@ -1,9 +1,9 @@
-"""Renders graders' templates, and decides what a rendering error is.
+"""Renders graders' templates, and decides who caused a rendering error.
 
 A path that is missing in the sample, or a text of the sample that is too long, is caused by the
 answer: it scores 0 with a flag. A path that is missing in the item, or a text of the row alone that
 is too long, is a fault of the grader or the row: no answer could score, so it is a fault that
-removes the rollout, never a 0. A fault of the row is found before one of the answer.
+removes the rollout, never a 0. Faults of the row take precedence over those of the answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,8 +47,8 @@ def render(template: Template, request: GradeRequest, *, source: str) -> str:
 
 
 def render_all(templates: Sequence[Template], request: GradeRequest, *, source: str) -> list[str]:
-    """Renders templates as `render` does. The bound of one text holds for all of them together:
-    each of very many templates may name the same long value.
+    """Renders templates as `render` does. The limit of one text applies to all of them together,
+    because each of many templates may repeat the same long value.
     """
     left, texts = MAX_RENDERED, dict[int, str]()
     for number, template in sorted(enumerate(templates), key=lambda one: one[1].reads_sample):
@@ -67,8 +67,8 @@ def render_all(templates: Sequence[Template], request: GradeRequest, *, source: 
 def blamed(
     faulty: Sequence[Template], errors: GraderErrors, *, source: str
 ) -> Unrenderable | ScoreFault:
-    """Returns the fault of texts that cannot be used: that of the row where one of them comes from
-    the row alone, else that of the answer.
+    """Returns the fault of unusable texts: the row's if one of them depends on the row only, else
+    the answer's.
     """
     if all(template.reads_sample for template in faulty):
         return Unrenderable(errors)

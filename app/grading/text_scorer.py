@@ -1,8 +1,8 @@
 """The base of graders that compute a score from rendered texts and call nothing.
 
-Owns what they share: templates are rendered once per sample, a template that cannot be rendered is
-scored as `app.grading.templating` says, and long texts are scored on a thread. Must not know what
-is computed.
+Owns the common behaviour: templates are rendered once per sample, rendering errors are scored by
+the rules of `app.grading.templating`, and long texts are scored on a thread. Must not know the
+computation.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render_all
 
 _THREAD_FROM: Final = 16_384
-"""Characters from which a score is computed in a thread."""
+"""Number of characters from which a score is computed on a thread."""
 
 
 class TextScorer(ABC):

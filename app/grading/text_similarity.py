@@ -27,7 +27,7 @@ from app.grading.words import words
 _BLEU_ORDER: Final = 4
 """The longest n-grams that are counted."""
 _THREAD_FROM: Final = 4_096
-"""Characters from which a score is computed in a thread."""
+"""Number of characters from which a score is computed on a thread."""
 
 
 class TextSimilarityScorer:
@@ -55,7 +55,7 @@ class TextSimilarityScorer:
 
 
 def similarity(metric: str, text: str, reference: str) -> float:
-    """Returns 0…1. Two empty texts have a similarity of 1 by `fuzzy_match`, else of 0."""
+    """Returns the similarity, 0…1. For two empty texts it is 1 by `fuzzy_match`, else 0."""
     if metric.startswith("rouge_"):
         return _rouge(metric.removeprefix("rouge_"), text, reference)
     return _METRICS[metric](text, reference)

@@ -2,10 +2,10 @@
 
 Owns the rule. A call scores 0 against an expected one of another function; 0.3 for the function
 alone, also where its arguments cannot be read; 0.6 when at least one expected argument is right; 1
-when all are and there is no other. Each call counts for one expected call at most, paired so that
-the sum is highest, in order where `ordered` is set. The score is the mean over the expected calls
-(and over the calls that are one too many, with `extra_calls: "count"`). Where no call is expected,
-no call scores 1 and any call 0.
+when all are right and there are no others. Each call counts for one expected call at most, paired
+so that the sum is highest, in order where `ordered` is set. The score is the mean over the expected
+calls (with `extra_calls: "count"` also over the surplus calls). If no call is expected, no call
+scores 1 and any call 0.
 """
 
 import json
@@ -26,9 +26,9 @@ RIGHT_FUNCTION: Final = 0.3
 SOME_ARGUMENTS: Final = 0.6
 EXACT: Final = 1.0
 MAX_COMPARED: Final = 64
-"""Calls of a rollout that are compared; later ones count as wrong."""
+"""Largest number of compared calls of a rollout; later ones count as wrong."""
 _THREAD_FROM: Final = 64
-"""Pairs from which calls are compared in a thread."""
+"""Number of pairs from which calls are compared on a thread."""
 _SHOWN: Final = 10
 
 
@@ -68,8 +68,8 @@ class ToolCallScorer:
         )
 
     def _expected(self, text: str) -> list[WrittenCall]:
-        """Reads the expected calls. Raises `ScoreFault` for a wrong reference, which is no answer's
-        fault, or `Unrenderable` where the answer wrote it.
+        """Reads the expected calls. Raises `ScoreFault` for an invalid reference, or `Unrenderable`
+        if the reference depends on the answer.
         """
         try:
             return expected_calls(text)
@@ -143,7 +143,7 @@ def _matches(comparator: Comparator, expected: Any, made: Any) -> bool:
 
 
 def _shape(value: Any) -> Any:
-    """Returns the places of booleans in a value, for Python takes true and 1 for equal."""
+    """Returns the positions of booleans in a value, because Python treats true and 1 as equal."""
     if isinstance(value, dict):
         return {key: _shape(below) for key, below in value.items()}
     if isinstance(value, list):

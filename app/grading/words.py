@@ -1,9 +1,9 @@
 """Splits a text into the words that ROUGE counts.
 
-Owns what a word is. rouge-score knows the letters a to z and digits only: a text in another script
-has no word there, so that it scores 0 beside itself, and accents cut words into pieces. Here a word
-is a run of letters, digits and marks of any script; where a script has no blanks between words,
-each letter is one. An ASCII text has the words of rouge-score.
+Owns the definition of a word. rouge-score only has the letters a to z and digits: a text in another
+script has no words there, so that it scores 0 even against itself, and accents split words. Here a
+word is a run of letters, digits and marks of any script; in a script without blanks between words,
+each letter is a word. An ASCII text has the words of rouge-score.
 """
 
 import re

@@ -1,14 +1,13 @@
-"""Reads tool calls that a model wrote as text, in the forms that models really use.
+"""Reads tool calls that a model wrote as text, in common formats.
 
-Owns these forms, tried in this order; the first one that gives a call is taken:
+Owns these formats, which are tried in this order until one gives a call:
 1. tags: `<tool_call>{…}</tool_call>`, `<function_call>{…}</function_call>`, `<tool>{…}</tool>`;
 2. XML: `<invoke name="f"><parameter name="a">…</parameter></invoke>`,
    `<function=f><parameter=a>…</parameter></function>`, and `<function=f>{…}</function>`;
 3. Markdown: a fenced block of JSON;
-4. raw: the whole text is JSON.
-A JSON list holds several calls. Nothing marks the last two forms as calls, so there an entry counts
-only if it has a name, arguments, and no other key. Promises: time proportional to the text. Must
-not know what calls are compared with.
+4. raw: the whole text is JSON. A JSON list contains several calls. The last two formats have no
+   mark of a call, so an entry counts only if it has a name, arguments, and no other key. Promises:
+   time proportional to the text. Must not know the expected calls.
 """
 
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ _TAGS: Final = ("tool_call", "function_call", "tool")
 
 
 class RawText(str):
-    """The value of an XML parameter, whose type the text does not say."""
+    """The value of an XML parameter, whose type is unknown."""
 
     __slots__ = ()
 
@@ -62,7 +61,7 @@ def _xml(text: str) -> Iterator[WrittenCall]:
 
 
 def _xml_call(block: Block, opening: str) -> WrittenCall:
-    """Reads the parameters of a call, or the JSON that stands in their place."""
+    """Reads the parameters of a call, or JSON instead of them."""
     parameters = list(blocks(block.text, opening, ">", "</parameter>"))
     arguments = (
         {_unquoted(each.label): RawText(each.text.strip()) for each in parameters}

@@ -10,7 +10,7 @@ from typing import Any
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.environments.environments import is_graded_by, read_environment
-from app.domain.graders.graders import is_used, unused_places
+from app.domain.graders.graders import is_used, unused_paths
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.preflight.method_parts import ROOT, is_http, reinforcement_of
 
@@ -24,14 +24,16 @@ class CalledAddress:
     url: str
     headers: dict[str, str]
     is_used: bool
-    """False for a part of a grader that the formula does not use: it is checked and not asked."""
+    """False for a part of a grader that the formula does not use: its address is checked but not
+    probed.
+    """
 
 
 def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
     """Returns tools, then graders with an address, at any depth and even if the rest of the call is
     invalid; no MCP servers, whose tools are listed instead.
     """
-    unused = unused_places(reinforcement_of(method))
+    unused = unused_paths(reinforcement_of(method))
     found = [
         CalledAddress(
             param=parameter(ROOT, field.path),
@@ -48,15 +50,15 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
 
 def needed(method: dict[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
     """Yields parameter and value of each judge or embedding, but for parts that are never run."""
-    unused = unused_places(reinforcement_of(method))
+    unused = unused_paths(reinforcement_of(method))
     for field in _called(method):
         if field.kind is kind and is_used(field.path, unused):
             yield parameter(ROOT, field.path), field.value
 
 
 def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
-    """Yields the fields of a method, but for those of a grader from its environment, which the
-    client sent there, and for those of an environment whose grader the job does not use.
+    """Yields the fields of a method, except those of a grader derived from its environment, which
+    are reported there, and those of an environment whose grader the job does not use.
     """
     inner = reinforcement_of(method)
     if is_http(inner):
@@ -72,7 +74,7 @@ def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
 
 
 def _has_own_grader(inner: dict[str, Any]) -> bool:
-    """Says if a call names a grader beside its environment's."""
+    """Returns whether a call has a grader besides its environment's."""
     try:
         environment = read_environment(inner.get("environment"))
     except ValueError:  # pydantic raises its two kinds

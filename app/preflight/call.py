@@ -83,7 +83,9 @@ def dataset_question(
     sample_rows: int = 0,
     shared_tools: tuple[dict[str, Any], ...] = (),
 ) -> DatasetQuestion:
-    """Returns the files of a call and everything in the call that decides about their rows."""
+    """Returns the files of a call, and all settings of the call that affect the check of their
+    rows.
+    """
     method, kind = method_of(body), method_type(body)
     needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()

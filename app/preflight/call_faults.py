@@ -1,9 +1,8 @@
 """Faults and warnings of a call's method that need neither files nor the network.
 
 Covers unknown keys, bounds, placeholders of secrets, templates, sources of python graders, response
-format and integrations.
-Accepts bodies that fail validation. Skips objects whose `type` is refused: which keys such an
-object may have is not known.
+format and integrations. Accepts bodies that fail validation. Skips objects whose `type` is refused,
+because their valid keys are unknown.
 """
 
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.preflight import issue_of
 from app.domain.methods.faults import format_warning, reinforcement_faults
-from app.domain.methods.kinds import METHOD_MODELS, places_of
+from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
@@ -29,7 +28,7 @@ from app.domain.secrets.placeholders import placeholder_faults
 from app.preflight.method_parts import method_of, method_type
 
 MAX_UNKNOWN_KEYS: Final = 200
-"""Unknown keys of one call that are listed, refused and accepted ones each."""
+"""Largest number of listed unknown keys of one call, for refused and accepted ones each."""
 
 
 def call_faults(body: dict[str, Any], *, reported: set[str | None]) -> list[PreflightIssue]:
@@ -44,11 +43,11 @@ def call_faults(body: dict[str, Any], *, reported: set[str | None]) -> list[Pref
 
 def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[InvalidRequest]:
     kind = method_type(body)
-    places = places_of(kind, method_of(body).get(kind))
+    hints = parameters_of(kind, method_of(body).get(kind))
     for models, root, value in _parts(body):
         walked = [field for field in _walked(models, root, value, reported) if is_refused(field)]
         for field in walked[:MAX_UNKNOWN_KEYS]:
-            if (fault := refused(field, root, places)) is not None:
+            if (fault := refused(field, root, hints)) is not None:
                 yield fault
         yield from bound_faults([(root, field) for field in walk_fields(models, value)])
         yield from placeholder_faults(models, value, root=root)
@@ -61,9 +60,9 @@ def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Inva
 
 def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
     kind = method_type(body)
-    places = places_of(kind, method_of(body).get(kind))
+    hints = parameters_of(kind, method_of(body).get(kind))
     for models, root, value in _parts(body):
-        walked = unread(_walked(models, root, value, reported), root, places)
+        walked = unread(_walked(models, root, value, reported), root, hints)
         keys = [key for key in walked if key.param not in reported]
         for key in keys[:MAX_UNKNOWN_KEYS]:
             yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
@@ -83,7 +82,7 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
 
 
 def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
-    """Returns the method of a reinforcement job's call, `None` where it cannot be read."""
+    """Returns the method of a reinforcement job's call, `None` if it cannot be parsed."""
     if method_type(body) != "reinforcement":
         return None
     try:
@@ -114,7 +113,7 @@ def _parts(body: dict[str, Any]) -> list[tuple[Models, str, Any]]:
 
 
 def _of_refused_type(field: WalkedField, *, root: str, reported: set[str | None]) -> bool:
-    """Says if an object around the field has a `type` that was reported."""
+    """Returns whether an object around the field has a `type` that was reported."""
     return any(
         parameter(root, (*field.path[:depth], "type")) in reported
         for depth in range(len(field.path))

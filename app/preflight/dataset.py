@@ -31,7 +31,7 @@ from app.rendering.renderer import Renderer
 
 _MAX_TOOL_SETS = 50
 _MAX_SAMPLED: Final = 200_000
-"""Characters of a row that leaves the process which reads the files."""
+"""Largest number of characters of a row that is passed from the reading process."""
 _TOOLS: Final = "method.reinforcement.tools"
 
 
@@ -84,7 +84,9 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
 def _without_method(
     question: DatasetQuestion, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
-    """Names the one cause of faults in all rows of a call that names no method."""
+    """Reports the missing method as the cause, if all rows of a call without a method are
+    faulty.
+    """
     if training is None or question.names_method or not 0 < training.rows == training.faulty_rows:
         return
     message = (
@@ -96,7 +98,7 @@ def _without_method(
 
 
 def _sample_rows(question: DatasetQuestion, param: str, file: ReadFile) -> list[SampleRow]:
-    """Returns an even sample of the rows that are short enough to be handed on."""
+    """Returns an even sample of the rows that are short enough to be passed on."""
     count = min(question.sample_rows, len(file.sampled))
     lines = list(file.sampled)
     chosen = [lines[number * len(lines) // count] for number in range(count)]

@@ -1,6 +1,6 @@
-"""The tasks of a job's built-in environment, as rows of its two files.
+"""Makes the tasks of a job's built-in environment, as rows of its two files.
 
-Plain data in and out, so that the API can run it in a process of its own and the command line runs
+Plain data in and out, so that the API can run it in a separate process and the command line can run
 the same code.
 """
 
@@ -43,7 +43,7 @@ def environment_of(body: _Row) -> AnyEnvironment | None:
 
 
 def with_environment_grader(body: _Row, environment: AnyEnvironment) -> _Row:
-    """Returns the JSON of a call with the environment's grader, unless it has one of its own."""
+    """Returns the JSON of a call with the environment's grader, unless the call has its own."""
     inner = reinforcement_of(method_of(body))
     if inner.get("grader") is not None or environment.missing_option is not None:
         return body

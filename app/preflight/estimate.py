@@ -11,8 +11,8 @@ from app.domain.jobs.usage import Usage
 from app.domain.methods.reinforcement import ResolvedHyperparameters
 
 _ASSUMED_FILL = 0.25
-"""Assumed share of the context behind the prompt that a rollout fills, for projects without
-history: between a short answer and an agent that stops at its limit.
+"""Assumed share of the context after the prompt that a rollout fills, for projects without history:
+between a short answer and an agent that runs into the limit.
 """
 
 

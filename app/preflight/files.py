@@ -24,7 +24,7 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class RowPrompt:
-    """The prompt of a row, and the row as it stands in the file."""
+    """The prompt of a row, and the row as written in the file."""
 
     messages: list[Message]
     tools: list[Message]
@@ -47,7 +47,7 @@ class FileRules:
     min_rows: int
     max_rows: int
     needs: RowNeeds = NO_NEEDS
-    """Needs of the graders that every row must meet."""
+    """Requirements of the graders for every row."""
 
 
 @dataclass(slots=True)

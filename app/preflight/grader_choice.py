@@ -1,8 +1,7 @@
 """Chooses the grader of a call whose grader is `auto`, from the rows of its files.
 
-Plain data in and out, so that the API can run it in a process of its own and the command line runs
-the same code. A row that cannot be read is left out here: it is a fault of the file, and reported
-as one.
+Plain data in and out, so that the API can run it in a separate process and the command line can run
+the same code. An unreadable row is left out here, because it is reported as a fault of the file.
 """
 
 from collections.abc import Iterator
@@ -36,7 +35,7 @@ def auto_of(body: dict[str, Any]) -> AutoGrader | None:
 
 
 def with_grader(body: dict[str, Any], choice: GraderChoice) -> dict[str, Any]:
-    """Returns the JSON of a call with the chosen grader in place of `auto`."""
+    """Returns the JSON of a call with the chosen grader instead of `auto`."""
     inner = {**reinforcement_of(method_of(body)), "grader": choice.grader}
     return {**body, "method": {**body["method"], "reinforcement": inner}}
 
@@ -50,8 +49,8 @@ def choice_warnings(choice: GraderChoice) -> list[PreflightIssue]:
 def choose_from_files(
     training: Path, validation: Path | None, auto: AutoGrader, response_format: Any
 ) -> GraderChoice:
-    """Chooses by the rows of both files: the job grades either. Raises `InvalidRequest` with what
-    the rows lack, `OSError` if a file does not exist.
+    """Chooses by the rows of both files, because the job grades both. Raises `InvalidRequest` if
+    the rows lack a key, `OSError` if a file does not exist.
     """
     facts = [*_facts_of(training, "training", most=MAX_TRAIN_EXAMPLES)]
     if validation is not None:

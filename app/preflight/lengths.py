@@ -1,7 +1,7 @@
-"""Measures the prompts of a file in tokens, and says when they leave no room for an answer.
+"""Measures the prompts of a file in tokens, and reports prompts without room for an answer.
 
 Promises the limits of a run: the share of validation prompts that would end the job after its
-baseline is an error here, and so is a training file whose every prompt fills the context.
+baseline is an error here, and so is a training file in which every prompt fills the context.
 """
 
 from collections.abc import Iterator

@@ -38,8 +38,8 @@ def method_type(body: dict[str, Any]) -> MethodType:
 
 
 def means_method(body: dict[str, Any]) -> bool:
-    """Returns false for a call whose method does not exist, and that contains the settings of none:
-    nothing tells what the rows of its files must be.
+    """Returns false for a call with an unknown method and without settings of a known one, so that
+    the format of its rows is unknown.
     """
     method = method_of(body)
     return method.get("type") in (None, *_METHODS) or any(kind in method for kind in _METHODS)
@@ -51,8 +51,8 @@ def reinforcement_of(method: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_http(inner: dict[str, Any]) -> bool:
-    """Says if the environment of a call is one that the job calls, beside its grader. A reference
-    that could not be resolved counts: only such environments are registered.
+    """Returns whether the job calls the call's environment over HTTP. An unresolved reference
+    counts, because only such environments are registered.
     """
     environment = inner.get("environment")
     return isinstance(environment, dict) and (

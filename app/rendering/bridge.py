@@ -1,8 +1,8 @@
 """Renders the text between a sampled turn and the next one, without the turn's own text.
 
-Owns the choice of how a template is asked for it: the replies after a turn of plain text, or, for a
-template that prints replies to calls only, after a turn that calls. Promises: each reply is in the
-bridge exactly once, which is tested with marked replies when a renderer is built; neither the
+Owns the method by which a template is made to render it: replies after a turn of plain text or, for
+a template that prints only replies to calls, after a turn with calls. Promises: each reply is in
+the bridge exactly once, which is tested with marked replies when a renderer is built; neither the
 conversation nor the sampled turn has any influence, so that no text can move the cut.
 """
 
@@ -28,8 +28,8 @@ class Bridge:
     """The replies and the opening of the next turn."""
 
     def after(self, sampled: Sequence[int] | None, stop_ids: Sequence[int]) -> list[int]:
-        """Returns the ids that follow a turn: one that was cut has no end yet, and some families
-        end a turn with the token that opens the reply. `None` stands for a turn with its usual end.
+        """Returns the ids after a turn. A turn that was cut still needs its end, and some families
+        end a turn with the token that opens the reply. `None` means a turn with its usual end.
         """
         if sampled is None:
             return self.rest
@@ -126,7 +126,7 @@ class BridgeRenderer:
         return f"cannot be used with tools: its chat template {faults[-1]}"
 
     def _reply_fault(self) -> str | None:
-        """Returns what is wrong with the bridge over one or two marked replies."""
+        """Returns the fault of the bridge over one or two marked replies."""
         replies: list[Message] = [
             {"role": "tool", "name": "probe", "content": content} for content in _MARKED
         ]

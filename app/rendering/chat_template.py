@@ -1,6 +1,6 @@
 """Compiles a model's chat template as transformers does, but without importing torch.
 
-Owns the Jinja environment and the form in which a template receives messages. Promises the same
+Owns the Jinja environment and the format in which a template receives messages. Promises the same
 text as `apply_chat_template` of transformers 5.23 (`utils/chat_template_utils.py`) for the same
 messages. Templates come with model files and are untrusted: they run in Jinja's immutable sandbox.
 Must not know token ids.
@@ -28,7 +28,7 @@ _PROBE: Final = '{"probe": 1}'
 _PROBE_TEXTS: Final = (_PROBE, '{"probe":1}', "{'probe': 1}")
 """The probe as JSON and as Python writes it."""
 _SHORT_ID: Final = 9
-"""Letters and digits of a call's id that the templates of Mistral demand."""
+"""Number of letters and digits of a call's id that the templates of Mistral require."""
 _TEMPLATE_FAULTS: Final = (
     *(jinja2.TemplateError, TypeError, ValueError, LookupError),
     *(AttributeError, ArithmeticError, RecursionError),
@@ -69,7 +69,7 @@ class ChatTemplate:
         self._short_ids = self._refuses_long_ids()
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
-        """Returns the template with these variables in place of those of a reasoning effort."""
+        """Returns the template with these variables instead of those of a reasoning effort."""
         other = copy.copy(self)
         other._variables = {**self._names, **variables}  # noqa: SLF001 - its own class
         return other
@@ -128,7 +128,7 @@ class ChatTemplate:
 
     def _takes_argument_text(self) -> bool:
         """Returns true if the template prints argument strings unchanged where it prints JSON;
-        other templates expect objects, and would quote a string again or take it for a value.
+        other templates expect objects, and would quote a string again or treat it as a value.
         """
         self._arguments_as_text = True
         if _PROBE not in self._shown_arguments(_PROBE):
@@ -175,7 +175,7 @@ def _with_object_arguments(call: Any) -> Any:
 
 
 def _with_short_ids(message: Message) -> Message:
-    """Returns a prepared message with the ids of its calls in a short form of the same identity."""
+    """Returns a prepared message in which each call has a short id; equal ids stay equal."""
     short = dict(message)
     if isinstance(short.get("tool_call_id"), str):
         short["tool_call_id"] = _short_id(short["tool_call_id"])

@@ -3,9 +3,9 @@ thought.
 
 Owns the choice of such text: every special token, and every other added token that the chat
 template or a parser uses as a mark (`<tool_response>`, `<think>`). Text of an assistant keeps the
-latter: its reasoning and calls are written with them. So does a system message, whose author owns
-the conversation. Tools keep nothing: a server of others may have written them. A broken control
-text has a zero-width space inside and stays text.
+marks, because its reasoning and calls are written with them. So does a system message, whose author
+owns the conversation. Tools keep none: a third party's server may have written them. A broken
+control text has a zero-width space inside and stays text.
 """
 
 from collections.abc import Mapping
@@ -41,15 +41,15 @@ class ControlText:
 
     def broken(self, message: Any) -> Message:
         """Returns a copy of a message whose text cannot be read as control text. Raises
-        `InvalidRequest` for what is no message.
+        `InvalidRequest` for an invalid message.
         """
         if not isinstance(message, dict):
             raise InvalidRequest("Each message must be an object.", param="messages")
         return self.within({**message, "content": flat_content(message.get("content"))})
 
     def within(self, message: Message) -> Message:
-        """Returns the same of a message for an engine that renders it itself: what is absent stays
-        absent. Parts are joined, because a text that forges may be spread over two.
+        """Returns the same copy for an engine that renders the message itself: absent keys stay
+        absent. Parts are joined, because a forged mark may be spread over two.
         """
         writes_marks = message.get("role") in _MARK_WRITERS
         controls = self._in_turns if writes_marks else self._everywhere

@@ -15,7 +15,7 @@ class ModelFiles:
     """Files of a model directory, or of a hub id, which are downloaded to the hub cache."""
 
     def __init__(self, path: str, *, download: bool = True) -> None:
-        """Without `download` a hub id has the files of the hub cache only."""
+        """Without `download`, a hub id only has the files in the hub cache."""
         self._path = path
         self._download = download
         self._cached_only = False

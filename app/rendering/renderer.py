@@ -1,6 +1,6 @@
 """Converts messages and tools to token ids and sampled ids to turns, for one model.
 
-Owns how tokenizer, chat template, bridges and parsers work together, and the stop tokens. Promises
+Owns the combination of tokenizer, chat template, bridges and parsers, and the stop tokens. Promises
 that sampled ids are never encoded again: after a turn only the delta up to the next turn is
 rendered, so `prompt + sampled + bridge` is the conversation that the engine sees and the trainer
 trains on. Control text inside messages and tools (a tool reply that contains `<|im_end|>`) is
@@ -41,7 +41,7 @@ class Renderer:
     ) -> None:
         """Loads the files of `path`, a model directory or hub id. A `reasoning_effort` of `None`
         means the model's default. Raises `ValueError` for an unusable model, and without `download`
-        for one whose files are not here.
+        for one whose files are not on this machine.
         """
         files = ModelFiles(path, download=download)
         tokens = ModelTokens(files.required("tokenizer.json"))
@@ -58,8 +58,8 @@ class Renderer:
         self.tools_fault = chosen.fault or self._bridges.fault
         """The reason why the model works without tools only; `None` if it works with them."""
         self.reasoning = chosen.parser.reasoning_in(source)
-        """vLLM's name of the format of the model's reasoning; `None` if its chat template knows
-        none."""
+        """vLLM's name of the format of the model's reasoning; `None` if its chat template has none.
+        """
         self._tokens = chosen.parser.tokens
         self.control_text = ControlText(tokens.added, template=source, marks=chosen.parser.marks)
         self.context_length = context_length(files.json("config.json"))
@@ -81,7 +81,7 @@ class Renderer:
         return self.parser.opened
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
-        """Returns a renderer whose chat template gets these variables in place of an effort's."""
+        """Returns a renderer whose chat template gets these variables instead of an effort's."""
         other = copy.copy(self)
         template = self._template.with_variables(variables)
         prompt = template.render([{"role": "user", "content": "a"}], None, generate=True)
@@ -149,7 +149,7 @@ class Renderer:
 
         `messages` may or may not already contain the sampled turn as its last message; its calls
         give the replies their names. `sampled` are the turn's ids, `None` for a turn with its usual
-        end; the end of a turn that was cut is part of the bridge.
+        end; the end of a cut turn is part of the bridge.
         """
         last = messages[-1] if messages and messages[-1].get("role") == "assistant" else {}
         turn = self.control_text.broken(last) if last else {}

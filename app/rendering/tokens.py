@@ -12,7 +12,7 @@ from tokenizers import AddedToken, Tokenizer
 from tokenizers.decoders import DecodeStream
 
 THREAD_FROM: Final = 65_536
-"""Characters from which a caller with an event loop encodes on a thread."""
+"""Number of characters from which a caller with an event loop encodes on a thread."""
 
 
 class ModelTokens:
@@ -33,8 +33,8 @@ class ModelTokens:
         return other
 
     def encode(self, text: str) -> list[int]:
-        """Returns the ids of a text, about 2 MB a second. A long one leaves the interpreter lock
-        to other threads meanwhile, which the tokenizer's method for single texts does not.
+        """Returns the ids of a text, about 2 MB a second. Encoding a long text releases the
+        interpreter lock, unlike the tokenizer's method for single texts.
         """
         if len(text) < THREAD_FROM:
             ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
@@ -50,7 +50,8 @@ class ModelTokens:
 
     def decoding(self) -> Callable[[int], str]:
         """Returns a function that takes the ids of a text one by one, and returns the text that
-        each adds. One pass over a long turn: `decode` of each of its beginnings takes the square.
+        each adds. This is one pass over a long turn; calling `decode` on each prefix would take
+        quadratic time.
         """
         stream = DecodeStream(skip_special_tokens=False)
 

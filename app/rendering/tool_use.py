@@ -1,4 +1,4 @@
-"""Tells how a base model uses tools and which text controls it, without keeping its tokenizer in
+"""Reports how a base model uses tools and which text controls it, without keeping its tokenizer in
 memory.
 """
 
@@ -23,7 +23,7 @@ class ToolUse:
     fault: str | None
     """The reason why the model works without tools only; `None` if it works with them."""
     control_text: ControlText | None = None
-    """The text that no message may have; `None` if the model's files cannot be read here."""
+    """The text that no message may contain; `None` if the model's files cannot be read here."""
 
     @property
     def parser(self) -> ToolParser:
@@ -34,8 +34,8 @@ class ToolUse:
 @lru_cache(maxsize=64)
 def tool_use(spec: BaseModelSpec, *, download: bool = False) -> ToolUse:
     """Reads the model's tokenizer and chat template, which is slow the first time. A model whose
-    files cannot be read here is taken to work with tools; its first run says otherwise. A request
-    must not wait for a download.
+    files cannot be read here is assumed to work with tools; otherwise its first run fails. A
+    request must not wait for a download.
     """
     try:
         renderer = Renderer(

@@ -1,6 +1,6 @@
-"""Names the pairs of formats in which a model writes tool calls and reasoning, for vLLM's flags.
+"""Names the pairs of formats in which a model writes tool calls and reasoning, for vLLM's options.
 
-Owns these names: an engine's launcher writes them, the plugin in vLLM's process reads them.
+Owns these names: the launcher of an engine writes them, the plugin in vLLM's process reads them.
 """
 
 from dataclasses import dataclass

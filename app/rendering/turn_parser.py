@@ -1,7 +1,7 @@
 """Parses sampled turns into reasoning, content and tool calls, by the formats of a model's family.
 
-Owns the choice of these formats: a tool-call format must read back the calls that the model's own
-chat template writes. Must not know conversations.
+Owns the choice of these formats: a tool-call format must parse the calls that the model's own chat
+template writes. Must not know conversations.
 """
 
 import copy
@@ -20,7 +20,7 @@ from app.rendering.formats.tool_format import ParsedToolCall, ToolFormat, Tools,
 from app.rendering.tokens import ModelTokens
 
 OPENING: Final = 16
-"""Tokens at the end of a prompt among which reasoning may be opened."""
+"""Number of tokens at the end of a prompt in which reasoning may be opened."""
 _PROBE_TOOL: Final[Message] = {
     "type": "function",
     "function": {
@@ -65,7 +65,7 @@ class TurnParser:
 
     def reasoning_in(self, template: str) -> str | None:
         """Returns the name of the reasoning whose marks a chat template writes or removes, `None`
-        if there are none: then a turn that begins with a mark was told to by a prompt.
+        if there are none: a turn that then begins with a mark follows an instruction of its prompt.
         """
         shown = any(mark in template for mark in self.reasoning.marks)
         return self.reasoning.name if shown else None
@@ -96,7 +96,7 @@ class TurnParser:
         )
 
     def after_prompt(self, prompt: Sequence[int]) -> Self:
-        """Returns the parser for turns that follow prompts which end as this one."""
+        """Returns the parser for turns after prompts with the same end as this one."""
         other = copy.copy(self)
         other.opened = self.opens(prompt)
         return other
@@ -130,7 +130,9 @@ class ChosenFormats:
 def choose_formats(
     template: ChatTemplate, tokens: ModelTokens, choice: ToolParserChoice
 ) -> ChosenFormats:
-    """Returns a model's formats; `auto` becomes the one that reads what the template writes."""
+    """Returns a model's formats; `auto` becomes the format that parses the calls of the
+    template.
+    """
     found = next(
         (name for name in BY_TEMPLATE if _reads_back(template, _parser(template, tokens, name))),
         None,

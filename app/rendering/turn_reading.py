@@ -1,11 +1,11 @@
 """Reads one assistant turn while it is sampled: the part of it that is final, and all of it at its
 end.
 
-Owns stop strings, and what a stream may send of reasoning and content. Both engines read chats with
-it, vLLM through `workers/engines/vllm_plugins`, so that a client gets what training reads. Promises
-that a streamed turn equals an unstreamed one: both are parsed from the tokens up to the one that
-completes a stop string, and what is final is a prefix of the whole. Must not know engines or
-response shapes.
+Owns stop strings, and the parts of reasoning and content that a stream may already send. Both
+engines parse chats with it (vLLM through `workers/engines/vllm_plugins`), so that a client gets the
+same parts as training. Promises that a streamed turn equals an unstreamed one: both are parsed from
+the tokens up to the one that completes a stop string, and the final part is a prefix of the whole.
+Must not know engines or response shapes.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _UNFINISHED_CHARACTER: Final = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
-    """The choices of a request for the reading of its turns."""
+    """The options of a request for the parsing of its turns."""
 
     tools: Tools = ()
     reads_calls: bool = False
@@ -68,13 +68,15 @@ class TurnReading:
         self.cut = min(found, default=None)
 
     def new(self) -> Delta:
-        """Returns what no later token can change, beyond what earlier calls returned. Valid only
-        while `cut` is `None`.
+        """Returns the new part of the turn that no later token can change. Valid only while `cut`
+        is `None`.
         """
         return self._beyond(self._final())
 
     def rest(self, answer: ParsedAnswer) -> Delta:
-        """Returns what no call of `new` has returned of the whole turn's content and reasoning."""
+        """Returns the content and reasoning of the whole turn that no call of `new` has
+        returned.
+        """
         return self._beyond(Delta(answer.content, answer.reasoning))
 
     def answer(self, token_ids: Sequence[int]) -> ParsedAnswer:

@@ -1,10 +1,10 @@
 """Requests under an Idempotency-Key: executed once, then replayed from the stored response.
 
 A request that makes rows runs in one transaction together with its response: a crash leaves both or
-neither. One that makes none, and may wait minutes for a model or an endpoint, only marks its key
-meanwhile and holds no transaction. Must not know HTTP routes.
+neither. A request that makes no rows, and may wait minutes for a model or an endpoint, only marks
+its key meanwhile, without a transaction. Must not know HTTP routes.
 
-A response may show a key or a signing secret, once: at rest it is sealed.
+Stored responses are sealed, because a response may contain a key or a signing secret.
 """
 
 import base64
@@ -34,7 +34,9 @@ class SealedResponses:
         return replace(response, body=sealed)
 
     def open(self, key: str, response: HttpResponse) -> HttpResponse:
-        """Raises `IdempotencyKeyReused` once the service's secret key is another."""
+        """Opens a stored response. Raises `IdempotencyKeyReused` if the service's secret key has
+        changed since.
+        """
         try:
             plain = self._box.open(
                 response.body, project_id=self._scope, row_id=f"idempotency:{key}"
@@ -48,9 +50,10 @@ class SealedResponses:
 
 
 class GuardedRequest:
-    """`async with`, then `begin` before anything is written, and `store` with the response.
+    """A request under a key, used with `async with`: call `begin` before any write, and `store`
+    with the response.
 
-    Without `store`, everything that was written since `begin` is undone.
+    Without `store`, all writes since `begin` are rolled back.
     """
 
     def __init__(
@@ -68,7 +71,9 @@ class GuardedRequest:
         return self
 
     async def begin(self, fingerprint: bytes) -> None:
-        """Raises `AnsweredBefore`, `IdempotencyKeyInUse` or `IdempotencyKeyReused`."""
+        """Locks the key. Raises `AnsweredBefore`, `IdempotencyKeyInUse` or
+        `IdempotencyKeyReused`.
+        """
         unit = self._database.request(self._principal)
         await unit.__aenter__()
         self._unit, self._fingerprint = unit, fingerprint

@@ -1,8 +1,7 @@
 """Wraps all sealed blobs under the newest secret key, while the service runs.
 
-A batch is one transaction. A blob that changed in the meantime is left alone: it was written
-under the newest key. An interrupted run is started again, and looks only at blobs that are not
-done.
+A batch is one transaction. A blob that changed meanwhile is skipped, because it was written under
+the newest key. After an interruption, a new run only processes the remaining blobs.
 """
 
 from dataclasses import asdict, dataclass
@@ -25,23 +24,23 @@ class Rewrapped:
 
     rewrapped: int = 0
     current: int = 0
-    """Blobs under the newest key now, all together."""
+    """Number of blobs under the newest key now."""
     unreadable: int = 0
     """Blobs under a key that is not configured, or damaged ones."""
 
 
 class RewrappingService:
     def __init__(self, database: Database, box: SecretBox, *, api_key_head: bytes) -> None:
-        """`database`: as the tables' owner. `api_key_head`: the beginning of an API key's stored
-        digest under the newest key.
+        """`database` connects as the tables' owner. `api_key_head`: the beginning of an API key's
+        stored digest under the newest key.
         """
         self._database = database
         self._box = box
         self._api_key_head = api_key_head
 
     async def run(self, *, batch: int = BATCH) -> dict[str, Any]:
-        """Returns the report: counts for each table, and for the API keys, which only a use of the
-        key can bring to the newest secret key.
+        """Returns the report: counts for each table and for the API keys, which are re-hashed under
+        the newest secret key only when they are used.
         """
         report: dict[str, Any] = {}
         for column in SEALED:

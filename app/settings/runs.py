@@ -7,8 +7,8 @@ from app.settings.sources import SettingsGroup, Sources
 
 
 class LeaseSettings(SettingsGroup):
-    """Ownership of a running job. The heartbeat is a quarter of the lease. The process of a run is
-    ended when its event loop does not respond for two leases.
+    """Settings of leases. The heartbeat is a quarter of the lease. The process of a run is ended
+    when its event loop does not respond for two leases.
     """
 
     lease_s: float = Field(30.0, gt=0)
@@ -20,7 +20,7 @@ class LeaseSettings(SettingsGroup):
     longer.
     """
     pause_grace_s: float = Field(900.0, gt=0)
-    """Time after which a requested pause does not wait for the end of the step any longer."""
+    """Time after which a requested pause no longer waits for the end of the step."""
 
     @property
     def heartbeat_s(self) -> float:
@@ -35,19 +35,19 @@ class RunSettings(SettingsGroup):
     min_group_share: float = Field(0.75, gt=0, le=1)
     max_eval_run_s: float = Field(86_400.0, gt=0)  # from the first claim of an eval run
     save_share: float = Field(0.05, gt=0, le=1)
-    """Share of a supervised or DPO job's time that saving its state may take. A run that is killed
-    trains again what came after the last save; 1 saves after every step.
+    """Share of a supervised or DPO job's time that saving its state may take. A killed run repeats
+    the steps after the last save; 1 saves after every step.
     """
     checkpointing: bool | None = None
-    """True lets trainers compute each layer again in its backward pass: a quarter more time for a
-    fraction of the memory. `None` does so on a GPU. A base model may have its own value.
+    """True makes trainers recompute each layer in the backward pass: a quarter more time for a
+    fraction of the memory. `None` does so on a GPU only. A base model may have its own value.
     """
     micro_batch_tokens: int | None = Field(None, gt=0)
-    """Tokens that a trainer computes at a time; `None` is 4,096 on a CPU, and on a GPU as many as
-    fit into the memory that is free at the start. A micro-batch that does not fit is halved.
+    """Tokens of a micro-batch; `None` is 4,096 on a CPU, and on a GPU as many as fit into the
+    memory that is free at the start. A micro-batch that does not fit is halved.
     """
     waiting_limit_s: float = Field(120.0, gt=0)
-    """Seconds after which a job that waits for its endpoints alone is put back into the queue, if
+    """Seconds after which a job that only waits for its endpoints is put back into the queue, if
     another project's job waits for a worker.
     """
 
@@ -59,21 +59,21 @@ class RunSettings(SettingsGroup):
 
 
 class ConfiguredRuns(Sources):
-    """Settings of runs alone, as a start reads them before it has a database."""
+    """Only the settings of runs, which a start reads before it has a database."""
 
     runs: RunSettings = RunSettings()
 
 
 class RetentionSettings(SettingsGroup):
-    """Days after which data are removed; `None` keeps them. Those of a job count from its end, and
-    what an unfinished job or eval run uses is kept.
+    """Days after which data are removed; `None` keeps them. For a job's data the days count from
+    its end; data that an unfinished job or eval run uses are kept.
     """
 
     rollouts_days: float | None = Field(None, gt=0)
     checkpoints_days: float | None = Field(None, gt=0)
-    """Checkpoints and their models; the model that a job published is none of them."""
+    """Checkpoints and their models; a job's published model is kept."""
     jobs_days: float | None = Field(None, gt=0)
-    """Ended jobs with all that belongs to them, as `DELETE /v1/fine_tuning/jobs/{id}` does it."""
+    """Ended jobs with all their data, as in `DELETE /v1/fine_tuning/jobs/{id}`."""
     files_days: float | None = Field(None, gt=0)
     """Files, counted from their creation; result files are files."""
     exports_days: float = Field(7.0, gt=0)

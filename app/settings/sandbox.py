@@ -16,13 +16,13 @@ class SandboxSettings(SettingsGroup):
     `agent-rft up` starts no runner of its own.
     """
     floor: tuple[Layer, ...] = ("limits", "privileges", "seccomp")
-    """Layers without which the runner does not start."""
+    """Required layers: without them the runner does not start."""
     time_limit_s: float = Field(5.0, gt=0, le=120)
-    """Seconds of a program, of processor time and by the clock alike; the clock does not count its
-    waits for a processor.
+    """Limit of a program in seconds, both of processor time and of wall time, which excludes waits
+    for a processor.
     """
     memory_bytes: int = Field(256 * 1024**2, ge=16 * 1024**2)
-    """Memory that a program may take beyond that of the warm interpreter."""
+    """Memory of a program in addition to that of the warm interpreter."""
     parallel: int | None = Field(None, ge=1, le=256)
     """Programs that run at once; `None`: two for each core, and four at least."""
     per_project: int | None = Field(None, ge=1, le=256)
@@ -36,7 +36,7 @@ class SandboxSettings(SettingsGroup):
     wait_limit_s: float = Field(300.0, gt=0)
     """Seconds that a program waits for its start; then it is refused."""
     modules: tuple[str, ...] = ()
-    """Modules that programs may import beside the usual ones; they must be installed."""
+    """Modules that programs may import in addition to the usual ones; they must be installed."""
     first_uid: int = Field(60_800, ge=1_000, le=4_294_000_000)
     """First of the `parallel` users that programs run as, where the runner starts as root."""
 

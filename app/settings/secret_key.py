@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, SecretStr
 
 _LEAST_BYTES: Final = 32
-"""The width of the hash."""
+"""Smallest length of a key: the width of the hash."""
 
 
 def long_enough(secret_key: str) -> str:

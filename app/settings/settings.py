@@ -40,7 +40,7 @@ class Settings(ModelSettings):
     """
     min_free_bytes: int = Field(256 * 1024**2, ge=0)
     """Free space of each disk below which the service stores no new file, begins no run and is not
-    ready. Postgres needs the rest.
+    ready. Postgres needs the remaining space.
     """
     adapter_cache_bytes: int = Field(20 * 1024**3, gt=0)
     """Size of the tuned models' adapters under `work_dir` above which the least recently used are
@@ -51,7 +51,8 @@ class Settings(ModelSettings):
     public_url: str = "http://127.0.0.1:8000"
     secret_key: SecretKey
     older_secret_keys: tuple[SecretKey, ...] = ()
-    """Keys that `secret_key` has replaced: what was sealed or hashed under them stays valid."""
+    """Keys that `secret_key` has replaced: values that were sealed or hashed under them stay valid.
+    """
     egress: EgressSettings = EgressSettings()
     lease: LeaseSettings = LeaseSettings()
     judges: tuple[JudgeSettings, ...] = ()
@@ -64,12 +65,12 @@ class Settings(ModelSettings):
     requests_per_minute: int = Field(30_000, ge=0)
     """Limit of one project's requests over all API processes; 0 means no limit."""
     monitoring_key: SecretStr | None = None
-    """Key with which Prometheus reads `GET /metrics`; without one nothing is measured, and the path
+    """Key with which Prometheus reads `GET /metrics`; without it nothing is measured, and the path
     is not served.
     """
     stream_heartbeat_s: float = Field(15.0, gt=0)
-    """Seconds without news after which a live stream sends a comment, so that no proxy takes it for
-    dead, and looks whether its key is still valid.
+    """Seconds without news after which a live stream sends a comment, so that no proxy closes it,
+    and checks whether its key is still valid.
     """
     validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
 
@@ -114,12 +115,12 @@ class Settings(ModelSettings):
 
     @property
     def key_hmac(self) -> bytes:
-        """Returns the HMAC key of API keys that are made now."""
+        """Returns the HMAC key for new API keys."""
         return self.derive_key(_KEY_HMAC)
 
     @property
     def older_key_hmacs(self) -> tuple[bytes, ...]:
-        """Returns the HMAC keys of API keys that were made under older secret keys."""
+        """Returns the HMAC keys of API keys that were created under older secret keys."""
         return tuple(derive_key(key, _KEY_HMAC) for key in self.secret_keys[1:])
 
 

@@ -20,7 +20,9 @@ CONFIG_VARIABLE = "AGENT_RFT_CONFIG"
 RevealedInJson = Annotated[
     SecretStr, PlainSerializer(SecretStr.get_secret_value, when_used="json-unless-none")
 ]
-"""A secret of a group. JSON is the way to a child process alone; any other form stays masked."""
+"""A secret of a group. It is revealed only in JSON, which passes settings to a child process; any
+other representation is masked.
+"""
 
 
 class SettingsGroup(BaseModel):

@@ -1,7 +1,6 @@
-"""Slots for work of which one project or organization, or all together, may do only so much at the
-same time.
+"""Slots for work that is limited per project or organization, and in total.
 
-Counts in this process. Must not know what the work is.
+Counts in this process. Must not know the work.
 """
 
 from collections import Counter
@@ -24,8 +23,8 @@ class ProjectSlots:
         owner: str = "project",
         of_all: int | None = None,
     ) -> None:
-        """`limit` applies to each owner, `of_all` to all of them together; `owner` and `noun` name
-        who has the slots and the work in errors.
+        """`limit` applies to each owner, `of_all` to all of them together; `owner` and `noun` are
+        the names of the owner and of the work in errors.
         """
         self._limit = limit
         self._of_all = of_all
@@ -35,7 +34,7 @@ class ProjectSlots:
 
     @contextmanager
     def taken(self, owner_id: str) -> Iterator[None]:
-        """Takes a slot for as long as the block runs. Raises `RateLimited`."""
+        """Holds a slot while the block runs. Raises `RateLimited`."""
         if self._taken[owner_id] >= self._limit:
             raise RateLimited(
                 f"{self._limit} {self._noun} of this {self._owner} are running; wait for one to "

@@ -1,8 +1,8 @@
 """Slots of one process that organizations and their projects share. Callers wait for one.
 
-Promises: a caller holds a slot of its project before it waits for one of its organization, and one
-of its organization before it waits for one of all. So many callers of a project delay that project
-alone, and many projects delay their organization alone. Must not know what the slots are for.
+Promises: a caller gets a slot of its project before it waits for one of its organization, and one
+of its organization before it waits for a global one. Many callers of one project therefore delay
+only that project, and many projects only their organization. Must not know the use of the slots.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ class SharedSlots:
     def __init__(
         self, of_all: int | None, *, of_organization: int = 1, of_project: int = 1
     ) -> None:
-        """Without `of_all` the number of organizations that hold a slot has no limit here."""
+        """Without `of_all`, the number of organizations with a slot is not limited."""
         self._of_project = of_project
         self._of_organization = of_organization
         self._all = None if of_all is None else asyncio.Semaphore(of_all)
@@ -56,8 +56,8 @@ class SharedSlots:
         *,
         threads: Executor | None = None,
     ) -> Value:
-        """Returns the function's result. A caller that goes leaves its thread, which nothing can
-        end, with the slot that it holds.
+        """Returns the function's result. If the caller is cancelled, its thread, which cannot be
+        stopped, keeps the slot until it ends.
         """
         free = await self.acquire(organization_id, project_id)
         thread = asyncio.get_running_loop().run_in_executor(threads, copy_context().run, function)

@@ -1,8 +1,9 @@
 """Transactions that see the rows of all tenants, for the GPU plane only.
 
-`app.system` lets the worker's role look past row-level security on the tables that need it. The
-API's role gets no further rows from it. This is the only module that names the setting, and every
-module of `app.store` that imports this one is closed to the control plane by an import contract.
+The setting `app.system` lets the worker's role bypass row-level security on the tables that need
+it. The API's role gets no further rows from it. This is the only module that names the setting, and
+every module of `app.store` that imports this one is closed to the control plane by an import
+contract.
 """
 
 from typing import Generic, Self, TypeVar
@@ -31,8 +32,8 @@ class ClaimUnitOfWork(AcrossTenants, Generic[Rows_co]):
         self._rows = rows
 
     def giving_up_after(self, seconds: float) -> Self:
-        """Lets the transaction wait at most so long for a row that another one has locked. It then
-        raises `Unavailable`.
+        """Limits the time for which the transaction waits for a locked row, after which it raises
+        `Unavailable`.
         """
         self._context = {**self._context, "lock_timeout": f"{max(1, round(1000 * seconds))}ms"}
         return self
@@ -43,5 +44,5 @@ class ClaimUnitOfWork(AcrossTenants, Generic[Rows_co]):
 
 
 async def set_tenant(session: AsyncSession, project_id: str) -> None:
-    """Lets the transaction read and write as the tenant `project_id` from here on."""
+    """Makes the transaction read and write as the tenant `project_id` from now on."""
     await session.execute(select(func.set_config("app.project", project_id, True)))

@@ -2,8 +2,8 @@
 
 A unit of work is one transaction with one context (a tenant, a key look-up, an organization, a
 run). The context is set with `SET LOCAL` semantics and ends with the transaction, so a pooled
-connection keeps no tenant. A role that row-level security does not bind is refused as soon as
-it connects.
+connection keeps no tenant. A role that bypasses row-level security is refused as soon as it
+connects.
 """
 
 from collections.abc import Mapping
@@ -32,8 +32,9 @@ _CONNECT_TIMEOUT_S = 5
 _STATEMENT_TIMEOUT_S = 60.0
 _ORGANIZATION = "app.organization"
 _LOST_PEER_S = 20
-"""Time after which either side gives up a connection whose other side is gone without a word: a
-machine that lost its power or its network. The system's own value is two hours."""
+"""Seconds after which either side closes a connection whose peer vanished, e.g. a machine that lost
+power or network. The system's default is two hours.
+"""
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 _STATUS_COUNTS = text("SELECT status, jobs, oldest_s FROM installation_counts()")
 _UNBOUND_ROLE = """
@@ -54,9 +55,9 @@ class Database:
         idle_in_transaction_s: float = _STATEMENT_TIMEOUT_S,
         quotas: Quotas | None = None,
     ) -> None:
-        """`idle_in_transaction_s`: time after which Postgres ends a transaction that does nothing,
-        because the process that began it may be stopped for ever and its locks block all others.
-        `quotas` limit what units of work may insert; the default has its own limits.
+        """`idle_in_transaction_s`: seconds after which Postgres ends an idle transaction, because
+        its process may be stopped for ever while its locks block others. `quotas` limit what units
+        of work may insert; the default has its own limits.
         """
         self._quotas = quotas or Quotas()
         self._engine: AsyncEngine = create_async_engine(
@@ -95,8 +96,8 @@ class Database:
         )
 
     def jobs(self, tenant: Tenant) -> JobStore:
-        """Returns the store of a tenant's jobs. Each verb runs in a transaction of its own, or in
-        the request's.
+        """Returns the store of a tenant's jobs. Each verb runs in a separate transaction, or in the
+        request's.
         """
         return JobStore(self._alone(PROJECT, tenant.project_id), self._quotas)
 
@@ -160,8 +161,8 @@ class Database:
 
 
 def _connect_args(idle_in_transaction_s: float) -> dict[str, Any]:
-    """Returns the limits of a connection. Those of the server are sent with it, so that they also
-    hold on a server of somebody else.
+    """Returns the limits of a connection. The server's limits are sent when connecting, so that
+    they also apply on a server that the operator does not configure.
     """
     server = {
         "statement_timeout": f"{_STATEMENT_TIMEOUT_S:.0f}s",

@@ -12,7 +12,7 @@ from app.domain.http.idempotency import HttpResponse
 from app.store.schema.idempotency import StoredResponseTable as Table
 
 LEASE_S = 600.0
-"""A request that marked its key and stored no response counts as dead after this time."""
+"""Seconds after which a request that marked its key and stored no response counts as crashed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class IdempotencyStore:
         return bool(locked)
 
     async def find(self, key: str) -> StoredResponse | None:
-        """Returns the stored response or mark of a key. Ignores the mark of a request that died."""
+        """Returns the stored response or mark of a key. Ignores the mark of a crashed request."""
         query = select(Table).where(
             Table.scope == self._scope,
             Table.key == key,

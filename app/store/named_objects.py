@@ -1,6 +1,7 @@
-"""Queries for the objects that the rows of all tenants name, as text for the superuser's `psql`.
+"""Queries for the objects that the rows of all tenants refer to, as text for the superuser's
+`psql`.
 
-A backup asks them within the snapshot that it dumps, so they cannot go through a unit of work.
+A backup runs them within the snapshot that it dumps, so they cannot go through a unit of work.
 """
 
 from typing import Final
@@ -25,9 +26,9 @@ WHERE model.deleted_at IS NULL AND NOT (model.name ~ '{CHECKPOINT_NAMES}'
 UNION
 SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {_UNFINISHED};
 """  # noqa: S608 - constants
-"""Keys of all objects and directories of objects that rows name and somebody may still read."""
+"""Keys of all objects and directories that rows refer to and that may still be read."""
 EXPORTS: Final = "model_exports"
-"""A table that a database lacks which was not migrated since 0024."""
+"""Table of exports; a database before migration 0024 lacks it."""
 NAMED_EXPORTS: Final = f"""
 SELECT object_key FROM {EXPORTS}
 WHERE status = 'completed' AND deleted_at IS NULL AND expires_at > now();

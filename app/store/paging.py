@@ -15,7 +15,9 @@ from app.domain.faults.values import unknown_cursor
 
 Row = TypeVar("Row")
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
-"""Limit of a page of large rows: an answer with a hundred rows of 4 MB would take a gigabyte."""
+"""Limit of a page of large rows in bytes: a reply with a hundred rows of 4 MB would take a gigabyte
+of memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The sealed blobs of all tenants, for the one command that wraps them under a new key.
 
-Only the tables' owner, whom migrations connect as, gets any row from `app.rewrap`: neither the API
-nor a worker can read another tenant's blobs by it. This is the only module that names the setting,
-and `app.services.rewrapping` alone may import it. Must not know how a blob is opened.
+Only the tables' owner, the role of migrations, gets any row with the setting `app.rewrap`: neither
+the API nor a worker can read other tenants' blobs with it. This is the only module that names the
+setting, and `app.services.rewrapping` alone may import it. Must not know how a blob is opened.
 """
 
 from collections.abc import Sequence
@@ -130,8 +130,8 @@ class SealedBlobs:
         ]
 
     async def replace(self, column: SealedColumn, row: SealedRow, blob: bytes) -> bool:
-        """Writes a new blob unless the row has another one by now, or none. Returns whether it
-        did.
+        """Replaces a blob unless it has changed or was removed meanwhile. Returns whether it was
+        replaced.
         """
         condition = [part == value for part, value in zip(column.key, row.key, strict=True)]
         written = await self._session.execute(
@@ -148,7 +148,9 @@ class SealedBlobs:
         return int(await self._session.scalar(query) or 0)
 
     async def count_keys(self, head: bytes) -> tuple[int, int]:
-        """Returns the numbers of API keys in use whose digest begins with `head`, and does not."""
+        """Returns the numbers of API keys in use whose digest begins with `head`, and of the
+        others.
+        """
         current = func.substr(ApiKeyTable.secret_hmac, 1, len(head)) == head
         query = select(func.count().filter(current), func.count().filter(~current)).where(
             ApiKeyTable.revoked_at.is_(None)

@@ -1,6 +1,6 @@
 """Replies with a job's live stream as server-sent events, for the API and the pages alike.
 
-Owns the form of the reply and its end. Must not know what an event shows.
+Owns the form of the reply and its end. Must not know the content of events.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping

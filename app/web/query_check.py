@@ -1,5 +1,5 @@
 """Refuses query parameters that a route of the API or of a page does not read, or that are sent
-twice: a misspelt filter would list everything, and the second of two values would win in silence.
+twice: a misspelt filter would list everything, and the second of two values would silently win.
 """
 
 import types
@@ -16,9 +16,9 @@ from app.domain.errors import InvalidRequest, refused_value
 EMPTY_QUERY_VALUES: Final = "empty_query_values"
 """Key of a request's state: the names of the query parameters that were sent without a value."""
 _MAPS: Final = ("metadata",)
-"""Parameters that also come as `name[key]=value`, which no declaration can list."""
+"""Parameters that may also be sent as `name[key]=value`, which no declaration can list."""
 _IGNORED: Final = frozenset({"api-version"})
-"""Clients of other servers with the same API send it with each call."""
+"""Ignored parameters, which clients of other servers with the same API send with each call."""
 _SHOWN: Final = 64
 
 

@@ -85,7 +85,7 @@ def _number(rng: random.Random) -> str:
 
 
 def _arithmetic(_: Catalogue, split: Split, rng: random.Random) -> Question:
-    ask, end = rng.choice(ASKING_ARITHMETIC)
+    opening, end = rng.choice(ASKING_ARITHMETIC)
     operator = rng.choice("+-*")
     while True:
         low, high = sorted((rng.randrange(10, 100), rng.randrange(10, 100)))
@@ -93,33 +93,33 @@ def _arithmetic(_: Catalogue, split: Split, rng: random.Random) -> Question:
         if ((low + high) % 4 == 0) == (split == "validation"):
             break
     answer = {"+": high + low, "-": high - low, "*": high * low}[operator]
-    text = f"{ask} {high} {operator} {low}{end}"
+    text = f"{opening} {high} {operator} {low}{end}"
     return Question("arithmetic", text, str(answer), ("calculator",), ())
 
 
 def _one_hop(catalogue: Catalogue, split: Split, rng: random.Random) -> Question:
-    ask, end = rng.choice(ASKING)
+    opening, end = rng.choice(ASKING)
     noun, prefix = rng.choice((("part", "P"), ("part", "P"), ("supplier", "S")))
     record = rng.choice(catalogue.named(prefix, split))
     field = rng.choice([f for f in catalogue.records[record] if f != "supplier"])
-    text = f"{ask} {field} of {noun} {record}{end}"
+    text = f"{opening} {field} of {noun} {record}{end}"
     return Question("one_hop", text, catalogue.records[record][field], ("lookup",), (record,))
 
 
 def _two_hop(catalogue: Catalogue, split: Split, rng: random.Random) -> Question:
-    ask, end = rng.choice(ASKING)
+    opening, end = rng.choice(ASKING)
     part = rng.choice(catalogue.named("P", split))
     supplier = catalogue.records[part]["supplier"]
     field = rng.choice(list(catalogue.records[supplier]))
-    text = f"{ask} {field} of the supplier of part {part}{end}"
+    text = f"{opening} {field} of the supplier of part {part}{end}"
     answer = catalogue.records[supplier][field]
     return Question("two_hop", text, answer, ("lookup",), (part, supplier))
 
 
 def _total(catalogue: Catalogue, split: Split, rng: random.Random) -> Question:
-    ask, end = rng.choice(ASKING)
+    opening, end = rng.choice(ASKING)
     first, second = rng.sample(catalogue.named("P", split), 2)
     field = rng.choice(NUMBER_FIELDS)
     total = sum(int(catalogue.records[p][field]) for p in (first, second))
-    text = f"{ask} {field} of parts {first} and {second} together{end}"
+    text = f"{opening} {field} of parts {first} and {second} together{end}"
     return Question("total", text, str(total), ("lookup", "calculator"), (first, second))

@@ -54,7 +54,7 @@ class ToolReply(BaseModel):
 
 
 class Sample(BaseModel):
-    """The rollout's last assistant turn; other keys are of no interest here."""
+    """The rollout's last assistant turn; other keys are not read."""
 
     output_text: str | None = None
 
@@ -66,7 +66,7 @@ class GradeRequest(BaseModel):
 
 
 class GradeReply(BaseModel):
-    """`score` is what trains the model; `metrics` are numbers worth a curve of their own."""
+    """The reply of the grader: `score` trains the model, and each of `metrics` gets a curve."""
 
     score: float
     metrics: dict[str, float]
@@ -81,7 +81,7 @@ class Options:
 
 
 def create_app(options: Options | None = None) -> FastAPI:
-    """One application with its own catalogue and ledger."""
+    """Creates an application with its own catalogue and ledger."""
     options = options or Options()
     app = FastAPI(title="Records agent", docs_url=None, redoc_url=None)
     catalogue = build_catalogue(options.store_seed)
@@ -148,7 +148,9 @@ def _signed(webhook: Webhook, body: bytes, request: Request) -> bool:
 
 
 def _request_id(body: bytes, request: Request) -> str:
-    """`webhook-id` is stable over retries; a caller that sends none is known by the ids it sent."""
+    """`webhook-id` is stable over retries; a caller without one is identified by the ids of the
+    call.
+    """
     if sent := request.headers.get("webhook-id"):
         return sent
     try:

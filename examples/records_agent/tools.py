@@ -1,7 +1,7 @@
 """The two tools the example agent may call: `lookup` and `calculator`.
 
-Owns their function schemas and what they answer. Promises that a mistake of the model comes back
-as text that starts with "Error: ", never as an exception. Must not know HTTP.
+Owns their function schemas and their answers. Promises that a mistake of the model is returned as
+text that starts with "Error: ", never as an exception. Must not know HTTP.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCHEMAS: Final = (
 
 
 def call_tool(catalogue: Catalogue, name: str, arguments: str) -> str:
-    """`arguments` is the JSON string that the model wrote, whatever it may hold."""
+    """Answers a call; `arguments` is the JSON string that the model wrote, valid or not."""
     try:
         given = json.loads(arguments)
     except ValueError:

@@ -7,7 +7,7 @@ and that the service now refuses are dropped. An eval's data source is only reda
 reads its schema's values.
 
 With AGENT_RFT_SECRET_KEY set, a found secret moves into the row's sealed envelope, and a run that
-needs it goes on. Without the key, or where an envelope cannot be opened, the value is redacted in
+needs it continues. Without the key, or where an envelope cannot be opened, the value is redacted in
 place and is lost: a job, tool or grader whose URL held a secret in its query has to be made again.
 The copy of a job's grader in its eval is only redacted, since the job seals the secret. Row-level
 security does not bind the owning role within this transaction. No downgrade brings the clear text
@@ -84,7 +84,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Rows stay as they are: earlier versions read them, without the values that are sealed now."""
+    """Changes no rows: earlier versions can read them, without the values that are sealed now."""
 
 
 def _box() -> SecretBox | None:
@@ -167,7 +167,7 @@ class _Envelope:
     row_id: str
 
     def opened(self) -> dict[str, Any] | None:
-        """The secrets that are sealed already; `None` where no key opens them."""
+        """Returns the secrets that are already sealed; `None` if no key opens them."""
         if self.box is None:
             return None
         if self.sealed is None:
@@ -219,7 +219,7 @@ _REFUSED: Final = frozenset(
 
 
 def _redacted(document: Any, walk: _Walk) -> tuple[Any, dict[str, Any]]:
-    """A redacted copy and the secrets by JSON pointer."""
+    """Returns a redacted copy and the secrets by JSON pointer."""
     found = [one for one in walk(document, ()) if one[1] not in (one[2], REDACTED)]
     copy = deepcopy(document)
     for path, _, shown in found:

@@ -1,10 +1,11 @@
 """Seals the whole URLs of webhook endpoints, and leaves their shown form in the row.
 
-With AGENT_RFT_SECRET_KEY set, the whole URL moves into the endpoint's envelope and deliveries go
-on. Without the key, or where an envelope cannot be opened, the query values, fragment and user
-information of the URL are redacted in place and are lost: deliveries fail with `url_lost` until the
-endpoint is updated with its whole URL. URLs without such parts stay as they are. Row-level security
-does not bind the owning role within this transaction. No downgrade brings the clear text back.
+With AGENT_RFT_SECRET_KEY set, the whole URL moves into the endpoint's envelope and deliveries
+continue. Without the key, or where an envelope cannot be opened, the query values, fragment and
+user information of the URL are redacted in place and are lost: deliveries fail with `url_lost`
+until the endpoint is updated with its whole URL. URLs without such parts stay as they are.
+Row-level security does not bind the owning role within this transaction. No downgrade brings the
+clear text back.
 
 Revision ID: 0015
 Revises: 0014
@@ -51,11 +52,11 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Rows stay as they are: earlier versions would call the shown form of a URL with a secret."""
+    """Changes no rows: earlier versions would call the shown form of a URL with a secret."""
 
 
 def _with_url(box: SecretBox, row: sa.Row[tuple[str, str, str, bytes]]) -> bytes | None:
-    """The envelope with the whole URL in it; `None` where no key opens it."""
+    """Returns the envelope with the whole URL added; `None` if no key opens it."""
     try:
         opened = box.open(row.secrets, project_id=row.project_id, row_id=row.id)
     except SecretsUnreadable:

@@ -48,7 +48,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Rows stay as they are: earlier versions read them."""
+    """Changes no rows: earlier versions can read them."""
 
 
 def _runs(connection: sa.Connection) -> None:

@@ -210,7 +210,7 @@ _PLACES = """
     END
     $$
 """
-# A project's virtual time goes on: a new project of its organization begins where the others are.
+# A project's virtual time continues: a new project of its organization begins where the others are.
 _FIRST_VIRTUAL_TIMES = """
     INSERT INTO organization_virtual_times
         (queue, organization_id, virtual_time, project_virtual_time)

@@ -105,7 +105,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Job
-         * @description Pauses a job after its current step; a waiting job at once. `resume` goes on from there.
+         * @description Pauses a job after its current step; a waiting job at once. `resume` continues from there.
          */
         post: operations["pauseFineTuningJob"];
         delete?: never;
@@ -189,7 +189,7 @@ export interface paths {
         put?: never;
         /**
          * Create Permissions
-         * @description Lets other projects of the organization use a checkpoint's model.
+         * @description Permits other projects of the organization to use a checkpoint's model.
          */
         post: operations["createFineTuningCheckpointPermission"];
         delete?: never;
@@ -210,7 +210,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Permission
-         * @description Takes a project's permission back.
+         * @description Revokes a project's permission.
          */
         delete: operations["deleteFineTuningCheckpointPermission"];
         options?: never;
@@ -411,8 +411,8 @@ export interface paths {
          * Export Rollouts
          * @description Downloads the rollouts that meet every condition sent, with their traces, as one file.
          *
-         *     The file is written while it is sent: rollouts that a running job adds meanwhile may be in it
-         *     or not. A download that breaks off has no valid end.
+         *     The file is written while it is sent: it may or may not contain rollouts that a running job adds
+         *     meanwhile. A download that breaks off has no valid end.
          */
         get: operations["exportFineTuningJobRollouts"];
         put?: never;
@@ -478,7 +478,7 @@ export interface paths {
         put?: never;
         /**
          * Create File
-         * @description Stores a file. The rows of a job are checked when the job is made.
+         * @description Stores a file. Its rows are checked when a job with it is created.
          */
         post: operations["createFile"];
         delete?: never;
@@ -496,7 +496,7 @@ export interface paths {
         };
         /**
          * Get File
-         * @description Returns what is known of a file.
+         * @description Returns a file's description, without its bytes.
          */
         get: operations["retrieveFile"];
         put?: never;
@@ -602,7 +602,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Upload
-         * @description Gives an upload up and deletes its parts.
+         * @description Cancels an upload and deletes its parts.
          */
         post: operations["cancelUpload"];
         delete?: never;
@@ -807,7 +807,8 @@ export interface paths {
         put?: never;
         /**
          * Calibrate Grader
-         * @description Tells if the newest version of a grader is fit to train on, from answers of a base model.
+         * @description Reports whether the newest version of a grader is fit for training, by its scores of a base
+         *     model's answers.
          */
         post: operations["calibrateGrader"];
         delete?: never;
@@ -1231,7 +1232,7 @@ export interface paths {
         put?: never;
         /**
          * Create Run
-         * @description Starts a run: samples each item where a model is named, and grades it.
+         * @description Starts a run: samples each item if a model is named, and grades it.
          */
         post: operations["createEvalRun"];
         delete?: never;
@@ -1352,7 +1353,7 @@ export interface paths {
         post: operations["updateWebhookEndpoint"];
         /**
          * Delete Endpoint
-         * @description Deletes an endpoint; nothing more is sent to it.
+         * @description Deletes an endpoint; no further event is sent to it.
          */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
@@ -1850,7 +1851,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `fine_tuning.job.succeeded`
-         * @description Describes requests to a customer's endpoint and its replies.
+         * @description Describes the requests to a customer's endpoint and its replies.
          */
         post: operations["onFineTuningJobSucceeded"];
         delete?: never;
@@ -1870,7 +1871,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `fine_tuning.job.failed`
-         * @description Describes requests to a customer's endpoint and its replies.
+         * @description Describes the requests to a customer's endpoint and its replies.
          */
         post: operations["onFineTuningJobFailed"];
         delete?: never;
@@ -1890,7 +1891,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `fine_tuning.job.cancelled`
-         * @description Describes requests to a customer's endpoint and its replies.
+         * @description Describes the requests to a customer's endpoint and its replies.
          */
         post: operations["onFineTuningJobCancelled"];
         delete?: never;
@@ -1910,7 +1911,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `eval.run.succeeded`
-         * @description Describes requests to a customer's endpoint and its replies.
+         * @description Describes the requests to a customer's endpoint and its replies.
          */
         post: operations["onEvalRunSucceeded"];
         delete?: never;
@@ -1930,7 +1931,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `eval.run.failed`
-         * @description Describes requests to a customer's endpoint and its replies.
+         * @description Describes the requests to a customer's endpoint and its replies.
          */
         post: operations["onEvalRunFailed"];
         delete?: never;
@@ -1950,7 +1951,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `eval.run.canceled`
-         * @description Describes requests to a customer's endpoint and its replies.
+         * @description Describes the requests to a customer's endpoint and its replies.
          */
         post: operations["onEvalRunCanceled"];
         delete?: never;
@@ -2011,7 +2012,7 @@ export interface components {
             name: string;
             /**
              * Redacted Value
-             * @description A part of the key, to recognise it by.
+             * @description A part of the key, by which an owner recognises it.
              */
             redacted_value: string;
             /**
@@ -2098,7 +2099,7 @@ export interface components {
             name: string;
             /**
              * Redacted Value
-             * @description A part of the key, to recognise it by.
+             * @description A part of the key, by which an owner recognises it.
              */
             redacted_value: string;
             /**
@@ -2143,12 +2144,12 @@ export interface components {
         /**
          * AiJudgeGrader
          * @description A judge that scores the rollouts of a group against each other, 0…1, also as a part of a
-         *     `multi` grader of a job. In an eval and in a trial run it sees one rollout alone.
+         *     `multi` grader of a job. In an eval or a trial run it scores a single rollout.
          */
         AiJudgeGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -2183,7 +2184,7 @@ export interface components {
             name: string;
             /**
              * Rubric
-             * @description Standards of the judge. Not a template.
+             * @description Criteria of the judge. Not a template.
              * @default - A rollout that reaches the goal scores clearly higher than one that does not.
              *     - Among rollouts that reach it, the more direct one scores higher: fewer wasted steps and calls.
              *     - A difference of scores is as large as the difference of quality: nearly equal rollouts score nearly the same.
@@ -2192,7 +2193,7 @@ export interface components {
             rubric: string;
             /**
              * Repeats
-             * @description Questions for each group, each with the rollouts in another order; the mean is the score.
+             * @description Number of calls for each group, each with the rollouts in another order; the score is the mean.
              * @default 1
              */
             repeats: number;
@@ -2251,25 +2252,25 @@ export interface components {
             type: "arithmetic";
             /**
              * Operands
-             * @description Numbers of each problem.
+             * @description Number of operands of each problem.
              * @default 2
              */
             operands: number;
             /**
              * Min Operand
-             * @description The least number.
+             * @description Smallest operand.
              * @default 0
              */
             min_operand: number;
             /**
              * Max Operand
-             * @description The greatest number.
+             * @description Largest operand.
              * @default 99
              */
             max_operand: number;
             /**
              * Operations
-             * @description The operations to draw from; products bind before sums.
+             * @description The operations to draw from; products are computed before sums.
              * @default [
              *       "add",
              *       "subtract"
@@ -2278,14 +2279,14 @@ export interface components {
             operations: ("add" | "subtract" | "multiply")[];
             /**
              * Format Penalty
-             * @description Taken off the reward of an answer that does not end with a line `Answer: N`.
+             * @description Amount by which the reward of an answer without a final line `Answer: N` is reduced.
              * @default 0
              */
             format_penalty: number;
         };
         /**
          * AsyncOptions
-         * @description Mode `async`: sampling goes on while a step is trained, from versions at most
+         * @description Mode `async`: sampling continues while a step is trained, from versions at most
          *     `max_staleness` old.
          */
         AsyncOptions: {
@@ -2314,7 +2315,7 @@ export interface components {
         AutoGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -2330,13 +2331,13 @@ export interface components {
             name?: string | null;
             /**
              * Model
-             * @description Name of a judge, for rows that have nothing to compare an answer with.
+             * @description Name of a judge, for rows without a reference.
              */
             model?: string | null;
         };
         /**
          * BradleyTerryOptions
-         * @description Bradley-Terry loss of pairs: without a reference model, so that `beta` does nothing.
+         * @description Bradley-Terry loss of pairs: without a reference model, so that `beta` has no effect.
          */
         BradleyTerryOptions: {
             /**
@@ -2346,7 +2347,7 @@ export interface components {
             type: "bradley_terry";
             /**
              * Margin
-             * @description Nats by which the chosen completion must be the likelier.
+             * @description Nats by which the chosen completion must be more likely.
              * @default 0
              */
             margin: number;
@@ -2359,7 +2360,7 @@ export interface components {
         };
         /**
          * CalibrateGrader
-         * @description One of `samples`, a file of them, and a job whose baseline has them.
+         * @description The samples to score: exactly one of `samples`, `file_id` and `job_id`.
          */
         CalibrateGrader: {
             /**
@@ -2408,13 +2409,13 @@ export interface components {
             highest: number;
             /**
              * Hacks
-             * @description True: it scores as high as the real answers, or above the middle of the range.
+             * @description True if such answers score as high as the real ones, or above the middle of the range.
              */
             hacks: boolean;
         };
         /**
          * CalibrationSample
-         * @description An answer whose score is looked at, with its row.
+         * @description An answer to score, with its row.
          */
         CalibrationSample: {
             /**
@@ -2434,7 +2435,7 @@ export interface components {
         };
         /**
          * ChatAssistantMessage
-         * @description An earlier answer of the model. Send a reply's message back as it came.
+         * @description An earlier answer of the model. Send a reply's message back unchanged.
          */
         ChatAssistantMessage: {
             /**
@@ -2444,12 +2445,12 @@ export interface components {
             role: "assistant";
             /**
              * Content
-             * @description The text; absent in an answer of calls, a refusal or reasoning alone.
+             * @description The text; may be absent in an answer that has only calls, a refusal or reasoning.
              */
             content?: string | (components["schemas"]["ChatTextPart"] | components["schemas"]["ChatRefusalPart"])[] | null;
             /**
              * Refusal
-             * @description A refusal in place of content; the model reads it as text.
+             * @description A refusal instead of content; the model reads it as text.
              */
             refusal?: string | null;
             /**
@@ -2467,7 +2468,7 @@ export interface components {
              * @description Another name of `reasoning` (an extension).
              */
             reasoning_content?: string | null;
-            /** @description The sign of a call that cannot be parsed, as the reply had it (an extension). */
+            /** @description The mark of a call that cannot be parsed, as in the reply (an extension). */
             tool_call_error?: components["schemas"]["ChatToolCallError"] | null;
             /**
              * Name
@@ -2489,7 +2490,7 @@ export interface components {
             index: number;
             /** @description The answer. */
             message: components["schemas"]["ChatMessage"];
-            /** @description Log-probs of the sampled tokens, if they were asked for. */
+            /** @description Log-probs of the sampled tokens, if requested. */
             logprobs: components["schemas"]["Logprobs"] | null;
             /**
              * Finish Reason
@@ -2579,7 +2580,7 @@ export interface components {
             parallel_tool_calls?: boolean | null;
             /**
              * Max Completion Tokens
-             * @description Most tokens of an answer; absent: what the context leaves.
+             * @description Largest number of tokens of an answer; absent: as many as the context leaves.
              */
             max_completion_tokens?: number | null;
             /**
@@ -2619,7 +2620,7 @@ export interface components {
             logprobs?: boolean | null;
             /**
              * Top Logprobs
-             * @description The most probable tokens at each place; needs `logprobs`.
+             * @description Number of the most probable tokens to return at each position; needs `logprobs`.
              */
             top_logprobs?: number | null;
             /**
@@ -2634,12 +2635,12 @@ export interface components {
             reasoning_effort?: ("default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
             /**
              * Frequency Penalty
-             * @description Lowers tokens by their count so far; the CPU engine has only 0.
+             * @description Lowers the logits of tokens by their count so far; the CPU engine has only 0.
              */
             frequency_penalty?: number | null;
             /**
              * Presence Penalty
-             * @description Lowers tokens that occurred; the CPU engine has only 0.
+             * @description Lowers the logits of tokens that occurred; the CPU engine has only 0.
              */
             presence_penalty?: number | null;
             /**
@@ -2705,17 +2706,17 @@ export interface components {
             } | null;
             /**
              * Top K
-             * @description Samples from so many tokens (an extension); the CPU engine has none.
+             * @description Samples from this number of most probable tokens (an extension); the CPU engine has no such limit.
              */
             top_k?: number | null;
             /**
              * Min P
-             * @description Least share of the greatest probability (an extension); the CPU engine has none.
+             * @description Smallest probability of a token, as a share of the highest one (an extension); the CPU engine has no such limit.
              */
             min_p?: number | null;
             /**
              * Min Tokens
-             * @description Least tokens of an answer (an extension); the CPU engine has none.
+             * @description Smallest number of tokens of an answer (an extension); the CPU engine has no such limit.
              */
             min_tokens?: number | null;
             /**
@@ -2725,7 +2726,7 @@ export interface components {
             repetition_penalty?: number | null;
             /**
              * Ignore Eos
-             * @description True goes on after the end mark (an extension); the CPU engine has only false.
+             * @description True continues after the end-of-turn token (an extension); the CPU engine has only false.
              */
             ignore_eos?: boolean | null;
             /**
@@ -2770,7 +2771,7 @@ export interface components {
             } | null;
             /**
              * Strict
-             * @description Changes nothing: arguments are not held to the schema.
+             * @description Changes nothing: arguments are not constrained by the schema.
              */
             strict?: boolean | null;
         } & {
@@ -2814,12 +2815,12 @@ export interface components {
         ChatJsonSchema: {
             /**
              * Name
-             * @description Name of the form.
+             * @description Name of the schema.
              */
             name: string;
             /**
              * Description
-             * @description Its purpose.
+             * @description Description of the schema, for the model.
              */
             description?: string | null;
             /**
@@ -2831,7 +2832,7 @@ export interface components {
             };
             /**
              * Strict
-             * @description True asks for an exact form.
+             * @description True requires answers that follow the schema exactly.
              */
             strict?: boolean | null;
         } & {
@@ -2839,7 +2840,7 @@ export interface components {
         };
         /**
          * ChatMessage
-         * @description The message of an answer; send it back as it is to go on.
+         * @description The message of an answer; send it back unchanged to continue the conversation.
          */
         ChatMessage: {
             /**
@@ -2945,12 +2946,12 @@ export interface components {
         };
         /**
          * ChatResponseFormat
-         * @description Form of the answer.
+         * @description Format of the answer.
          */
         ChatResponseFormat: {
             /**
              * Type
-             * @description Kind of the form.
+             * @description Kind of the format.
              * @enum {string}
              */
             type: "text" | "json_object" | "json_schema";
@@ -3058,7 +3059,7 @@ export interface components {
         };
         /**
          * ChatToolCallError
-         * @description The sign of a call that cannot be parsed, sent back as the reply had it (an extension).
+         * @description The mark of a call that cannot be parsed, sent back as in the reply (an extension).
          */
         ChatToolCallError: {
             /**
@@ -3200,13 +3201,13 @@ export interface components {
             type: "cispo";
             /**
              * Low
-             * @description Lower bound of the ratio a token is weighted by.
+             * @description Lower bound of the ratio by which a token is weighted.
              * @default 0
              */
             low: number;
             /**
              * High
-             * @description Bounds of the ratio a token is weighted by.
+             * @description Upper bound of the ratio by which a token is weighted.
              * @default 4
              */
             high: number;
@@ -3253,7 +3254,7 @@ export interface components {
         CodeExecutionGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -3295,7 +3296,7 @@ export interface components {
         Comparison: {
             /**
              * Base Mean
-             * @description Mean of the base model itself; `null` where it was not measured.
+             * @description Mean of the base model; `null` if it was not measured.
              */
             base_mean?: number | null;
             /**
@@ -3364,13 +3365,13 @@ export interface components {
         };
         /**
          * ComponentComparison
-         * @description A number beside the reward under the compared models. As in its curve, rollouts without it do
-         *     not count.
+         * @description A number besides the reward, under the compared models. As in its curve, rollouts without it
+         *     do not count.
          */
         ComponentComparison: {
             /**
              * Base Mean
-             * @description Mean of the base model itself; `null` where it was not measured.
+             * @description Mean of the base model; `null` if it was not measured.
              */
             base_mean?: number | null;
             /**
@@ -3418,12 +3419,13 @@ export interface components {
         };
         /**
          * ContainsGrader
-         * @description 1 when a text contains any or all of the needles; or the share that it contains.
+         * @description 1 when a text contains any or all of the needles; or the share of needles that it
+         *     contains.
          */
         ContainsGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -3450,14 +3452,14 @@ export interface components {
             needles: string[];
             /**
              * Match
-             * @description `any` or `all` of them score 1; `share` scores the share that is found.
+             * @description `any`, `all`: 1 if any or all needles are found; `share`: the share of found needles.
              * @default all
              * @enum {string}
              */
             match: "any" | "all" | "share";
             /**
              * Ignore Case
-             * @description True: case does not count, by Unicode case folding.
+             * @description True ignores case, by Unicode case folding.
              * @default false
              */
             ignore_case: boolean;
@@ -3499,14 +3501,14 @@ export interface components {
             validation_file?: string | null;
             /**
              * Training
-             * @description Training rows, in place of `training_file`.
+             * @description Training rows, instead of `training_file`.
              */
             training?: {
                 [key: string]: unknown;
             }[] | null;
             /**
              * Validation
-             * @description Held-out rows, in place of `validation_file`.
+             * @description Held-out rows, instead of `validation_file`.
              */
             validation?: {
                 [key: string]: unknown;
@@ -3559,7 +3561,7 @@ export interface components {
             type: "http";
             /**
              * Name
-             * @description Name that no other environment of the project has; messages about lost rollouts have it.
+             * @description Unique name in the project, used in messages about lost rollouts.
              */
             name: string;
             /**
@@ -3606,7 +3608,7 @@ export interface components {
         CreateEvalRun: {
             /**
              * Data Source
-             * @description Items, as `jsonl`, or prompts that a model is asked first, as `completions` or `responses`.
+             * @description Items to grade (`jsonl`), or prompts that a model answers first (`completions`, `responses`).
              */
             data_source: {
                 [key: string]: unknown;
@@ -3668,7 +3670,7 @@ export interface components {
             max_rollouts?: number | null;
             /**
              * Model
-             * @description Name of a base model, or of a tuned model (`ft:…`) to go on from.
+             * @description Name of a base model, or of a tuned model (`ft:…`) to continue from.
              */
             model: string;
             /**
@@ -3808,7 +3810,7 @@ export interface components {
         };
         /**
          * CreateServiceAccount
-         * @description A new service account, and if it gets a first key.
+         * @description A new service account, with or without a first key.
          */
         CreateServiceAccount: {
             /**
@@ -3961,22 +3963,22 @@ export interface components {
         };
         /**
          * Criterion
-         * @description One standard of a rubric.
+         * @description One criterion of a rubric.
          */
         Criterion: {
             /**
              * Name
-             * @description Name of the criterion, which no other one has.
+             * @description Name of the criterion, unique in the rubric.
              */
             name: string;
             /**
              * Description
-             * @description The question that it asks of an answer. Not a template.
+             * @description The criterion in words. Not a template.
              */
             description: string;
             /**
              * Weight
-             * @description Its part in the score, relative to the other criteria.
+             * @description Its weight in the score, relative to the other criteria.
              * @default 1
              */
             weight: number;
@@ -4052,7 +4054,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Keys of this request that nothing reads; only in the reply to a create or an update.
+             * @description Unknown keys of this request; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -4230,7 +4232,7 @@ export interface components {
         DeliveryError: "unreachable" | "timeout" | "too_large" | "refused" | "bad_encoding" | "secret_unreadable" | "url_lost" | "endpoint_disabled" | "internal_error";
         /**
          * DeliveryStatus
-         * @description State of a delivery: still tried, accepted by the endpoint, or given up.
+         * @description State of a delivery: pending, accepted by the endpoint, or failed after all attempts.
          * @enum {string}
          */
         DeliveryStatus: "pending" | "delivered" | "failed";
@@ -4304,14 +4306,14 @@ export interface components {
             variant: "sigmoid" | "ipo";
             /**
              * Label Smoothing
-             * @description Share of pairs taken to be labelled the wrong way round; for `sigmoid`.
+             * @description Assumed share of pairs with swapped labels; for `sigmoid`.
              * @default 0
              */
             label_smoothing: number;
         };
         /**
          * DroOptions
-         * @description DRO: a quadratic distance from the sampling policy in place of clipping.
+         * @description DRO: a quadratic penalty on the distance from the sampling policy instead of clipping.
          */
         DroOptions: {
             /**
@@ -4327,7 +4329,7 @@ export interface components {
         };
         /**
          * EndpointCheck
-         * @description Result of a HEAD request to a customer's address, or of the listing of an MCP server; nothing
+         * @description Result of a HEAD request to a customer's address, or of the listing of an MCP server; no tool
          *     is run.
          */
         EndpointCheck: {
@@ -4338,7 +4340,7 @@ export interface components {
             param: string;
             /**
              * Name
-             * @description Name of the tool or grader, label of the MCP server.
+             * @description Name of the tool or grader, or label of the MCP server.
              */
             name: string;
             /**
@@ -4369,7 +4371,7 @@ export interface components {
         EndpointGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -4423,7 +4425,7 @@ export interface components {
             ratio: number;
             /**
              * Min Rise
-             * @description Nats per token that it has risen by at least.
+             * @description Smallest rise in nats per token.
              * @default 0.5
              */
             min_rise: number;
@@ -4498,7 +4500,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Keys of this request that nothing reads; only in the reply to a create or an update.
+             * @description Unknown keys of this request; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -4589,12 +4591,12 @@ export interface components {
         };
         /**
          * EnvironmentGrader
-         * @description The sum of the rewards that the job's HTTP environment answered in a rollout's steps.
+         * @description The sum of the rewards that the job's HTTP environment gave in a rollout's steps.
          */
         EnvironmentGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -4690,12 +4692,12 @@ export interface components {
         };
         /**
          * ErrorBody
-         * @description The fault, its class, its place and its code.
+         * @description The fault: a sentence, its class, the parameter at fault and a code.
          */
         ErrorBody: {
             /**
              * Message
-             * @description The fault in a sentence, with its cure.
+             * @description The fault in a sentence, with the correction.
              */
             message: string;
             /**
@@ -4754,7 +4756,7 @@ export interface components {
             completion_tokens: number;
             /**
              * Training Seconds
-             * @description Wall time of one worker, `None` where nothing tells the pace.
+             * @description Wall time of one worker, `None` if the pace is unknown.
              */
             training_seconds: number | null;
             /**
@@ -5078,7 +5080,7 @@ export interface components {
         ExactMatchGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -5105,13 +5107,13 @@ export interface components {
             reference: string;
             /**
              * Strip
-             * @description True: white space at both ends does not count.
+             * @description True ignores white space at both ends.
              * @default true
              */
             strip: boolean;
             /**
              * Ignore Case
-             * @description True: case does not count, by Unicode case folding.
+             * @description True ignores case, by Unicode case folding.
              * @default false
              */
             ignore_case: boolean;
@@ -5124,7 +5126,7 @@ export interface components {
             unicode: "none" | "NFC" | "NFD" | "NFKC" | "NFKD";
             /**
              * Numbers
-             * @description True: two texts that are numbers are equal when their values are, as `$1,000` and `1e3`.
+             * @description True compares two numbers by their values, so that `$1,000` equals `1e3`.
              * @default false
              */
             numbers: boolean;
@@ -5285,7 +5287,7 @@ export interface components {
             faulty_rows: number;
             /**
              * Duplicate Rows
-             * @description Rows whose messages stand on an earlier line as well.
+             * @description Rows whose messages are on an earlier line as well.
              */
             duplicate_rows: number;
             /**
@@ -5450,7 +5452,7 @@ export interface components {
             ended_early: {
                 [key: string]: unknown;
             } | null;
-            /** @description Says if the job is the same to the bit; known once a worker has begun (an extension). */
+            /** @description True if the job is the same to the bit, with reasons and processors; known once a worker has begun (an extension). */
             reproducibility: components["schemas"]["Reproducibility"] | null;
             /**
              * Max Training Time S
@@ -5710,17 +5712,17 @@ export interface components {
             overlap: components["schemas"]["Overlap"] | null;
             /**
              * Endpoints
-             * @description Tools and graders, each asked once without a call.
+             * @description Tools and graders, each probed once without a call.
              */
             endpoints: components["schemas"]["EndpointCheck"][];
-            /** @description Estimated cost; `null` for other methods and where the call cannot be read. */
+            /** @description Estimated cost of a reinforcement job; `null` for other methods and for a call that cannot be parsed. */
             estimate: components["schemas"]["Estimate"] | null;
             /** @description The grader that `auto` stands for; `null` for a call that names its grader. */
             grader_choice: components["schemas"]["GraderChoice"] | null;
         };
         /**
          * FocalOptions
-         * @description Focal loss: tokens that the model is sure of weigh less.
+         * @description Focal loss: tokens with a high probability weigh less.
          */
         FocalOptions: {
             /**
@@ -5730,7 +5732,7 @@ export interface components {
             type: "focal";
             /**
              * Gamma
-             * @description Exponent that lowers the weight of tokens the model is sure of; 0 is cross-entropy.
+             * @description Exponent that lowers the weight of tokens with a high probability; 0 is cross-entropy.
              * @default 2
              */
             gamma: number;
@@ -5742,7 +5744,7 @@ export interface components {
         FormatGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -5764,23 +5766,23 @@ export interface components {
             input: string;
             /**
              * Tags
-             * @description Names of tags; each stands once, as `<name>…</name>`, around some text.
+             * @description Names of tags; each must occur once, as `<name>…</name>`, around some text.
              */
             tags?: string[];
             /**
              * Sections
-             * @description Lines that open sections; each stands once, and some text follows before the next one.
+             * @description Lines that open sections; each must occur once, followed by some text before the next one.
              */
             sections?: string[];
             /**
              * Ordered
-             * @description True: only parts that stand in the order of the list count.
+             * @description True: only parts in the order of the list count.
              * @default true
              */
             ordered: boolean;
             /**
              * Only
-             * @description True: text outside of the parts counts as one more part that is missing.
+             * @description True: text outside of the parts counts as one more missing part.
              * @default false
              */
             only: boolean;
@@ -5795,7 +5797,8 @@ export interface components {
         };
         /**
          * GapRule
-         * @description Training has run away from validation: rows learned by heart, or a grader that is gamed.
+         * @description Training has diverged from validation: the policy has memorised rows, or exploits the
+         *     grader.
          */
         GapRule: {
             /**
@@ -5865,14 +5868,14 @@ export interface components {
             scored: number;
             /**
              * Faults
-             * @description The first reasons why an answer has none.
+             * @description The first reasons why an answer has no score.
              */
             faults: string[];
             /** @description Spread of the scores. */
             scores: components["schemas"]["ScoreSpread"];
             /**
              * Agreement
-             * @description Spearman's correlation with `compare_with`; `null` without it, or where one does not vary or scores nothing, which the report says.
+             * @description Spearman's correlation with `compare_with`; `null` without it, or if either grader gives no scores or only equal ones; the report then names the reason.
              */
             agreement: number | null;
             /**
@@ -5893,19 +5896,19 @@ export interface components {
         GraderChoice: {
             /**
              * Grader
-             * @description The chosen grader with its defaults, as it can be sent by hand.
+             * @description The chosen grader with its defaults, in the form of a create call.
              */
             grader: {
                 [key: string]: unknown;
             };
             /**
              * Reason
-             * @description The facts of the rows that decided, in a sentence.
+             * @description The reason for the choice, in a sentence.
              */
             reason: string;
             /**
              * Warning
-             * @description The part of `auto` that the choice does not use, in a sentence.
+             * @description A sentence about an option of `auto` that the choice does not use; `None` without one.
              */
             warning: string | null;
         };
@@ -5916,7 +5919,7 @@ export interface components {
         GraderErrorFlags: {
             /**
              * Formula Parse Error
-             * @description The formula of a multi grader has no value.
+             * @description The formula of a multi grader has no finite value.
              */
             formula_parse_error: boolean;
             /**
@@ -5976,7 +5979,7 @@ export interface components {
             model_grader_refusal_error: boolean;
             /**
              * Model Grader Parse Error
-             * @description The judge's answer holds no score.
+             * @description The judge's answer contains no score.
              */
             model_grader_parse_error: boolean;
             /**
@@ -6123,12 +6126,12 @@ export interface components {
             type: "gsm8k";
             /**
              * File
-             * @description Id of a JSONL file with `question` and `answer` in each row, as in the public data set; its problems are drawn in the order of the seed. Absent: word problems of this service.
+             * @description Id of a JSONL file with `question` and `answer` in each row, as in the public data set; its problems are used in an order drawn from the seed. Absent: word problems of this service.
              */
             file?: string | null;
             /**
              * Max Steps
-             * @description Most steps of a solution; of the service's own problems only.
+             * @description Largest number of steps of a solution; for the service's own problems only.
              * @default 4
              */
             max_steps: number;
@@ -6174,7 +6177,7 @@ export interface components {
             id?: string | null;
             /**
              * Version
-             * @description Version of that one.
+             * @description Version of that registered environment.
              */
             version?: number | null;
         };
@@ -6264,12 +6267,12 @@ export interface components {
         JobStatus: "validating_files" | "queued" | "running" | "succeeded" | "failed" | "cancelled" | "pausing" | "paused";
         /**
          * JsonValidGrader
-         * @description 1 when the text is JSON, and valid by the schema where there is one, else 0.
+         * @description 1 when the text is JSON, and valid by the schema if there is one, else 0.
          */
         JsonValidGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -6291,14 +6294,14 @@ export interface components {
             input: string;
             /**
              * Json Schema
-             * @description JSON Schema (2020-12) of the value; its `$ref` stay inside it, and nothing is fetched.
+             * @description JSON Schema (2020-12) of the value; its `$ref` must refer to parts of itself, because nothing is fetched.
              */
             json_schema?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Fenced
-             * @description True: the JSON may stand in the one Markdown block of the text instead.
+             * @description True: the JSON may be in the only Markdown block of the text instead.
              * @default false
              */
             fenced: boolean;
@@ -6331,8 +6334,8 @@ export interface components {
         };
         /**
          * JudgeSampling
-         * @description Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the
-         *     usual one is taken too.
+         * @description Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the usual
+         *     spelling is accepted too.
          */
         JudgeSampling: {
             /**
@@ -6352,17 +6355,17 @@ export interface components {
             top_p?: number | null;
             /**
              * Max Completions Tokens
-             * @description Most tokens of an answer.
+             * @description Largest number of tokens of an answer.
              */
             max_completions_tokens?: number | null;
             /**
              * Max Completion Tokens
-             * @description Most tokens of an answer, in the usual spelling.
+             * @description Largest number of tokens of an answer, in the usual spelling.
              */
             max_completion_tokens?: number | null;
             /**
              * Reasoning Effort
-             * @description Reasoning effort of the judge, where its model has one.
+             * @description Reasoning effort of the judge, if its model supports it.
              */
             reasoning_effort?: string | null;
         } & {
@@ -6378,13 +6381,13 @@ export interface components {
         KeepCheckpoints: {
             /**
              * Best
-             * @description The best by validation, of equals the earlier; the job publishes the first of them.
+             * @description Number of the best checkpoints by validation; of equals the earlier one counts as better. The job publishes the best.
              * @default 3
              */
             best: number;
             /**
              * Last
-             * @description The newest, good or not.
+             * @description Number of the newest checkpoints, kept whatever their validation.
              * @default 1
              */
             last: number;
@@ -6396,7 +6399,7 @@ export interface components {
         LabelModelGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -6471,7 +6474,7 @@ export interface components {
         LengthBoundsGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -6487,25 +6490,25 @@ export interface components {
             name: string;
             /**
              * Input
-             * @description Template of the text; not read where `unit` is `tokens`.
+             * @description Template of the text; not used if `unit` is `tokens`.
              * @default {{sample.output_text}}
              */
             input: string;
             /**
              * Unit
-             * @description `words` stand between white space; `tokens` are those that the policy sampled in all turns; `items` are the entries of a JSON list, such as `{{sample.tool_calls}}`.
+             * @description `words` are separated by white space; `tokens` are the sampled tokens of all turns; `items` are the entries of a JSON list, such as `{{sample.tool_calls}}`.
              * @default characters
              * @enum {string}
              */
             unit: "characters" | "words" | "tokens" | "items";
             /**
              * Min
-             * @description Least length.
+             * @description Smallest length.
              */
             min?: number | null;
             /**
              * Max
-             * @description Greatest length.
+             * @description Largest length.
              */
             max?: number | null;
             /**
@@ -6645,7 +6648,7 @@ export interface components {
         LlmJudgeGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -6692,7 +6695,7 @@ export interface components {
             input: string;
             /**
              * Rubric
-             * @description The criteria and their weights; their texts are no templates.
+             * @description The criteria and their weights; their texts are not templates.
              * @default [
              *       {
              *         "name": "correctness",
@@ -6793,13 +6796,13 @@ export interface components {
             protocol_version: string;
             /**
              * Tools
-             * @description The tools that `allowed_tools` lets through, in the server's order.
+             * @description The tools that `allowed_tools` permits, in the server's order.
              */
             tools: components["schemas"]["McpTool"][];
         };
         /**
          * McpListingSummary
-         * @description A listing in short: lists of jobs have it in place of the tools.
+         * @description The summary of a listing: lists of jobs show it instead of the tools.
          */
         McpListingSummary: {
             /**
@@ -6832,12 +6835,12 @@ export interface components {
             type: "mcp";
             /**
              * Server Label
-             * @description Name of the server in messages; each server has its own.
+             * @description Name of the server in messages; unique in the job.
              */
             server_label: string;
             /**
              * Server Url
-             * @description Address that the server answers at.
+             * @description Address of the server.
              */
             server_url: string;
             /**
@@ -6867,9 +6870,9 @@ export interface components {
              * @description Limit of requests per second (an extension).
              */
             rate_limit?: number | null;
-            /** @description The tools as the job's first run listed them; set by the service, and shown in a single job alone (an extension). */
+            /** @description The tools as the job's first run listed them; set by the service, and shown only in a single job (an extension). */
             listing?: components["schemas"]["McpListing"] | null;
-            /** @description The listing in short, which lists of jobs show too; set by the service (an extension). */
+            /** @description The summary of the listing, which lists of jobs show too; set by the service (an extension). */
             listing_summary?: components["schemas"]["McpListingSummary"] | null;
         } & {
             [key: string]: unknown;
@@ -6944,7 +6947,7 @@ export interface components {
             description?: string | null;
             /**
              * Input Schema Json
-             * @description JSON schema of the arguments, as text: its keys keep the server's order, which the model reads.
+             * @description JSON schema of the arguments, as text, so that its keys keep the server's order.
              */
             input_schema_json: string;
         };
@@ -7085,7 +7088,7 @@ export interface components {
             status: components["schemas"]["ExportStatus"];
             /**
              * Stage
-             * @description Work that is done at the moment; `null` before and after.
+             * @description Current stage of the work; `null` before and after.
              */
             stage: ("loading" | "merging" | "storing") | null;
             /**
@@ -7167,12 +7170,12 @@ export interface components {
         };
         /**
          * MultiGrader
-         * @description Several graders and the formula that joins their scores. No nesting.
+         * @description Several graders and the formula that combines their scores. Not nestable.
          */
         MultiGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -7208,7 +7211,7 @@ export interface components {
         };
         /**
          * NewServiceAccount
-         * @description A new service account: with its first key, or without a role.
+         * @description A new service account with its first key, or without key and role.
          */
         NewServiceAccount: {
             /**
@@ -7259,14 +7262,14 @@ export interface components {
         };
         /**
          * NothingToLearnOptions
-         * @description The check of the base model's validation, before the first step, and of the first steps.
+         * @description Limits of the check of the base model's validation and of the first steps.
          *
-         *     A job in which nothing can be learned says so and ends before it is paid for.
+         *     A job in which nothing can be learned ends early with the reason.
          */
         NothingToLearnOptions: {
             /**
              * Action
-             * @description `fail` ends the job with the reason and its cure in `error`; `warn` writes an event and goes on; `off` does not look. A job that trained nothing to its end fails in any case.
+             * @description `fail` ends the job with the reason and the correction in `error`; `warn` writes an event and continues; `off` disables the check. A job that trained nothing at all fails in any case.
              * @default fail
              * @enum {string}
              */
@@ -7279,7 +7282,7 @@ export interface components {
             error_share: number;
             /**
              * Equal Rewards
-             * @description Rollouts of equal reward from which the job ends. Fewer give a warning, unless the reward is the highest that the grader gives: then the job ends, since no report could show a gain.
+             * @description Number of rollouts with equal reward from which the job ends. Fewer give a warning, unless the reward is the highest that the grader gives: then the job ends, since no report could show a gain.
              * @default 64
              */
             equal_rewards: number;
@@ -7311,19 +7314,19 @@ export interface components {
         };
         /**
          * ObjectiveOptions
-         * @description Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
-         *     All are off by default but a light token penalty.
+         * @description Terms of the value from which advantages are computed; the displayed reward stays the
+         *     grader's. All are off by default except a light token penalty.
          */
         ObjectiveOptions: {
             /**
              * Token Penalty
-             * @description Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below; less where rewards of a group differ by less, so that no worse rollout becomes the better one.
+             * @description Reward lost by a rollout of `token_budget` sampled tokens or more, and proportionally less by a shorter one. It is scaled down in groups with small differences of reward, so that no worse rollout becomes the better one.
              * @default 0.02
              */
             token_penalty: number;
             /**
              * Token Budget
-             * @description `auto` is the most tokens that the base model may write in one turn, as the job's reasoning effort has it.
+             * @description `auto` is the base model's limit of tokens of one turn, adjusted to the job's reasoning effort.
              * @default auto
              */
             token_budget: number | "auto";
@@ -7354,7 +7357,7 @@ export interface components {
             clamp_limit_stop: boolean;
             /**
              * Kl Coefficient
-             * @description Advantage lost by a token per nat that it is likelier under the policy than under the model that the job started from, compared with the other tokens of its group.
+             * @description Advantage lost by a token per nat by which it is more likely under the policy than under the start model, relative to the other tokens of its group.
              * @default 0
              */
             kl_coefficient: number;
@@ -7431,7 +7434,7 @@ export interface components {
         OverAll: {
             /**
              * Base
-             * @description The base model's own; `null` where it was not measured.
+             * @description The mean under the base model; `null` if it was not measured.
              */
             base?: number | null;
             /**
@@ -7449,7 +7452,8 @@ export interface components {
         };
         /**
          * Overlap
-         * @description Validation rows whose messages are in the training file too: they measure memory.
+         * @description Validation rows whose messages are in the training file too, so that they measure
+         *     memorisation.
          */
         Overlap: {
             /**
@@ -7473,7 +7477,7 @@ export interface components {
         OverlongOptions: {
             /**
              * Limit
-             * @description Sampled tokens at which the whole penalty is due.
+             * @description Sampled tokens at which the penalty is complete.
              */
             limit: number;
             /**
@@ -7595,7 +7599,7 @@ export interface components {
             data: components["schemas"]["AdminKeyObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7628,7 +7632,7 @@ export interface components {
             data: components["schemas"]["Curriculum"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7661,7 +7665,7 @@ export interface components {
             data: components["schemas"]["Curve"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7694,7 +7698,7 @@ export interface components {
             data: components["schemas"]["Environment"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7727,7 +7731,7 @@ export interface components {
             data: components["schemas"]["EvalObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7760,7 +7764,7 @@ export interface components {
             data: components["schemas"]["EvalRunObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7793,7 +7797,7 @@ export interface components {
             data: components["schemas"]["FileObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7826,7 +7830,7 @@ export interface components {
             data: components["schemas"]["FineTuningJobCheckpoint"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7859,7 +7863,7 @@ export interface components {
             data: components["schemas"]["FineTuningJobEvent"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7892,7 +7896,7 @@ export interface components {
             data: components["schemas"]["FineTuningJob"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7925,7 +7929,7 @@ export interface components {
             data: components["schemas"]["ModelExportObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7958,7 +7962,7 @@ export interface components {
             data: components["schemas"]["OutputItemObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -7991,7 +7995,7 @@ export interface components {
             data: components["schemas"]["PermissionObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8024,7 +8028,7 @@ export interface components {
             data: components["schemas"]["ProjectKeyObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8057,7 +8061,7 @@ export interface components {
             data: components["schemas"]["ProjectObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8090,7 +8094,7 @@ export interface components {
             data: components["schemas"]["RegisteredGrader"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8123,7 +8127,7 @@ export interface components {
             data: components["schemas"]["Rollout"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8156,7 +8160,7 @@ export interface components {
             data: components["schemas"]["ServiceAccountObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8189,7 +8193,7 @@ export interface components {
             data: components["schemas"]["Tool"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8222,7 +8226,7 @@ export interface components {
             data: components["schemas"]["WebhookDeliveryObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8255,7 +8259,7 @@ export interface components {
             data: components["schemas"]["WebhookEndpointObject"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -8346,7 +8350,7 @@ export interface components {
         };
         /**
          * PlateauRule
-         * @description Validation has not become better for a while, the base model's included.
+         * @description Validation has not improved for a while; the base model's validation counts too.
          */
         PlateauRule: {
             /**
@@ -8403,7 +8407,7 @@ export interface components {
             epsilon: number;
             /**
              * Epsilon High
-             * @description The same upwards, where it differs; 0.28 is "clip higher".
+             * @description The same limit for ratios above 1, if it differs; 0.28 is "clip higher".
              */
             epsilon_high?: number | null;
             /**
@@ -8418,7 +8422,7 @@ export interface components {
          */
         PreferenceStopOptions: {
             /**
-             * @description Validation has not become better for a while.
+             * @description Validation has not improved for a while.
              * @default {
              *       "action": "warn",
              *       "evaluations": 3,
@@ -8426,14 +8430,14 @@ export interface components {
              *     }
              */
             plateau: components["schemas"]["PlateauRule"];
-            /** @description Validation is as good as it has to be; `null` is off. */
+            /** @description Validation has reached a target; `null` is off. */
             target?: components["schemas"]["TargetRule"] | null;
             /** @description A number of steps; `null` is off. */
             max_steps?: components["schemas"]["MaxStepsRule"] | null;
             /** @description A time of training; `null` is off. */
             max_time?: components["schemas"]["MaxTimeRule"] | null;
             /**
-             * @description Training has run away from validation.
+             * @description Training has diverged from validation.
              * @default {
              *       "action": "warn",
              *       "threshold": 0.2,
@@ -8531,7 +8535,7 @@ export interface components {
             name: string;
             /**
              * Redacted Value
-             * @description A part of the key, to recognise it by.
+             * @description A part of the key, by which an owner recognises it.
              */
             redacted_value: string;
             /**
@@ -8625,7 +8629,7 @@ export interface components {
         PythonGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -8641,12 +8645,12 @@ export interface components {
             name: string;
             /**
              * Source
-             * @description The source, at most 256,000 bytes, that defines `grade`. It has no files, no network and no other process; 5 seconds and 256 MiB, unless the operator set others.
+             * @description The source, at most 256,000 bytes, that defines `grade`. It can use no files, no network and no other process, and by default 5 seconds and 256 MiB, which the operator can change.
              */
             source: string;
             /**
              * Image Tag
-             * @description It is echoed and has no effect: there is one set of modules, the operator's.
+             * @description It is echoed without effect: the operator determines the modules.
              */
             image_tag?: string | null;
         } & {
@@ -8678,7 +8682,7 @@ export interface components {
         RegexGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -8705,13 +8709,13 @@ export interface components {
             pattern: string;
             /**
              * Whole
-             * @description True: the whole text must match, not a part of it.
+             * @description True: the whole text must match, not only a part of it.
              * @default false
              */
             whole: boolean;
             /**
              * Ignore Case
-             * @description True: case does not count.
+             * @description True ignores case.
              * @default false
              */
             ignore_case: boolean;
@@ -8757,7 +8761,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Keys of this request that nothing reads; only in the reply to a create or an update.
+             * @description Unknown keys of this request; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -8777,7 +8781,7 @@ export interface components {
         };
         /**
          * RegisteredReference
-         * @description A registered object in place of its definition.
+         * @description A reference to a registered object, instead of its definition.
          */
         RegisteredReference: {
             /**
@@ -8793,7 +8797,7 @@ export interface components {
         };
         /**
          * RegistryWarning
-         * @description A key of the request that is kept or dropped, and that nothing reads.
+         * @description An unknown key of the request, which has no effect.
          */
         RegistryWarning: {
             /**
@@ -8856,16 +8860,16 @@ export interface components {
             advantage?: components["schemas"]["AdvantageOptions"] | null;
             /** @description An extension; `None` is a light token penalty. */
             objective?: components["schemas"]["ObjectiveOptions"] | null;
-            /** @description An extension: corrections for a sampler that was not quite the trained policy. */
+            /** @description An extension: corrections for a sampler that differs from the trained policy. */
             mismatch?: components["schemas"]["MismatchOptions"] | null;
             /**
              * Environment
-             * @description An environment (an extension): a built-in source of tasks, in place of the files, or one of type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has a grader of its own.
+             * @description An environment (an extension): a built-in source of tasks, instead of the files, or one of type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has its own grader.
              */
             environment?: (components["schemas"]["ArithmeticEnvironment"] | components["schemas"]["Gsm8kEnvironment"] | components["schemas"]["CodeExecutionEnvironment"] | components["schemas"]["LlmJudgeEnvironment"] | components["schemas"]["HttpEnvironmentSpec"]) | components["schemas"]["RegisteredReference"] | null;
             /**
              * Grader
-             * @description The function that scores each rollout: a definition, a registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training file ask for. Required without an `environment`, whose own grader it replaces.
+             * @description The function that scores each rollout: a definition, a registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that fits the rows of the training file. Required without an `environment`, whose own grader it replaces.
              */
             grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["PythonGrader"] | components["schemas"]["CodeExecutionGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["LlmJudgeGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["EnvironmentGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["AutoGrader"] | components["schemas"]["RegisteredReference"] | null;
             /**
@@ -8880,12 +8884,12 @@ export interface components {
             mcp_servers?: components["schemas"]["McpServerSpec"][] | null;
             /**
              * Max Episode Steps
-             * @description Most turns and tool calls of a rollout; absent: 10.
+             * @description Largest number of turns and tool calls of a rollout; absent: 10.
              */
             max_episode_steps?: number | null;
             /**
              * Response Format
-             * @description The job keeps and echoes it; no engine enforces it.
+             * @description It is stored and echoed; no engine enforces it.
              */
             response_format?: {
                 [key: string]: unknown;
@@ -8950,7 +8954,7 @@ export interface components {
             eval_temperature?: number | "auto" | null;
             /**
              * Eval Greedy
-             * @description One more rollout of each held-out row, at temperature 0; an extension.
+             * @description Adds one rollout of each held-out row at temperature 0; an extension.
              * @default true
              */
             eval_greedy?: boolean | null;
@@ -8969,7 +8973,7 @@ export interface components {
          */
         ReinforcementStopOptions: {
             /**
-             * @description Validation has not become better for a while.
+             * @description Validation has not improved for a while.
              * @default {
              *       "action": "warn",
              *       "evaluations": 3,
@@ -8977,14 +8981,14 @@ export interface components {
              *     }
              */
             plateau: components["schemas"]["PlateauRule"];
-            /** @description Validation is as good as it has to be; `null` is off. */
+            /** @description Validation has reached a target; `null` is off. */
             target?: components["schemas"]["TargetRule"] | null;
             /** @description A number of steps; `null` is off. */
             max_steps?: components["schemas"]["MaxStepsRule"] | null;
             /** @description A time of training; `null` is off. */
             max_time?: components["schemas"]["MaxTimeRule"] | null;
             /**
-             * @description Training has run away from validation.
+             * @description Training has diverged from validation.
              * @default {
              *       "action": "warn",
              *       "threshold": 0.2,
@@ -9133,7 +9137,7 @@ export interface components {
             rows_left_out?: number | null;
             /**
              * Rows In Training
-             * @description Rows of the validation file whose messages are in the training file too: what is measured on them is memory. `null` in reports of earlier versions.
+             * @description Rows of the validation file whose messages are in the training file too, so that they measure memorisation. `null` in reports of earlier versions.
              */
             rows_in_training?: number | null;
             /**
@@ -9163,7 +9167,7 @@ export interface components {
             regressions: components["schemas"]["Regression"][];
             /**
              * Judged Apart
-             * @description Graders that score the rollouts of a group against each other (`ai_judge`), as parameters. They judged the two models in groups of their own, so that their scores are on no common scale: a reward with a part of theirs does not tell the gain (reinforcement). `null` in reports of earlier versions.
+             * @description Graders that score the rollouts of a group against each other (`ai_judge`), as parameters. They judged the two models in groups of their own, so that their scores have no common scale: a reward that includes them does not show the gain (reinforcement). `null` in reports of earlier versions.
              */
             judged_apart?: string[] | null;
             /**
@@ -9217,7 +9221,7 @@ export interface components {
         };
         /**
          * Reproducibility
-         * @description The machines that a job ran on, and if they keep the promise of mode `sync`.
+         * @description The machines that a job ran on, and whether they keep the promise of mode `sync`.
          */
         Reproducibility: {
             /**
@@ -9316,7 +9320,7 @@ export interface components {
             tool_calls: components["schemas"]["Comparison"];
             /**
              * Components
-             * @description Numbers that the grader reports beside the reward, by name.
+             * @description Numbers that the grader reports besides the reward, by name.
              */
             components: {
                 [key: string]: components["schemas"]["ComponentComparison"];
@@ -9369,7 +9373,7 @@ export interface components {
             sample_index: number;
             /**
              * Trace Id
-             * @description Id that tools and graders were sent with the calls of this rollout.
+             * @description Id sent to tools and graders with the calls of this rollout.
              */
             trace_id: string;
             /**
@@ -9379,7 +9383,7 @@ export interface components {
             reward: number | null;
             /**
              * Failure Class
-             * @description The infrastructure failure that it was lost to.
+             * @description Class of the infrastructure failure, if the rollout was lost.
              */
             failure_class: string | null;
             /**
@@ -9419,7 +9423,7 @@ export interface components {
             tool_calls: number;
             /**
              * Components
-             * @description Numbers beside the reward, such as the scores of a multi grader's parts, by name.
+             * @description Numbers besides the reward, such as the scores of a multi grader's parts, by name.
              */
             components: {
                 [key: string]: number;
@@ -9476,20 +9480,20 @@ export interface components {
         RunEnvironmentTest: {
             /**
              * Task
-             * @description The row that `reset` is sent; `messages` in it must be a conversation, as in a file.
+             * @description The row that is sent with `reset`; `messages` in it must be a conversation, as in a file.
              */
             task?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Seed
-             * @description The seed that `reset` is sent.
+             * @description The seed that is sent with `reset`.
              * @default 0
              */
             seed: number;
             /**
              * Content
-             * @description Text of the turn that `step` is sent. Without it and without `tool_calls`, the turn calls the first offered tool, or says that it is a test.
+             * @description Text of the turn that is sent with `step`. Without it and without `tool_calls`, the turn calls the first offered tool, or contains a sentence about the test.
              */
             content?: string | null;
             /**
@@ -9522,7 +9526,7 @@ export interface components {
             item?: {
                 [key: string]: unknown;
             } | null;
-            /** @description More of `sample` than the answer (an extension). */
+            /** @description Further keys of `sample` besides the answer (an extension). */
             sample?: components["schemas"]["SampleParts"] | null;
             /**
              * Trace Id
@@ -9571,7 +9575,7 @@ export interface components {
             item?: {
                 [key: string]: unknown;
             } | null;
-            /** @description More of `sample` than the answer (an extension). */
+            /** @description Further keys of `sample` besides the answer (an extension). */
             sample?: components["schemas"]["SampleParts"] | null;
             /**
              * Trace Id
@@ -9624,7 +9628,7 @@ export interface components {
             } | null;
             /**
              * Trace Id
-             * @description Id of the rollout that the call should seem to belong to.
+             * @description Rollout id to send with the call.
              */
             trace_id?: string | null;
             /**
@@ -9676,8 +9680,8 @@ export interface components {
         };
         /**
          * SampleParts
-         * @description Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
-         *     gives. An unknown key, also of a call or a turn, is refused.
+         * @description Keys of `sample` as graders of jobs read them; they replace the values derived from the
+         *     answer. Unknown keys, also of a call or a turn, are refused.
          */
         SampleParts: {
             /**
@@ -9726,7 +9730,7 @@ export interface components {
             low: number;
             /**
              * High
-             * @description Its end; a score of the end itself counts in the next bin, if there is one.
+             * @description End of the bin; a score equal to it counts in the next bin, if there is one.
              */
             high: number;
             /**
@@ -9742,7 +9746,7 @@ export interface components {
         ScoreModelGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -9817,22 +9821,22 @@ export interface components {
             histogram: components["schemas"]["ScoreBin"][];
             /**
              * All Lowest
-             * @description Share of the rows whose every answer scores 0, or the least where that is less.
+             * @description Share of the rows whose answers all score 0, or the lowest score if that is below 0.
              */
             all_lowest: number;
             /**
              * All Highest
-             * @description Share of the rows whose every answer scores 1, or the most where that is more.
+             * @description Share of the rows whose answers all score 1, or the highest score if that is above 1.
              */
             all_highest: number;
             /**
              * Thresholds
-             * @description Failures at each score that occurs, at quantiles of them where there are more than 50.
+             * @description Failures at each score that occurs, or at quantiles if there are more than 50 different scores.
              */
             thresholds: components["schemas"]["ThresholdFailures"][];
             /**
              * Recommended
-             * @description Threshold at which 25 to 50 % of the answers fail; `null` where none does.
+             * @description Threshold at which 25 to 50 % of the answers fail; `null` if there is no such threshold.
              */
             recommended: number | null;
         };
@@ -9901,7 +9905,7 @@ export interface components {
         };
         /**
          * ServiceAccountObject
-         * @description A service account: an owner of keys that is no person.
+         * @description A service account: a non-human owner of keys.
          */
         ServiceAccountObject: {
             /**
@@ -9973,7 +9977,7 @@ export interface components {
             faulty_rows: number;
             /**
              * Duplicate Rows
-             * @description Rows whose messages stand on an earlier line as well.
+             * @description Rows whose messages are on an earlier line as well.
              */
             duplicate_rows: number;
             /**
@@ -9995,7 +9999,7 @@ export interface components {
          */
         StopOptions: {
             /**
-             * @description Validation has not become better for a while.
+             * @description Validation has not improved for a while.
              * @default {
              *       "action": "warn",
              *       "evaluations": 3,
@@ -10003,14 +10007,14 @@ export interface components {
              *     }
              */
             plateau: components["schemas"]["PlateauRule"];
-            /** @description Validation is as good as it has to be; `null` is off. */
+            /** @description Validation has reached a target; `null` is off. */
             target?: components["schemas"]["TargetRule"] | null;
             /** @description A number of steps; `null` is off. */
             max_steps?: components["schemas"]["MaxStepsRule"] | null;
             /** @description A time of training; `null` is off. */
             max_time?: components["schemas"]["MaxTimeRule"] | null;
             /**
-             * @description Training has run away from validation.
+             * @description Training has diverged from validation.
              * @default {
              *       "action": "warn",
              *       "threshold": 0.2,
@@ -10046,7 +10050,7 @@ export interface components {
             type: "streaming";
             /**
              * Minibatches
-             * @description Parts of a step, each trained once its groups are there; at most one part per prompt. The optimizer steps once, after the last part.
+             * @description Parts of a step, each trained once its groups have finished; at most one part per prompt. The optimizer steps once, after the last part.
              * @default 4
              */
             minibatches: number;
@@ -10058,7 +10062,7 @@ export interface components {
         StringCheckGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -10155,7 +10159,7 @@ export interface components {
         };
         /**
          * TargetRule
-         * @description Ends the job when validation is as good as it has to be.
+         * @description Ends the job when validation has reached a target.
          */
         TargetRule: {
             /**
@@ -10167,7 +10171,7 @@ export interface components {
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Value
-             * @description Mean validation reward at least, or validation loss at most.
+             * @description Smallest mean validation reward, or largest validation loss.
              */
             value: number;
         };
@@ -10211,7 +10215,7 @@ export interface components {
         TextSimilarityGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -10262,7 +10266,7 @@ export interface components {
         };
         /**
          * TokenGrowthRule
-         * @description Rollouts write more and more.
+         * @description Rollouts become longer and longer.
          */
         TokenGrowthRule: {
             /**
@@ -10292,7 +10296,7 @@ export interface components {
         TokenLengths: {
             /**
              * Measured Rows
-             * @description All of them, or an even sample and the longest ones of a large file.
+             * @description Number of measured rows: all rows, or an even sample and the longest rows of a large file.
              */
             measured_rows: number;
             /**
@@ -10322,7 +10326,7 @@ export interface components {
             max: number;
             /**
              * Context Length
-             * @description Tokens that the base model has room for.
+             * @description Tokens of the base model's context.
              */
             context_length: number;
             /**
@@ -10333,7 +10337,7 @@ export interface components {
         };
         /**
          * TokenLogprob
-         * @description Log-prob of a sampled token, with the most probable ones at its place.
+         * @description Log-prob of a sampled token, with the most probable tokens at its position.
          */
         TokenLogprob: {
             /**
@@ -10353,7 +10357,7 @@ export interface components {
             bytes: number[] | null;
             /**
              * Top Logprobs
-             * @description The most probable tokens at this place, as many as were asked for.
+             * @description The most probable tokens at this position, as many as requested.
              */
             top_logprobs: components["schemas"]["TopLogprob"][];
         } & {
@@ -10398,7 +10402,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Keys of this request that nothing reads; only in the reply to a create or an update.
+             * @description Unknown keys of this request; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -10459,7 +10463,7 @@ export interface components {
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Share
-             * @description Mean calls of the latest `steps` steps at most, as a share of those of the first.
+             * @description Largest ratio of the mean calls of the latest `steps` steps to those of the first.
              * @default 0.1
              */
             share: number;
@@ -10497,12 +10501,12 @@ export interface components {
         /**
          * ToolCallGrader
          * @description Mean over the expected calls: 0 without the call, 0.3 for the right function, 0.6 with some
-         *     of the arguments, 1 with all of them and no other.
+         *     of the arguments, 1 with all of them and no others.
          */
         ToolCallGrader: {
             /**
              * Pass Threshold
-             * @description Decides pass or fail where results are shown; never the reward.
+             * @description Lowest score that counts as passed in displayed results; it does not change the reward.
              */
             pass_threshold?: number | null;
             /**
@@ -10518,7 +10522,7 @@ export interface components {
             name: string;
             /**
              * Input
-             * @description Template of the text that is read where the rollout has no structured calls.
+             * @description Template of the text from which calls are read if the rollout has no structured ones.
              * @default {{sample.output_text}}
              */
             input: string;
@@ -10529,27 +10533,27 @@ export interface components {
             reference: string;
             /**
              * Source
-             * @description Where calls are read: all of the rollout's, those of its last turn, or the text. `auto`: the rollout's, or the text's where there are none.
+             * @description Source of the calls: the whole rollout, its last turn, or the text. `auto`: the rollout, or the text if the rollout has none.
              * @default auto
              * @enum {string}
              */
             source: "auto" | "rollout" | "last_turn" | "text";
             /**
              * Ordered
-             * @description True: calls count in the order of the reference only.
+             * @description True: calls count only in the order of the reference.
              * @default false
              */
             ordered: boolean;
             /**
              * Extra Calls
-             * @description `count`: a call that is not expected lowers the mean, as an expected call with 0 would.
+             * @description `count`: an unexpected call lowers the mean like an expected call that scores 0.
              * @default allow
              * @enum {string}
              */
             extra_calls: "allow" | "count";
             /**
              * Comparators
-             * @description Comparison of single arguments, by name; `exact` for all others. `number` compares values, `contains` looks for the expected text, `unordered` compares lists as sets, `any` takes every value, a missing one included.
+             * @description Comparison of single arguments, by name; `exact` for all others. `number` compares values, `contains` looks for the expected text, `unordered` compares lists as sets, `any` accepts every value, even a missing one.
              */
             comparators?: {
                 [key: string]: "exact" | "ignore_case" | "number" | "contains" | "unordered" | "any";
@@ -10733,19 +10737,19 @@ export interface components {
         /**
          * Truncation
          * @description Weighs each token by its ratio of trained to sampling policy, at most `cap`; the loss's own
-         *     ratio then starts from the policy that is trained.
+         *     ratio is then relative to the policy before the step.
          */
         Truncation: {
             /**
              * Level
-             * @description A token's own ratio, or the product of those of its rollout.
+             * @description The ratio of each token, or the product over its rollout.
              * @default token
              * @enum {string}
              */
             level: "token" | "sequence";
             /**
              * Cap
-             * @description 2 for tokens and 5 for sequences, where it is not sent.
+             * @description Default: 2 for tokens and 5 for sequences.
              */
             cap: number;
         };
@@ -10767,14 +10771,14 @@ export interface components {
             validation_file?: string | null;
             /**
              * Training
-             * @description Training rows, in place of `training_file`.
+             * @description Training rows, instead of `training_file`.
              */
             training?: {
                 [key: string]: unknown;
             }[] | null;
             /**
              * Validation
-             * @description Held-out rows, in place of `validation_file`.
+             * @description Held-out rows, instead of `validation_file`.
              */
             validation?: {
                 [key: string]: unknown;
@@ -11196,7 +11200,7 @@ export interface components {
         };
         /**
          * Wandb
-         * @description The place of the job in Weights & Biases; nothing is sent there.
+         * @description Project and run of the job in Weights & Biases; nothing is sent there.
          */
         Wandb: {
             /**
@@ -11233,7 +11237,7 @@ export interface components {
              * @constant
              */
             type: "wandb";
-            /** @description The place that the hosted service would send the curves to. */
+            /** @description Project and run to which the hosted service would send the curves. */
             wandb: components["schemas"]["Wandb"];
         } & {
             [key: string]: unknown;
@@ -11274,7 +11278,7 @@ export interface components {
             attempts: number;
             /**
              * Last Status Code
-             * @description Status that the endpoint answered last.
+             * @description Status of the endpoint's last reply.
              */
             last_status_code: number | null;
             /** @description Reason why the last attempt got no status, or was not made. */
@@ -11364,7 +11368,7 @@ export interface components {
             event_types: string[];
             /**
              * Signing Secret Hint
-             * @description The secret's last characters, to recognise it by.
+             * @description The secret's last characters, by which an owner recognises it.
              */
             signing_secret_hint: string;
             /**
@@ -11409,7 +11413,7 @@ export interface components {
             success: true;
             /**
              * Status Code
-             * @description Status that the endpoint answered.
+             * @description Status of the endpoint's reply.
              */
             status_code: number;
         };
@@ -11457,7 +11461,7 @@ export interface components {
             event_types: string[];
             /**
              * Signing Secret Hint
-             * @description The secret's last characters, to recognise it by.
+             * @description The secret's last characters, by which an owner recognises it.
              */
             signing_secret_hint: string;
             /**
@@ -11496,7 +11500,7 @@ export interface components {
         };
         /**
          * ZeroVarianceRule
-         * @description No group has rollouts of different reward: nothing is learned from any of them.
+         * @description No group has rollouts of different reward, so that none of them trains.
          */
         ZeroVarianceRule: {
             /**
@@ -11526,7 +11530,7 @@ export interface components {
             /** @description The addition. */
             delta: components["schemas"]["ChatDelta"];
             /**
-             * @description Log-probs of the tokens since the chunk before, if they were asked for.
+             * @description Log-probs of the tokens since the previous chunk, if requested.
              * @default null
              */
             logprobs: components["schemas"]["Logprobs"] | null;
@@ -11584,7 +11588,7 @@ export interface components {
         ChatDelta: {
             /**
              * Role
-             * @description In the first chunk.
+             * @description Always `assistant`; in the first chunk only.
              * @default null
              */
             role: "assistant" | null;

@@ -48,15 +48,15 @@ def _patterns() -> dict[str, tuple[re.Pattern[Any], bool]]:
     """Returns each pattern of a module by its place, and whether it is tried at one place only."""
     found = {}
     for path in sorted([*ROOT.glob("app/**/*.py"), *ROOT.glob("workers/**/*.py")]):
-        place = path.relative_to(ROOT).as_posix()
+        pattern_name = path.relative_to(ROOT).as_posix()
         source = path.read_text()
-        if "re.compile(" not in source or place.startswith(UNREAD):
+        if "re.compile(" not in source or pattern_name.startswith(UNREAD):
             continue
-        module = import_module(place.removesuffix(".py").replace("/", "."))
+        module = import_module(pattern_name.removesuffix(".py").replace("/", "."))
         for name, value in vars(module).items():
             for key, pattern in _compiled(name, value):
                 if re.search(rf"\b{name}\b[^=\n]*=", source):
-                    found[f"{place}:{key}"] = pattern, _is_anchored(name, source)
+                    found[f"{pattern_name}:{key}"] = pattern, _is_anchored(name, source)
     return found
 
 
@@ -99,9 +99,9 @@ def _growth(pattern: re.Pattern[Any], beginning: str, unit: str, *, anchored: bo
     return large / small
 
 
-@pytest.mark.parametrize("place", sorted(PATTERNS))
-def test_the_steps_of_a_pattern_grow_with_its_text(place: str) -> None:
-    pattern, anchored = PATTERNS[place]
+@pytest.mark.parametrize("pattern_name", sorted(PATTERNS))
+def test_the_steps_of_a_pattern_grow_with_its_text(pattern_name: str) -> None:
+    pattern, anchored = PATTERNS[pattern_name]
     faulty = {
         f"{beginning!r} + n * {unit!r}": growth
         for beginning, unit in islice(_hostile(pattern), CANDIDATES)

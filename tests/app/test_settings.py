@@ -92,7 +92,9 @@ def test_every_missing_variable_is_named() -> None:
         ({"lease": {"leese_s": 3}}, "Extra inputs"),
     ],
 )
-def test_a_wrong_value_says_what_is_wanted(change: dict[str, object], words: str) -> None:
+def test_the_error_of_a_wrong_value_names_the_expected_one(
+    change: dict[str, object], words: str
+) -> None:
     with pytest.raises(ValidationError) as caught:
         _settings(**change)
     assert words in str(caught.value)

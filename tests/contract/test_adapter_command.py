@@ -122,18 +122,18 @@ def test_a_download_is_a_checked_directory_whose_path_is_printed(
     ],
 )
 def test_a_refusal_is_a_line_with_the_cure(
-    service: Service, out: Path, name: str, environment: dict[str, str], code: int, told: str
+    service: Service, out: Path, name: str, environment: dict[str, str], code: int, reported: str
 ) -> None:
     done = run(service, "download", name, "--out", str(out), **environment)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith("agent-rft: ")
-    assert told in done.stderr
+    assert reported in done.stderr
     assert done.stderr.count("\n") == 1
     assert "art_project" not in done.stderr
     assert list(out.parent.iterdir() if out.parent.exists() else ()) == []
 
 
-def test_an_interrupted_download_goes_on_where_it_ended(
+def test_an_interrupted_download_continues_where_it_ended(
     service: Service, proxy: FaultProxy, model: StoredModel, out: Path
 ) -> None:
     left = interrupt(service, proxy, model.name, out)
@@ -205,7 +205,7 @@ def test_only_an_earlier_download_is_replaced(
         fetch(service, model.name, out / "manifest.json", force=True)
 
 
-def test_a_disk_without_space_is_named_and_the_download_goes_on_later(
+def test_a_disk_without_space_is_named_and_the_download_continues_later(
     service: Service, model: StoredModel, out: Path
 ) -> None:
     limited = " ".join(cli("models", "download", "$0", "--out", "$1"))

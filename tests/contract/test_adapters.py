@@ -74,7 +74,9 @@ def test_the_archive_has_the_stored_files_a_card_and_all_checksums(
     assert str(service.database.settings.objects_dir).encode() not in shown
 
 
-def test_a_part_goes_on_where_an_earlier_answer_ended(service: Service, model: StoredModel) -> None:
+def test_a_part_continues_where_an_earlier_answer_ended(
+    service: Service, model: StoredModel
+) -> None:
     whole = get_adapter(service, model.name)
     size, etag = len(whole.content), whole.headers["etag"]
     for wanted, start, stop in (

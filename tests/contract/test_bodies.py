@@ -80,8 +80,8 @@ def test_too_long_a_body_is_a_413_with_and_without_its_length(
     service: Service, method: str
 ) -> None:
     start = f"{method} /v1/fine_tuning/jobs HTTP/1.1"
-    told = exchange(service, [head(service, start, f"Content-Length: {HUGE + 1}")])
-    assert (told.status, told.error["code"]) == (413, "request_too_large")
+    reported = exchange(service, [head(service, start, f"Content-Length: {HUGE + 1}")])
+    assert (reported.status, reported.error["code"]) == (413, "request_too_large")
     before = resident_kib()
 
     def endless() -> Iterator[bytes]:

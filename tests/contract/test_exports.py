@@ -231,7 +231,7 @@ def test_a_failure_has_its_reason(service: Service, model: str, job: Any) -> Non
     assert stored(service, export["id"]) == []
 
 
-def test_an_export_whose_workers_died_expires_after_the_retention_of_exports(
+def test_an_export_whose_workers_crashed_expires_after_the_retention_of_exports(
     service: Service, model: str
 ) -> None:
     export = models(service, "POST", f"{model}/exports").json()
@@ -264,7 +264,7 @@ def test_too_little_space_fails_the_export_and_refuses_the_next(
 
 
 def test_a_claim_that_lost_its_lease_changes_nothing(service: Service, model: str) -> None:
-    """The first claim is frozen; a second one makes the export; then the first goes on."""
+    """The first claim is frozen; a second one makes the export; then the first continues."""
     export = models(service, "POST", f"{model}/exports").json()
     settings = service.database.settings
 

@@ -41,14 +41,14 @@ CHAT: dict[str, Any] = {
 }
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from places(inner, (*path, key))
+            yield from paths(inner, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value[:20]):
-            yield from places(inner, (*path, index))
+            yield from paths(inner, (*path, index))
 
 
 def with_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -77,8 +77,8 @@ def test_no_value_at_any_path_is_a_500(service: Service, job: Any, noun: str) ->
         for _ in range(CASES):
             body: Any = good
             for _ in range(chance.choice((1, 1, 2, 4))):
-                place = chance.choice(list(places(body)))
-                body = with_value(body, place, chance.choice(VALUES))
+                path = chance.choice(list(paths(body)))
+                body = with_value(body, path, chance.choice(VALUES))
             content = bytearray(json.dumps(body).encode())
             if chance.random() < 0.2:
                 content[chance.randrange(len(content))] = chance.randrange(256)

@@ -288,7 +288,7 @@ def test_what_stands_beside_projects_and_keys_answers_404(admin: OpenAI, project
         assert missing.value.type == "invalid_request_error"
 
 
-async def test_a_project_lives_under_the_asynchronous_client(service: Service, keys: Keys) -> None:
+async def test_a_project_works_under_the_asynchronous_client(service: Service, keys: Keys) -> None:
     async with AsyncOpenAI(
         base_url=service.api.base_url, admin_api_key=keys.first, api_key=""
     ) as client:

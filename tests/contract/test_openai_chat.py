@@ -178,7 +178,7 @@ def test_projects_share_no_prompt_cache(service: Service) -> None:
         ),
     ],
 )
-def test_what_only_the_operator_may_say_never_reaches_the_engine(
+def test_what_only_the_operator_may_set_never_reaches_the_engine(
     service: Service, extra: dict[str, Any], param: str
 ) -> None:
     with pytest.raises(openai.BadRequestError) as refused:

@@ -80,13 +80,13 @@ def test_a_file_is_sent_whole_again(service: Service, proxy: FaultProxy) -> None
     assert service.client().files.content(file.id).read() == rows
 
 
-def test_it_waits_as_long_as_the_header_asks(service: Service, proxy: FaultProxy) -> None:
+def test_it_waits_as_long_as_the_header_requests(service: Service, proxy: FaultProxy) -> None:
     client = behind(proxy, service)
-    for told, least, most in (("1.2", 1.2, 2.5), ("0.05", 0.05, 0.35), ("-", 0.35, 1.5)):
-        proxy.inject(f"429 {told}")
+    for reported, least, most in (("1.2", 1.2, 2.5), ("0.05", 0.05, 0.35), ("-", 0.35, 1.5)):
+        proxy.inject(f"429 {reported}")
         client.models.list()
         first, second = proxy.seen
-        assert least <= second["at"] - first["at"] < most, told
+        assert least <= second["at"] - first["at"] < most, reported
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_retries_end_with_the_last_fault(service: Service, proxy: FaultProxy) ->
         assert len(proxy.seen) == 3
 
 
-def test_what_is_wrong_is_asked_once(service: Service, proxy: FaultProxy, job: Any) -> None:
+def test_a_4xx_reply_is_not_retried(service: Service, proxy: FaultProxy, job: Any) -> None:
     client = behind(proxy, service)
     client.fine_tuning.jobs.cancel(job.id)
     calls: list[tuple[type[openai.APIStatusError], Any]] = [
@@ -194,7 +194,7 @@ def test_a_lost_request_makes_one_job(
 
 
 @pytest.mark.parametrize("faults", [("lost",), ("cut",), ("lost", "cut"), ("500", "lost")])
-def test_with_a_key_there_is_one_job_however_often_it_was_asked_for(
+def test_with_a_key_there_is_one_job_however_often_it_was_requested(
     service: Service, proxy: FaultProxy, job: Any, method: dict[str, Any], faults: tuple[str, ...]
 ) -> None:
     run = f"once-{'-'.join(faults)}-{job.id}"

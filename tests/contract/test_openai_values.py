@@ -85,13 +85,17 @@ def test_the_published_call_and_row_are_taken_word_for_word(service: Service) ->
             },
         },
     )
-    told = job.to_dict()
-    assert (told["status"], told["model"], told["seed"]) == ("validating_files", BASE, 42)
+    reported = job.to_dict()
+    assert (reported["status"], reported["model"], reported["seed"]) == (
+        "validating_files",
+        BASE,
+        42,
+    )
     for name in ("fine_tuned_model", "finished_at", "trained_tokens", "estimated_finish"):
-        assert told[name] is None, name
-    assert (told["result_files"], told["integrations"]) == ([], [])
-    assert told["shared_with_openai"] is False
-    assert told["user_provided_suffix"] == "finqa"
+        assert reported[name] is None, name
+    assert (reported["result_files"], reported["integrations"]) == ([], [])
+    assert reported["shared_with_openai"] is False
+    assert reported["user_provided_suffix"] == "finqa"
 
 
 def test_what_is_omitted_and_what_is_null_are_alike(create: Any) -> None:
@@ -100,12 +104,12 @@ def test_what_is_omitted_and_what_is_null_are_alike(create: Any) -> None:
     not_given = create(**dict.fromkeys([*nullable, "hyperparameters"], NOT_GIVEN))
     null = create(**dict.fromkeys(nullable, None))
     for job in (omitted, not_given, null):
-        told = job.to_dict()
-        assert (told["user_provided_suffix"], told["metadata"]) == (None, None)
-        assert told["integrations"] == []
-        assert told["hyperparameters"] is None
-        assert isinstance(told["seed"], int)
-        assert told["method"] == omitted.to_dict()["method"]
+        reported = job.to_dict()
+        assert (reported["user_provided_suffix"], reported["metadata"]) == (None, None)
+        assert reported["integrations"] == []
+        assert reported["hyperparameters"] is None
+        assert isinstance(reported["seed"], int)
+        assert reported["method"] == omitted.to_dict()["method"]
     for name in nullable:
         assert create(**{name: None}).status == "validating_files"
     old = create(method=NOT_GIVEN, validation_file=None)

@@ -143,7 +143,7 @@ def contains(echoed: Any, sent: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", GRADED)
-def test_a_published_body_is_made_and_grades_as_it_says(
+def test_a_published_body_is_created_and_grades_as_documented(
     service: Service, client: OpenAI, files: tuple[str, str], name: str
 ) -> None:
     body, samples = GRADED[name]
@@ -248,7 +248,7 @@ def test_published_rows_are_taken_or_refused_with_their_line(
     if sentence is None:
         assert errors == []
         return
-    told = [fault["message"] for fault in errors if fault["param"] == "training_file"]
-    assert told
-    assert all(message.startswith("Line ") for message in told[:10])
-    assert all(sentence in message for message in told[:10]), told
+    reported = [fault["message"] for fault in errors if fault["param"] == "training_file"]
+    assert reported
+    assert all(message.startswith("Line ") for message in reported[:10])
+    assert all(sentence in message for message in reported[:10]), reported

@@ -91,7 +91,7 @@ def test_every_operation_and_its_parameters_are_described(specification: dict[st
 def test_every_property_is_described(specification: dict[str, Any]) -> None:
     found = list(properties(specification))
     assert len(found) > 1000
-    undescribed = [f"{place}.{name}" for place, name, field in found if not described(field)]
+    undescribed = [f"{pointer}.{name}" for pointer, name, field in found if not described(field)]
     assert undescribed == [], "write a text under the field"
 
 
@@ -112,19 +112,19 @@ def described(node: dict[str, Any]) -> bool:
     return len(node.get("description", "").strip()) > 3
 
 
-def properties(node: Any, place: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:
+def properties(node: Any, pointer: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yields place, name and schema of each property of any schema, examples left out."""
     if isinstance(node, list):
         for inner in node:
-            yield from properties(inner, place)
+            yield from properties(inner, pointer)
     elif isinstance(node, dict):
         fields = node.get("properties")
-        if isinstance(fields, dict) and not place.endswith(".properties"):
+        if isinstance(fields, dict) and not pointer.endswith(".properties"):
             for name, field in fields.items():
-                yield place, name, field
+                yield pointer, name, field
         for key, inner in node.items():
             if key not in {"example", "examples", "default", "const", "enum"}:
-                yield from properties(inner, f"{place}.{key}")
+                yield from properties(inner, f"{pointer}.{key}")
 
 
 def test_every_reply_documents_the_request_id(specification: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ def tuned(service: Service, job: Any) -> str:
     return name
 
 
-def told(service: Service, client: OpenAI, model: str, **options: Any) -> Any:
+def reported(service: Service, client: OpenAI, model: str, **options: Any) -> Any:
     """The variables that the engine was given."""
     ask: Any = client.chat.completions.create
     reply = ask(model=model, messages=[{"role": "user", "content": "hi"}], **options)
@@ -35,14 +35,14 @@ def test_the_calls_own_effort_wins_and_the_trained_one_is_the_default(
     service: Service, tuned: str
 ) -> None:
     client = service.client()
-    assert told(service, client, tuned) == LOW
-    assert told(service, client, tuned, stream=True) == LOW
-    assert told(service, client, tuned, reasoning_effort=None) == LOW
-    assert told(service, client, tuned, reasoning_effort="high") == HIGH
-    assert told(service, client, tuned, reasoning_effort="high", stream=True) == HIGH
-    assert told(service, client, tuned, reasoning_effort="default") is None
-    assert told(service, client, BASE) is None
-    assert told(service, client, BASE, reasoning_effort="low") == LOW
+    assert reported(service, client, tuned) == LOW
+    assert reported(service, client, tuned, stream=True) == LOW
+    assert reported(service, client, tuned, reasoning_effort=None) == LOW
+    assert reported(service, client, tuned, reasoning_effort="high") == HIGH
+    assert reported(service, client, tuned, reasoning_effort="high", stream=True) == HIGH
+    assert reported(service, client, tuned, reasoning_effort="default") is None
+    assert reported(service, client, BASE) is None
+    assert reported(service, client, BASE, reasoning_effort="low") == LOW
 
 
 def test_a_project_that_shares_the_model_calls_it_with_the_same_effort(
@@ -50,20 +50,20 @@ def test_a_project_that_shares_the_model_calls_it_with_the_same_effort(
 ) -> None:
     permissions = service.client().fine_tuning.checkpoints.permissions
     permissions.create(tuned, project_ids=[sibling.project_id])
-    assert told(service, service.client(key=sibling.key), tuned) == LOW
+    assert reported(service, service.client(key=sibling.key), tuned) == LOW
 
 
 def test_a_model_trained_without_one_is_called_without(service: Service, job: Any) -> None:
     name = f"ft:{BASE}:first::plain"
     service.add_tuned_model(job.id, name, "adapter-plain")
-    assert told(service, service.client(), name) is None
+    assert reported(service, service.client(), name) is None
 
 
 @pytest.mark.parametrize("wrong", ["", "endless", "Low", 3, ["low"], {"a": 1}])
-def test_an_unknown_effort_is_refused_before_the_engine_hears_of_it(
+def test_an_unknown_effort_is_refused_before_the_engine_is_called(
     service: Service, tuned: str, wrong: Any
 ) -> None:
     with pytest.raises(BadRequestError) as caught:
-        told(service, service.client(), tuned, reasoning_effort=wrong)
+        reported(service, service.client(), tuned, reasoning_effort=wrong)
     assert (caught.value.param, caught.value.code) == ("reasoning_effort", "invalid_value")
     assert service.engine.bodies == []

@@ -126,11 +126,11 @@ def test_downloaded_weights_in_stock_libraries_are_the_served_model(
         stock_TV = logits_TV.log_softmax(-1)
         served = choice["logprobs"]["content"]
         assert len(served) == len(stock_TV) == len(choice["token_ids"])
-        for place, token in enumerate(served):
-            sampled = stock_TV[place, choice["token_ids"][place]]
+        for index, token in enumerate(served):
+            sampled = stock_TV[index, choice["token_ids"][index]]
             worst = max(worst, abs(float(sampled) - token["logprob"]))
             top = torch.tensor([other["logprob"] for other in token["top_logprobs"]])
-            worst = max(worst, float((stock_TV[place].topk(TOP).values - top).abs().max()))
+            worst = max(worst, float((stock_TV[index].topk(TOP).values - top).abs().max()))
             compared += 1 + TOP
     assert compared > 1000
     assert worst < 1e-4

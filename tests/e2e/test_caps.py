@@ -1,4 +1,4 @@
-"""A capped job pauses, goes on with a higher cap, and leaves its curves as a file."""
+"""A capped job pauses, continues with a higher cap, and leaves its curves as a file."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ def _resume(live: Installation, job_id: str, body: dict[str, Any] | None = None)
     )
 
 
-def test_a_cap_pauses_and_a_higher_one_goes_on_to_the_end(
+def test_a_cap_pauses_and_a_higher_one_continues_to_the_end(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()

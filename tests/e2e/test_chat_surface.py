@@ -213,7 +213,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 @pytest.mark.parametrize(
     ("body", "code", "param"), REFUSED, ids=[f"{param}-{code}" for _, code, param in REFUSED]
 )
-def test_what_is_refused_names_its_place_in_hosted_words(
+def test_a_refusal_names_the_parameter_in_hosted_words(
     client: OpenAI, body: dict[str, Any], code: str, param: str
 ) -> None:
     for stream in (False, True):

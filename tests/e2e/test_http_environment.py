@@ -102,8 +102,8 @@ def check_calls(world: InterruptedWorld) -> None:
     for key, call in world.sent:
         assert bodies.setdefault(key, call) == call
         if call["type"] == "step":
-            place = (call["rollout_id"], call["turn"])
-            assert turns.setdefault(place, call["message"]) == call["message"]
+            turn = (call["rollout_id"], call["turn"])
+            assert turns.setdefault(turn, call["message"]) == call["message"]
         if call["type"] == "reset":
             resets[call["rollout_id"]].add(key)
     assert len(bodies) < len(world.sent), "a call whose answer was lost is sent again"

@@ -91,7 +91,7 @@ def test_customer_headers_are_never_echoed(live: Installation, finished: Finishe
     assert "canary-header-value" not in json.dumps([job, rollouts])
 
 
-def test_events_tell_the_canonical_story(live: Installation, finished: FinishedJob) -> None:
+def test_events_follow_the_canonical_order(live: Installation, finished: FinishedJob) -> None:
     job = finished.job
     events = list(live.client().fine_tuning.jobs.list_events(job.id, limit=7))
     warned = [e.id for e in events if "stop_rule" in dict(e.data or {})]  # type: ignore[call-overload]  # the client types an event's data as object
@@ -202,7 +202,7 @@ def test_curves_are_thinned_and_filtered(live: Installation, finished: FinishedJ
     assert [point["step"] for point in whole] == list(range(2, STEPS + 1))
     chosen = extremes([point["value"] for point in whole], 4)
     page = live.get(path, **asked, max_points=4)
-    assert page["data"][0]["points"] == [whole[place] for place in chosen]
+    assert page["data"][0]["points"] == [whole[index] for index in chosen]
 
 
 def test_checkpoints_are_models(live: Installation, finished: FinishedJob) -> None:

@@ -138,7 +138,7 @@ def job(played: Played) -> Any:
     return played[0]
 
 
-def test_the_ledger_is_what_the_server_was_asked_though_the_worker_was_killed(
+def test_the_ledger_has_every_call_though_the_worker_was_killed(
     live: Installation, played: Played
 ) -> None:
     job, relay = played

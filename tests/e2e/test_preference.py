@@ -50,7 +50,7 @@ def _played_pairs_agree_with_the_preference_report(
         assert report[figure][f"{side}_mean"] <= fmean(firsts) + 1e-4
 
 
-def test_a_preferring_model_goes_on_by_reinforcement_twice(
+def test_a_preferring_model_continues_by_reinforcement_twice(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str], tmp_path: Path
 ) -> None:
     client = live.client()

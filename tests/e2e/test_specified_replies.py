@@ -23,7 +23,7 @@ def test_the_replies_about_a_job_fit(
     live: Installation, finished: FinishedJob, specification: Specification
 ) -> None:
     path = f"/fine_tuning/jobs/{finished.job.id}"
-    for operation, place in (
+    for operation, suffix in (
         ("retrieveFineTuningJob", ""),
         ("listFineTuningEvents", "/events"),
         ("listFineTuningJobCheckpoints", "/checkpoints"),
@@ -31,7 +31,7 @@ def test_the_replies_about_a_job_fit(
         ("listFineTuningJobRollouts", "/rollouts"),
         ("retrieveFineTuningJobReport", "/report"),
     ):
-        reply = live.get(f"{path}{place}")
+        reply = live.get(f"{path}{suffix}")
         assert reply
         specification.check(operation, reply)
     specification.check("listPaginatedFineTuningJobs", live.get("/fine_tuning/jobs"))

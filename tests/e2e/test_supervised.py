@@ -1,4 +1,4 @@
-"""Supervised training over HTTP, a reinforcement job that goes on from there, the tuned model
+"""Supervised training over HTTP, a reinforcement job that continues from there, the tuned model
 called, and the webhook at an end.
 """
 
@@ -41,8 +41,8 @@ STEPS = 8
 def _stock_loss(model: Any, tokenizer: Any, row: dict[str, Any]) -> tuple[float, int]:
     """Sum of the cross-entropy of both of a row's assistant turns, and their tokens."""
     total, count = 0.0, 0
-    for place in (1, 3):
-        ids, start = turn_ids(tokenizer, row["messages"], place, row["tools"])
+    for index in (1, 3):
+        ids, start = turn_ids(tokenizer, row["messages"], index, row["tools"])
         with torch.no_grad():
             lp_TV = model(torch.tensor([ids])).logits[0, :-1].log_softmax(-1)
         picked_T = lp_TV.gather(1, torch.tensor(ids[1:])[:, None])[start - 1 :]
@@ -57,7 +57,7 @@ def _played_rows_agree_with_the_supervised_report(
     least, most, nats = [], [], []
     for number in HELD_OUT:
         row = lookup_row(number)
-        turns = [followed(client, model, row["messages"], place, row["tools"]) for place in (1, 3)]
+        turns = [followed(client, model, row["messages"], index, row["tools"]) for index in (1, 3)]
         tokens = sum(turn.tokens for turn in turns)
         least.append(sum(turn.matched for turn in turns) / tokens)
         most.append(sum(turn.most_matching for turn in turns) / tokens)
@@ -68,12 +68,12 @@ def _played_rows_agree_with_the_supervised_report(
     assert fmean(nats) <= loss[f"{side}_mean"] + 1e-4
 
 
-def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
+def test_a_supervised_model_is_served_and_continues_by_reinforcement(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str], tmp_path: Path
 ) -> None:
     client = live.client()
     training, validation = (file(client, tmp_path, rows) for rows in (range(16), HELD_OUT))
-    with _told_of_ends(client, endpoints) as told:
+    with _reported_ends(client, endpoints) as reported:
         created = client.fine_tuning.jobs.create(
             model="tiny-agent",
             training_file=training,
@@ -86,7 +86,7 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
         )
         job = wait_until_final(client, created.id)
         assert job.status == "succeeded", job.error
-        assert told(1) == [("fine_tuning.job.succeeded", job.id)]
+        assert reported(1) == [("fine_tuning.job.succeeded", job.id)]
     tuned = str(job.fine_tuned_model)
 
     metrics = [
@@ -132,7 +132,7 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
 
 
 @contextmanager
-def _told_of_ends(
+def _reported_ends(
     client: OpenAI, endpoints: Endpoints
 ) -> Iterator[Callable[[int], list[tuple[str, str]]]]:
     """Yields what waits for so many webhooks, and says what they were of."""
@@ -143,7 +143,7 @@ def _told_of_ends(
             event_types=["fine_tuning.job.succeeded", "fine_tuning.job.failed"],
         )
 
-        def told(count: int) -> list[tuple[str, str]]:
+        def reported(count: int) -> list[tuple[str, str]]:
             wait_for(lambda: len(taken) == count, what="the event of the end")
             events: Any = [
                 client.webhooks.unwrap(body, headers, secret=made.signing_secret)
@@ -151,7 +151,7 @@ def _told_of_ends(
             ]
             return [(event.type, event.data.id) for event in events]
 
-        yield told
+        yield reported
         client.webhooks.delete(made.id)
 
 
@@ -176,13 +176,15 @@ def _reinforced_from(
         timeout=PATIENCE_S,
     )
     stranger = OpenAI(base_url=live.base_url, api_key=service.json()["api_key"]["value"])
-    told = []
+    reported = []
     for name in (tuned, tuned[:-1] + "_"):
         with pytest.raises(BadRequestError) as caught:
             stranger.fine_tuning.jobs.create(model=name, **sent)
-        told.append((caught.value.code, caught.value.param, caught.value.message.replace(name, "")))
-    assert told[0] == told[1]
-    assert told[0][:2] == ("model_not_available", "model")
+        reported.append(
+            (caught.value.code, caught.value.param, caught.value.message.replace(name, ""))
+        )
+    assert reported[0] == reported[1]
+    assert reported[0][:2] == ("model_not_available", "model")
     client.models.delete(tuned)
     with pytest.raises(BadRequestError, match="does not exist"):
         client.fine_tuning.jobs.create(model=tuned, **sent)

@@ -93,7 +93,7 @@ def test_an_adapter_loads_on_the_cpu_and_gives_the_same_log_probs(
 
 
 @each_case
-def test_a_step_counts_on_the_device_that_was_asked_for(case: Case, model_dir: Path) -> None:
+def test_a_step_counts_on_the_device_that_was_requested(case: Case, model_dir: Path) -> None:
     trainer = case.trainer(model_dir)
     trainer.update(random_samples(0, count=4))
     assert trainer.steps == 1

@@ -8,7 +8,7 @@ lists all members):
   `if` statements that follow each other and each leave the function are a chain too;
 - one comparison that chooses between two results: a conditional expression, an `if` with an `else`,
   an `if` that returns before a last `return`;
-- a `match` over strings of a `Literal` whose last case takes the rest in silence;
+- a `match` over strings of a `Literal` whose last case takes the rest silently;
 - a table that is keyed by some members of an enum or, by its annotation or by what it is asked for,
   of a `Literal`. One with all of them is complete, and is found here when the set grows.
 
@@ -39,7 +39,7 @@ class _Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Scope:
     values: Values
     module: str
     function: Function | None
@@ -74,21 +74,21 @@ def find(tree: Tree) -> Iterator[Violation]:
     for module, parsed in tree.modules.items():
         seen: set[int] = set()
         for node, function in nodes(parsed):
-            place = _Place(values, module, function)
-            yield from _tables(place, node)
+            scope = _Scope(values, module, function)
+            yield from _tables(scope, node)
             match node:
                 case ast.IfExp() if id(node) not in seen:
-                    yield from _conditional(place, node, seen)
+                    yield from _conditional(scope, node, seen)
                 case ast.Match():
-                    yield from _silent(place, node)
+                    yield from _silent(scope, node)
                 case _:
                     pass
             for block in _blocks(node):
-                yield from _block(place, block, seen)
+                yield from _block(scope, block, seen)
 
 
-def _conditional(place: _Place, node: ast.IfExp, seen: set[int]) -> Iterator[Violation]:
-    compared = place.compared(node.test)
+def _conditional(scope: _Scope, node: ast.IfExp, seen: set[int]) -> Iterator[Violation]:
+    compared = scope.compared(node.test)
     inner = node.orelse
     while isinstance(inner, ast.IfExp):
         seen.add(id(inner))
@@ -97,7 +97,7 @@ def _conditional(place: _Place, node: ast.IfExp, seen: set[int]) -> Iterator[Vio
     if compared is None or any(_is_empty(each) for each in results):
         return
     if all(ast.dump(each) != compared.subject for each in results):
-        yield place.violation(node, compared.closed, "a conditional on a member")
+        yield scope.violation(node, compared.closed, "a conditional on a member")
 
 
 def _is_empty(result: ast.expr) -> bool:
@@ -108,28 +108,28 @@ def _is_empty(result: ast.expr) -> bool:
             return False
 
 
-def _tables(place: _Place, node: ast.AST) -> Iterator[Violation]:
-    values, module = place.values, place.module
+def _tables(scope: _Scope, node: ast.AST) -> Iterator[Violation]:
+    values, module = scope.values, scope.module
     match node:
         case ast.Dict():
-            yield from _table(place, node)
+            yield from _table(scope, node)
         case ast.AnnAssign(annotation=annotation, value=ast.Dict() as table):
             closed = values.keys(module, annotation)
-            yield from _keyed(place, table, [] if closed is None else [closed])
+            yield from _keyed(scope, table, [] if closed is None else [closed])
         case ast.Subscript(value=ast.Dict() as table, slice=asked):
-            yield from _keyed(place, table, values.types(module, place.function, asked))
+            yield from _keyed(scope, table, values.types(module, scope.function, asked))
         case ast.Subscript(value=ast.Name(id=name), slice=asked):
             found = values.tree.aliases.get(values.tree.defined(module, name))
             if isinstance(found, ast.Dict):
-                keyed = _keyed(place, found, values.types(module, place.function, asked))
+                keyed = _keyed(scope, found, values.types(module, scope.function, asked))
                 yield from (replace(each, line=node.lineno) for each in keyed)
         case _:
             pass
 
 
-def _table(place: _Place, node: ast.Dict) -> Iterator[Violation]:
+def _table(scope: _Scope, node: ast.Dict) -> Iterator[Violation]:
     keys = [
-        place.values.member(place.module, None, key, key) for key in node.keys if key is not None
+        scope.values.member(scope.module, None, key, key) for key in node.keys if key is not None
     ]
     known = [each for each in keys if each is not None]
     if len(known) < 2 or len(known) < len(keys):
@@ -137,28 +137,28 @@ def _table(place: _Place, node: ast.Dict) -> Iterator[Violation]:
     closed = known[0][0]
     missing = closed.members - {name for _, name in known}
     if missing:
-        yield place.violation(node, closed, f"a table without {', '.join(sorted(missing))}")
+        yield scope.violation(node, closed, f"a table without {', '.join(sorted(missing))}")
 
 
-def _keyed(place: _Place, node: ast.Dict, types: Sequence[Closed]) -> Iterator[Violation]:
+def _keyed(scope: _Scope, node: ast.Dict, types: Sequence[Closed]) -> Iterator[Violation]:
     texts = [key.value for key in node.keys if isinstance(key, ast.Constant)]
     if not texts or len(texts) < len(node.keys):
         return
     without = [(closed, closed.members.difference(texts)) for closed in types]
     if without and all(missing for _, missing in without):
         closed, missing = without[0]
-        yield place.violation(node, closed, f"a table without {', '.join(sorted(missing))}")
+        yield scope.violation(node, closed, f"a table without {', '.join(sorted(missing))}")
 
 
-def _silent(place: _Place, node: ast.Match) -> Iterator[Violation]:
+def _silent(scope: _Scope, node: ast.Match) -> Iterator[Violation]:
     """Yields a `match` that names strings of a `Literal` and takes the rest together."""
     last = node.cases[-1]
     named = {text for case in node.cases for text in _strings(case.pattern)}
     if not named or not is_wildcard(last) or ends_in_assert_never(last):
         return
-    for closed in place.values.types(place.module, place.function, node.subject):
+    for closed in scope.values.types(scope.module, scope.function, node.subject):
         if named <= closed.members:
-            yield place.violation(last.pattern, closed, "`case _` behind members")
+            yield scope.violation(last.pattern, closed, "`case _` behind members")
             return
 
 
@@ -173,32 +173,32 @@ def _strings(pattern: ast.pattern) -> Iterator[str]:
             pass
 
 
-def _block(place: _Place, block: Sequence[ast.stmt], seen: set[int]) -> Iterator[Violation]:
+def _block(scope: _Scope, block: Sequence[ast.stmt], seen: set[int]) -> Iterator[Violation]:
     for at, statement in enumerate(block):
         if not isinstance(statement, ast.If) or id(statement) in seen:
             continue
         tests, ends = _chain(block, at, seen)
-        compared = [each for test in tests if (each := place.compared(test)) is not None]
+        compared = [each for test in tests if (each := scope.compared(test)) is not None]
         subjects = {each.subject for each in compared}
         for subject in sorted(subjects):
             of_one = [each for each in compared if each.subject == subject]
             members = frozenset().union(*(each.members for each in of_one))
             if len(of_one) > 1 and len(members) > 1:
-                yield place.violation(statement, of_one[0].closed, "a chain over members")
+                yield scope.violation(statement, of_one[0].closed, "a chain over members")
                 break
         else:
             if len(tests) == 1 and compared and ends:
-                yield place.violation(statement, compared[0].closed, "a choice by one member")
+                yield scope.violation(statement, compared[0].closed, "a choice by one member")
 
 
 def _chain(block: Sequence[ast.stmt], at: int, seen: set[int]) -> tuple[list[ast.expr], bool]:
     """Returns the tests of a chain, and whether each way through it has a result."""
     tests: list[ast.expr] = []
     ends = False
-    for place in range(at, len(block)):
-        statement = block[place]
+    for scope in range(at, len(block)):
+        statement = block[scope]
         if not isinstance(statement, ast.If):
-            ends = ends or _results(block[at], statement, last=place == len(block) - 1)
+            ends = ends or _results(block[at], statement, last=scope == len(block) - 1)
             break
         seen.add(id(statement))
         tests.append(statement.test)

@@ -154,10 +154,10 @@ def _constants(scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> di
     given: dict[str, list[ast.expr | None]] = {}
     if not isinstance(scope, ast.Module):
         arguments = scope.args
-        placed = [*arguments.posonlyargs, *arguments.args]
-        defaults = [None] * (len(placed) - len(arguments.defaults)) + list(arguments.defaults)
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
         for argument, default in (
-            *zip(placed, defaults, strict=True),
+            *zip(positional, defaults, strict=True),
             *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
         ):
             given[argument.arg] = [default]

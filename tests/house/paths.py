@@ -56,8 +56,8 @@ def find_on_page(path: Path, text: str) -> Iterator[Violation]:
         if match["name"] not in targets:
             yield Violation(path, _line(1, text, match), f"no make target {match['name']}")
     for match in _PAGE.finditer(text):
-        places = (ROOT / path.parent / match["path"], ROOT / match["path"])
-        if not any(each.exists() for each in places):
+        candidates = (ROOT / path.parent / match["path"], ROOT / match["path"])
+        if not any(each.exists() for each in candidates):
             yield Violation(path, _line(1, text, match), f"no file {match['path']}")
 
 

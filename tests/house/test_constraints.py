@@ -69,7 +69,7 @@ def test_what_is_installed_needs_no_index(monkeypatch: pytest.MonkeyPatch) -> No
     assert bootstrap.install_lists(Path(sys.prefix))
 
 
-def test_uv_asks_where_pip_asks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_uv_uses_the_indexes_of_pip(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_CERT", "PIP_TRUSTED_HOST"):
         monkeypatch.delenv(name, raising=False)
     file = tmp_path / "pip.conf"

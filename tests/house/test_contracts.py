@@ -21,7 +21,7 @@ def test_services_may_import_two_rooms_of_the_store_only() -> None:
     assert set(read(NO_ROWS)["forbidden_modules"]) == rooms - open_rooms
 
 
-def test_each_command_of_a_running_service_speaks_http_alone() -> None:
+def test_each_command_of_a_running_service_uses_http_only() -> None:
     found = set[str]()
     for path, text in python_files("app/cli"):
         if any(name.startswith("app.cli.remote.") for name in imported(text)):

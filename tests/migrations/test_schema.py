@@ -121,7 +121,7 @@ def test_several_processes_may_migrate_at_once(database: Database) -> None:
     command.check(config)
 
 
-def test_missing_roles_are_made_without_rights_or_asked_for(database: Database) -> None:
+def test_missing_roles_are_created_without_rights_or_requested(database: Database) -> None:
     revision = ScriptDirectory.from_config(_config(database)).get_revision("0002")
     make = revision.module._role("agent_rft_absent").encode()
     with (

@@ -13,7 +13,7 @@ FUNCTIONS = """
 """
 
 
-def test_virtual_times_go_on_and_a_downgrade_restores_the_functions(database: Database) -> None:
+def test_virtual_times_continue_and_a_downgrade_restores_the_functions(database: Database) -> None:
     scripts = package_dir("migrations")
     assert scripts is not None
     config = Config(str(scripts / "alembic.ini"))

@@ -148,7 +148,7 @@ def test_a_lost_answer_makes_one_object(client: AgentRFT, proxy: FaultProxy) -> 
     assert found == [made.id]
 
 
-def test_pauses_grow_and_are_asked_for(client: AgentRFT, proxy: FaultProxy, naps: Naps) -> None:
+def test_pauses_grow_and_are_requested(client: AgentRFT, proxy: FaultProxy, naps: Naps) -> None:
     proxy.retry_after = "7"
     proxy.faults[:] = ["429", "reset"]
     list(client.pages(list_files.sync, FileObject))
@@ -214,7 +214,7 @@ def test_pages_are_read_as_one(
     assert len(proxy.seen) == 3
 
 
-def test_events_come_in_order_and_go_on_after_the_last_one_seen(
+def test_events_come_in_order_and_continue_after_the_last_one_seen(
     client: AgentRFT, naps: Naps, rows: Path
 ) -> None:
     job = make_job(client, rows)

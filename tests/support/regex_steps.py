@@ -170,14 +170,14 @@ class Search:
 
         return lambda at, then: holds(at) is (op is ops.ASSERT) and then(at)
 
-    def _is_at(self, place: Any, at: int) -> bool:
+    def _is_at(self, anchor: Any, at: int) -> bool:
         self.steps += 1
         around = [
             0 <= index < len(self.text) and _CATEGORIES[ops.CATEGORY_WORD](self.text[index])
             for index in (at - 1, at)
         ]
         lines = self.pattern.flags & re.MULTILINE
-        match place:
+        match anchor:
             case ops.AT_BEGINNING:
                 return at == 0 or bool(lines and self.text[at - 1] == "\n")
             case ops.AT_BEGINNING_STRING:
@@ -189,7 +189,7 @@ class Search:
             case ops.AT_BOUNDARY:
                 return around[0] is not around[1]
             case _:
-                raise NotImplementedError(str(place))
+                raise NotImplementedError(str(anchor))
 
 
 def syntax(pattern: re.Pattern[Any]) -> Any:

@@ -209,7 +209,7 @@ def _rows(trainer: LoraTrainer, *, groups: int, size: int, whole: bool = False) 
             answer = text(rng.randint(12, 40))
             start = rng.randint(3, 8)
             gap = range(start, start + (0 if whole else 3))
-            mask = [int(place not in gap) for place in range(len(answer))]
+            mask = [int(index not in gap) for index in range(len(answer))]
             rows.append(_Row(prompt, answer, mask))
     return rows
 

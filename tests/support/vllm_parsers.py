@@ -151,12 +151,12 @@ def read_by_plugin(turns: Sequence[ThoughtTurn], directory: Path) -> list[dict[s
 def save_marked_tokenizer(formats: TurnFormats, directory: Path) -> Path:
     """Saves a tokenizer with the marks of both formats."""
     marks = {*build_tool_format(formats.calls).marks, *formats.reasoning.marks}
-    place = directory / formats.name
-    if not place.exists():
+    model_dir = directory / formats.name
+    if not model_dir.exists():
         tokenizer = build_tokenizer()
         tokenizer.add_tokens([AddedToken(mark) for mark in sorted(marks)])
-        tokenizer.save_pretrained(place)
-    return place
+        tokenizer.save_pretrained(model_dir)
+    return model_dir
 
 
 def _ask(
@@ -185,12 +185,12 @@ def _tokenizer(turn: WrittenTurn, directory: Path) -> Path:
     marks = set(build_tool_format(turn.parser).marks)
     if "[TOOL_CALLS] [" in turn.text:
         marks.remove("[ARGS]")
-    place = directory / f"{turn.parser}-{len(marks)}"
-    if not place.exists():
+    model_dir = directory / f"{turn.parser}-{len(marks)}"
+    if not model_dir.exists():
         tokenizer = build_tokenizer()
         tokenizer.add_tokens([AddedToken(mark) for mark in sorted(marks)])
-        tokenizer.save_pretrained(place)
-    return place
+        tokenizer.save_pretrained(model_dir)
+    return model_dir
 
 
 def _reading(turn: WrittenTurn, found: dict[str, Any]) -> Reading:

@@ -36,7 +36,7 @@ def waits_for_a_row(database: stack.Database) -> bool:
     return found is not None and bool(found[0])
 
 
-async def test_an_overtaken_child_says_so_and_ends(world: World) -> None:
+async def test_an_overtaken_child_logs_it_and_ends(world: World) -> None:
     job = await world.job()
     await world.context(job)
     newer = await world.context(job)

@@ -107,40 +107,40 @@ def draw_question(rng: random.Random, kind: QuestionKind) -> Question:
 
 
 def _arithmetic(rng: random.Random) -> Question:
-    ask, operator = rng.choice(ASK_ARITHMETIC), rng.choice(OPERATORS)
+    opening, operator = rng.choice(ASK_ARITHMETIC), rng.choice(OPERATORS)
     left, right = rng.randrange(10, 100), rng.randrange(10, 100)
     if operator == "-":
         left, right = max(left, right), min(left, right)
     call = calculator(left, operator, right)
-    text = f"{ask} {call.arguments['expression']}{END[ask]}"
+    text = f"{opening} {call.arguments['expression']}{END[opening]}"
     return Question("arithmetic", text, ((call,),), call.output, str(left))
 
 
 def _one_hop(rng: random.Random) -> Question:
-    ask = rng.choice(ASK)
+    opening = rng.choice(ASK)
     if rng.random() < 1 / 3:
         noun, record, field = "supplier", draw_supplier(rng), rng.choice(SUPPLIER_FIELDS)
     else:
         noun, record, field = "part", draw_part(rng), rng.choice(PART_FIELDS)
     answer = draw_value(rng, field)
-    text = f"{ask} {field} of {noun} {record}{END[ask]}"
+    text = f"{opening} {field} of {noun} {record}{END[opening]}"
     return Question("one_hop", text, ((lookup(record, field, answer),),), answer, record)
 
 
 def _two_hop(rng: random.Random) -> Question:
-    ask, part, supplier = rng.choice(ASK), draw_part(rng), draw_supplier(rng)
+    opening, part, supplier = rng.choice(ASK), draw_part(rng), draw_supplier(rng)
     field = rng.choice(SUPPLIER_FIELDS)
     answer = draw_value(rng, field)
-    text = f"{ask} {field} of the supplier of part {part}{END[ask]}"
+    text = f"{opening} {field} of the supplier of part {part}{END[opening]}"
     turns = ((lookup(part, "supplier", supplier),), (lookup(supplier, field, answer),))
     return Question("two_hop", text, turns, answer, part)
 
 
 def _total(rng: random.Random) -> Question:
-    ask, field = rng.choice(ASK), rng.choice(NUMBER_FIELDS)
+    opening, field = rng.choice(ASK), rng.choice(NUMBER_FIELDS)
     first, second = draw_part(rng), draw_part(rng)
     left, right = int(draw_value(rng, field)), int(draw_value(rng, field))
     total = calculator(left, "+", right)
-    text = f"{ask} {field} of parts {first} and {second} together{END[ask]}"
+    text = f"{opening} {field} of parts {first} and {second} together{END[opening]}"
     pair = (lookup(first, field, str(left)), lookup(second, field, str(right)))
     return Question("total", text, (pair, (total,)), total.output, first)

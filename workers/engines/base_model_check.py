@@ -32,7 +32,7 @@ class BaseModelReport:
     verdict: str
     """`works`, `works without tools` or `refused`."""
     reasons: tuple[str, ...] = ()
-    """The reasons for a verdict other than `works`, and what else does not work."""
+    """The reasons for a verdict other than `works`, and other features that do not work."""
     targets: str | list[str] | None = None
     """The layers that LoRA adapts."""
     packs: bool = False

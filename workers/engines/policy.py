@@ -28,8 +28,9 @@ ResultT = TypeVar("ResultT")
 _MIN_WAIT_S: Final = 0.1
 _MAX_WAIT_S: Final = 2.0
 _AWAY_S: Final = 900.0
-"""Longer than a start of vLLM may be silent (`app.embedded.engines`). An engine that restarts loads
-and compiles for minutes, which must not use up the attempts of a job.
+"""Seconds to wait for an absent engine: longer than vLLM may be silent while it starts
+(`app.embedded.engines`). An engine that restarts loads and compiles for minutes, which must not use
+up the attempts of a job.
 """
 
 
@@ -86,7 +87,7 @@ class EnginePolicy(VersionedPolicy):
 
     @property
     def base(self) -> Policy:
-        """A policy that samples from the base model, also after version 0 is another one."""
+        """A policy that samples from the base model, even when version 0 is a tuned model."""
         return _FixedPolicy(self._base, self._sample)
 
     @override

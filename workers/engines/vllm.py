@@ -3,8 +3,8 @@
 Owns argv and environment of one vLLM server per base model, and `python -m workers.engines.vllm`,
 which replaces itself by that server. vLLM has a separate environment (`make vllm-env`), because it
 pins another FastAPI version. `make test-vllm` tests the contract against it. Development mode is
-always off: its control endpoints ignore the API key, as do others that `vllm_plugins` hides. Turns
-are read there by the parsers of training.
+always off: its control endpoints ignore the API key, as do others that `vllm_plugins` hides. vLLM
+reads turns with the parsers that training uses.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Checks a tool call of the model before it is sent: the tool's name and the top-level arguments.
 
 Owns the check against the schema that is offered: required, unknown and wrongly typed top-level
-keys. Nested values are left to the tool. Promises: a schema of foreign origin never makes it raise;
-what is no JSON schema there is not checked.
+keys. Nested values are left to the tool. Promises: a customer's schema never makes the check raise;
+a part that is not valid JSON schema is not checked.
 """
 
 import json
@@ -71,7 +71,7 @@ def _mismatch(arguments: dict[str, Any], schema: dict[str, Any]) -> str | None:
 
 
 def _wrong_type(value: Any, schema: Any) -> str | None:
-    """Returns the expected type; `None` for a value that has it and for an unknown type."""
+    """Returns the expected type; `None` if the value has it or the type is unknown."""
     named = schema.get("type") if isinstance(schema, dict) else None
     names = [named] if isinstance(named, str) else named
     if not isinstance(names, list) or not names:

@@ -1,7 +1,7 @@
 """The environment of a rollout behind a customer's address: reset, step and close over HTTP.
 
-Owns the split of a turn: a call that the model got wrong is answered here, as for tools, and the
-others are sent together. Must not know ids, journals or shapes on the wire.
+Owns the split of a turn: a call that the model got wrong is answered here, as for tools; the other
+calls are sent together. Must not know ids, journals or the wire format.
 """
 
 from collections.abc import Set as AbstractSet
@@ -89,9 +89,9 @@ class HttpEnvironment:
 
     def _result(self, answered: AnsweredStep, replies: tuple[Reply, ...]) -> StepResult:
         answer = answered.answer
-        said = () if answer.message is None else (UserReply(answer.message),)
+        user_replies = () if answer.message is None else (UserReply(answer.message),)
         return StepResult(
-            (*replies, *said),
+            (*replies, *user_replies),
             done=answer.done,
             elapsed_s=answered.latency_s,
             step=EnvironmentStep(

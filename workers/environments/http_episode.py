@@ -1,8 +1,8 @@
 """One episode of a customer's environment: its calls in their order, journalled, and its close.
 
-Owns the ids of the calls and the way back into an episode that the environment lost. Promises: an
-answer is durable before it is used, so that a replay asks for none of them again; whatever the
-environment does wrong is a failure of the infrastructure. Must not know the model's mistakes.
+Owns the ids of the calls and the rebuild of an episode that the environment lost. Promises: an
+answer is durable before it is used, so that a replay requests none of them again; every fault of
+the environment is a failure of the infrastructure. Must not know the model's mistakes.
 """
 
 import asyncio
@@ -54,8 +54,12 @@ class EnvironmentEndpoint:
     name: str
     headers: dict[str, str] | None = field(repr=False)
 
-    async def ask(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
-        """Raises `InfrastructureFailure`, and `Refused` for a call that the environment refused."""
+    async def call_endpoint(
+        self, call: EnvironmentCall, read: Read[_Value]
+    ) -> EndpointAnswer[_Value]:
+        """Makes one call to the environment. Raises `InfrastructureFailure`, and `Refused` for a
+        call that the environment refused.
+        """
         try:
             return await self.send(call, read)
         except EndpointFault as fault:
@@ -110,7 +114,7 @@ class HttpEpisode:
         self._journal = journal
         self._begun: ResetAnswer | None = None
         self._episode_id = ""
-        """The id of now: an episode that was lost is begun anew under another one."""
+        """The current id: an episode that the environment lost is begun anew under another id."""
         self._played: list[tuple[SentTurn, StepAnswer]] = []
         self._rebuilds = 0
 
@@ -141,7 +145,7 @@ class HttpEpisode:
         return answered
 
     async def close(self, *, done: bool) -> None:
-        """Tells the environment that the episode is over, for some seconds at most."""
+        """Sends `close` to the environment and waits a few seconds at most."""
         if self._begun is None:
             return
         body = close_body(self._key.trace_id, self._episode_id, done=done)
@@ -161,12 +165,12 @@ class HttpEpisode:
     async def _reset(self, call: EnvironmentCall) -> ResetAnswer:
         read = partial(read_reset, before=self._row.messages)
         try:
-            return (await self._customer.ask(call, read)).value
+            return (await self._customer.call_endpoint(call, read)).value
         except Refused as refused:
             raise self._refused(refused) from refused
 
     async def _step(self, turn: SentTurn) -> AnsweredStep:
-        """Steps the environment; an episode that it lost is begun anew first."""
+        """Steps the environment; begins the episode anew first if the environment lost it."""
         while True:
             try:
                 answer = await self._send(turn)
@@ -178,7 +182,7 @@ class HttpEpisode:
 
     async def _send(self, turn: SentTurn) -> EndpointAnswer[StepAnswer]:
         call = self._step_call(turn, self._episode_id)
-        return await self._customer.ask(call, partial(read_step, call_ids=turn.call_ids))
+        return await self._customer.call_endpoint(call, partial(read_step, call_ids=turn.call_ids))
 
     async def _begin_anew(self) -> None:
         """Resets the environment to the same seed and repeats the turns so far. Raises
@@ -212,6 +216,6 @@ class HttpEpisode:
         return self._call(f"step/{turn.index}", body)
 
     def _call(self, name: str, body: dict[str, Any]) -> EnvironmentCall:
-        """Makes a call with the id of its place; those of an episode begun anew have others."""
-        place = f"{name}/{self._rebuilds}" if self._rebuilds else name
-        return EnvironmentCall(body, self._key.environment_id(place), self._key.trace_id)
+        """Makes a call whose id follows from its name and the number of rebuilds."""
+        call_name = f"{name}/{self._rebuilds}" if self._rebuilds else name
+        return EnvironmentCall(body, self._key.environment_id(call_name), self._key.trace_id)

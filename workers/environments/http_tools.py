@@ -1,7 +1,6 @@
 """Tools behind the customer's own HTTP endpoints, in the hosted Agent RFT shape.
 
-Owns which endpoint answers for which tool. Must not know tokens, the wire format or what an outcome
-is worth.
+Owns the mapping of tools to endpoints. Must not know tokens, the wire format or the reward.
 """
 
 from collections.abc import Sequence
@@ -34,7 +33,7 @@ class HttpTools:
         }
 
     def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
-        """Returns the schemas of a row whose tools have an endpoint in the job."""
+        """Returns the row's tool schemas for which the job has an endpoint."""
         return [tool for tool in row.tools if tool["function"]["name"] in self._tools]
 
     async def call(
@@ -54,4 +53,4 @@ class HttpTools:
         return await journalled_outcome(journal, request.call_id, request.body, ask, tool=name)
 
     async def release(self, key: SampleKey) -> None:
-        """Does nothing: a call leaves nothing open."""
+        """Does nothing: no connection belongs to one rollout."""

@@ -1,6 +1,6 @@
-"""The tools of a job that has several kinds of them.
+"""Combines the tools of a job that has several kinds of tools.
 
-Must not know the kinds: which of them answers a call is decided by the name.
+Must not know the kinds: the name of a tool decides which set answers a call.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,9 @@ from workers.rollout.tools import CallPosition, RolloutTools
 
 
 class JobTools:
-    """Implements `workers.rollout.tools.RolloutTools` over others, whose names differ."""
+    """Implements `workers.rollout.tools.RolloutTools` over several sets of tools, whose names
+    differ.
+    """
 
     def __init__(self, kinds: Sequence[RolloutTools]) -> None:
         self._kinds = kinds

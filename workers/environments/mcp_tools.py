@@ -1,8 +1,8 @@
 """Tools of customers' MCP servers.
 
-Owns the sessions: one for each rollout and server, so that a server that keeps state by session
-keeps one for each rollout, and none for a rollout whose answers are all replayed. Outcomes are
-those of HTTP tools. Must not know tokens or how a server is listed.
+Owns the sessions: one for each pair of rollout and server, so that a server with state per session
+has a separate state for each rollout. A rollout whose answers are all replayed opens no session.
+Outcomes have the same form as those of HTTP tools. Must not know tokens or how a server is listed.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class McpTools:
         self._sessions: dict[SampleKey, dict[str, McpSession]] = {}
 
     def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
-        """Returns the schemas of a row that the job's servers listed."""
+        """Returns the row's tool schemas that the job's servers listed."""
         return [tool for tool in row.tools if tool["function"]["name"] in self._owners]
 
     async def call(
@@ -57,13 +57,13 @@ class McpTools:
         call = McpCall(name, arguments, position.call_id)
 
         async def ask() -> ToolOutcome:
-            return await self._asked(self._session(position.key, self._owners[name]), call)
+            return await self._call(self._session(position.key, self._owners[name]), call)
 
         return await journalled_outcome(journal, call.call_id, call.encode(), ask, tool=name)
 
-    async def _asked(self, session: McpSession, call: McpCall) -> ToolOutcome:
-        """Calls a tool. A server that lacks it now is at fault, not the model, which was offered
-        it: only the listing tells this from other errors.
+    async def _call(self, session: McpSession, call: McpCall) -> ToolOutcome:
+        """Calls a tool. A missing tool is a fault of the server, not of the model, to which it was
+        offered; only the listing distinguishes it from other errors.
         """
         outcome = await session.call(call)
         if denies_the_tool(call.name, outcome) and not await still_lists(session, call.name):
@@ -78,7 +78,7 @@ class McpTools:
             await session.close()
 
     def _session(self, key: SampleKey, label: str) -> McpSession:
-        """Returns the rollout's session with a server; it is opened by its first call."""
+        """Returns the rollout's session with a server; the first call opens it."""
         sessions = self._sessions.setdefault(key, {})
         if label not in sessions:
             server, listing = self._servers[label]

@@ -1,8 +1,8 @@
 """The environment of a job without tools: one turn, which the grader scores with its calls.
 
-Owns the rule that a row's own tools are offered to the model and their calls are not run, as in
-reinforcement fine-tuning without an agent: graders read them as `sample.output_tools`. Must not
-know endpoints.
+Owns the rule for a row's own tools: they are offered to the model, and its calls are not run but
+passed to the graders as `sample.output_tools`, as in reinforcement fine-tuning without an agent.
+Must not know endpoints.
 """
 
 from app.domain.data.dataset import DatasetRow

@@ -51,7 +51,7 @@ class ToolEnvironment:
         return StepResult(finished, elapsed_s=max(reply.outcome.latency_s for reply in finished))
 
     async def close(self) -> None:
-        """Releases what the rollout holds; the tools belong to the job."""
+        """Releases the rollout's sessions; the tools belong to the job."""
         if self._key is not None:
             await self._tools.release(self._key)
 

@@ -115,7 +115,9 @@ def _scorers(
 def _criteria(
     settings: Settings, lease: Lease, of: Eval, sealed: bytes | None
 ) -> list[EvalCriterion]:
-    """Returns the criteria with their real values. Raises `RunFailed` when they are lost."""
+    """Returns the criteria with their secrets unsealed. Raises `RunFailed` when the secrets are
+    lost.
+    """
     secrets = {}
     try:
         if sealed is not None:
@@ -150,7 +152,7 @@ def _pool(egress: Egress, settings: Settings) -> EndpointPool:
 
 
 async def find_model(clients: Clients, lease: Lease, name: str) -> EngineModel | None:
-    """Returns a base model, or a tuned model that the run's project may call at this moment."""
+    """Returns a base model, or a tuned model that the run's project may currently call."""
     base = find_base_model(clients.settings.base_models, name)
     if base is not None:
         return EngineModel(name, base.name, None)

@@ -1,7 +1,7 @@
-"""Works on one item of an eval run: samples it where the run samples, and scores it.
+"""Works on one item of an eval run: samples it if the run has a model, and scores it.
 
-Owns the output item. Promises: an item that infrastructure keeps from being sampled or scored is an
-error, never a failed item. The item's one sample is scored as a group of one, by the code that
+Owns the output item. Promises: an item that infrastructure prevents from being sampled or scored is
+an error, never a failed item. The item's one sample is scored as a group of one, by the code that
 scores rollouts.
 """
 
@@ -152,5 +152,5 @@ async def _sample(
 
 
 def _seed(run_id: str, index: int) -> int:
-    """Returns the same seed for the first and for every later attempt."""
+    """Returns the item's seed, the same for every attempt."""
     return int(digest("seed", run_id, index)[:8], 16) & 0x7FFFFFFF

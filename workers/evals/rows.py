@@ -51,7 +51,7 @@ async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[in
 
 
 def _check(file: BinaryIO) -> None:
-    """Checks every item before the first one causes a paid call; closes a file with a fault. Raises
+    """Checks every item before any paid call; closes the file if an item has a fault. Raises
     `RowFault`.
     """
     with ExitStack() as stack:

@@ -38,7 +38,9 @@ class EvalWork:
         log.info("eval run completed", counts=self._context.tally.counts)
 
     async def _work_on_all(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
-        """Raises `RunFailed` once the run has taken longer than any run may."""
+        """Works on all remaining items. Raises `RunFailed` once the run exceeds the longest time of
+        a run.
+        """
         limit_s = self._context.clients.settings.runs.max_eval_run_s
         limit = asyncio.timeout(limit_s - self._context.age_s)
         try:

@@ -37,8 +37,8 @@ class Sampler:
         self._name = model
 
     async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> SampledAnswer:
-        """Raises `SamplingRefused`; `RunFailed` when the project may no longer call the model;
-        `Unavailable` when the engine does not come back in time.
+        """Samples one answer. Raises `SamplingRefused`; `RunFailed` when the project may no longer
+        call the model; `Unavailable` when the engine is away for too long.
         """
         give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
         while True:

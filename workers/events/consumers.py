@@ -4,7 +4,7 @@ Owns the guarantees to a consumer. Each has its own cursor, gets the events of a
 which they were committed, and begins with the oldest event that the log still has. Must not know
 how a cursor is stored.
 
-An exporter is an `ExternalConsumer` that the process which runs it hands to its own `Follower`.
+An exporter is an `ExternalConsumer`, which its own process passes to a `Follower`.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,7 +21,7 @@ Events = Sequence[CommittedEvent]
 @dataclass(frozen=True, slots=True)
 class RowConsumer:
     """Makes rows from events, in the transaction that advances its cursor: each event counts
-    exactly once. `write` must wait for the database only.
+    exactly once. `write` must wait for nothing but the database.
     """
 
     name: str

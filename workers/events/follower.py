@@ -21,7 +21,9 @@ log = structlog.get_logger()
 BATCH: Final = 500
 LEASE_S: Final = 60.0
 _SHARE_TO_SEND: Final = 0.8
-"""Share of the lease after which a batch is cancelled, before another process begins it."""
+"""Share of the lease after which a batch is cancelled, so that it ends before another process
+begins it.
+"""
 
 
 class Follower:
@@ -39,7 +41,7 @@ class Follower:
         self._lease_s = lease_s
 
     async def catch_up(self) -> None:
-        """Lets each consumer handle the events committed before the call. Raises `Unavailable`."""
+        """Makes each consumer handle the events committed before the call. Raises `Unavailable`."""
         while await self._sequence() == self._batch:
             pass
         following = (self._follow(consumer) for consumer in self._consumers)

@@ -17,5 +17,5 @@ EXPORTS: Final = LeasedWork(
     queue=CONTROL_QUEUE,
     resend_after_s=5.0,
     kept_for=lambda retention: timedelta(days=retention.exports_days),
-    goes_on=False,
+    is_resumable=False,
 )

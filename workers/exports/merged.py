@@ -2,7 +2,7 @@
 
 Every claim has a directory of its own in the object storage, so a claim that lost its lease never
 writes into the files of a newer one; only the fenced end of a claim makes its directory the export.
-Nothing is continued: the next claim begins anew.
+A claim continues nothing of an earlier one.
 """
 
 import asyncio
@@ -107,7 +107,7 @@ class ExportWork:
         await retry_while_unavailable(reach)
 
     def _fits(self, size: int) -> None:
-        """Raises `NoFreeSpace` unless the disks have room for the merged weights twice."""
+        """Raises `NoFreeSpace` unless the disks have space for two copies of the merged weights."""
         if FreeSpace.of(self._clients.settings).lacks(more_bytes=2 * size):
             raise NoFreeSpace(
                 f"The service has too little free disk space for 2 × {size / 1e9:.1f} GB of merged "
@@ -141,8 +141,8 @@ def _merge(
 
 
 async def on_daemon_thread(work: Callable[[], None]) -> None:
-    """Runs `work` beside the event loop, on a thread that the end of the process does not wait for:
-    a claim that lost its lease ends at once.
+    """Runs `work` on a daemon thread beside the event loop: the process does not wait for it, so a
+    claim that lost its lease ends at once.
     """
     loop, done = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
 

@@ -17,8 +17,8 @@ from workers.grading.group_grader import GroupGrader
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer, SampleGrader
 from workers.grading.job_grader import JobGrader
 
-_ASKED: Final = (Kind.ADDRESS, Kind.JUDGE, Kind.EMBEDDING)
-"""Fields by which a grader calls somebody."""
+_CALL_FIELDS: Final = (Kind.ADDRESS, Kind.JUDGE, Kind.EMBEDDING)
+"""Fields of a grader that calls an external service."""
 
 
 def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
@@ -41,6 +41,6 @@ def _per_sample(spec: RolloutGrader, ports: GradingPorts) -> GroupScorer:
 
 def build_grader(spec: AnyGrader, ports: GradingPorts) -> SampleGrader:
     """Builds the per-sample grader of `spec`, which must contain its real headers."""
-    asks_outside = any(field.kind in _ASKED for field in walk_fields(type(spec), spec))
-    journalled = asks_outside or not spec.repeats_its_scores
+    is_external = any(field.kind in _CALL_FIELDS for field in walk_fields(type(spec), spec))
+    journalled = is_external or not spec.repeats_its_scores
     return JobGrader(spec.name, build_scorer(spec, ports), journalled=journalled)

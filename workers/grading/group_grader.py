@@ -2,9 +2,8 @@
 
 Owns the conversion of a judge's scores to verdicts. Promises: the verdicts of a group are durable
 before they are used, under one key of the group, so a replayed step sees the same ones; a judge
-that fails removes the whole group, a score that is out of range or not finite, and a grader that
-failed for one rollout, only this one.
-Must not know how a judge works.
+that fails removes the whole group; a score that is out of range or not finite, or a grader that
+failed for one rollout, removes only that rollout. Must not know how a judge works.
 """
 
 from collections.abc import Sequence
@@ -78,7 +77,7 @@ class GroupGrader:
         )
 
         async def ask() -> _GroupVerdicts:
-            return await self._ask(request)
+            return await self._call_judge(request)
 
         try:
             answer = await replay_or_ask(
@@ -88,7 +87,7 @@ class GroupGrader:
             return [_shared(error.failure, len(trajectories))] * len(trajectories)
         return list(answer.grades)
 
-    async def _ask(self, request: GroupGradeRequest) -> _GroupVerdicts:
+    async def _call_judge(self, request: GroupGradeRequest) -> _GroupVerdicts:
         try:
             results = await self._judge.judge(request)
         except ScoreFault as fault:
@@ -109,8 +108,8 @@ class GroupGrader:
 
 
 def _shared(failure: Failure, count: int) -> Failure:
-    """Returns the failure of one of the rollouts that were judged together: each carries the error,
-    and its part of the tokens.
+    """Returns the failure of one rollout of a judged group: each rollout carries the error and its
+    share of the tokens.
     """
     measures = {
         name: {

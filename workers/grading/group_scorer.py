@@ -1,7 +1,7 @@
-"""The one way a group of rollouts is scored, and its implementation for per-sample graders.
+"""The interface that scores a group of rollouts, and its implementation for per-sample graders.
 
-Owns the `GroupScorer` protocol. Promises: a verdict for every rollout; a grader that fails costs
-its own rollout and stops no sibling. Must not know how rollouts are played.
+Owns the `GroupScorer` protocol. Promises: a verdict for every rollout; a failing grader removes its
+own rollout and stops no sibling. Must not know how rollouts are played.
 """
 
 import asyncio
@@ -32,9 +32,8 @@ class GroupScorer(Protocol):
     async def score_early(
         self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
     ) -> GradeOrFailure | None:
-        """Scores a rollout as soon as it ended, while its siblings may still be played.
-
-        `None` leaves the rollout to `score`, which sees it beside its siblings.
+        """Scores a rollout as soon as it has ended, while its siblings may still run. `None` defers
+        it to `score`, which gets the whole group.
         """
         ...
 

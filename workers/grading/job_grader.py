@@ -40,21 +40,23 @@ from workers.journal.replay import replay_or_ask
 
 _CODEC: Final = TypeAdapter(Grade)
 CAUSE_FLAGS: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR)
-"""Flags of a lost rollout that say what to mend. A job that ends for one tells its cure."""
+"""Flags of a lost rollout that name a cause which the user can correct. The error of a job that
+ends for one names the correction.
+"""
 _OWN_CLASSES: Final = {
     ITEM_MISSING: FailureClass.GRADER_ITEM_MISSING,
     ITEM_UNREADABLE: FailureClass.GRADER_ITEM_UNREADABLE,
     BAD_SCORE: FailureClass.GRADER_BAD_SCORE,
     NO_REWARD: FailureClass.ENVIRONMENT_BAD_REPLY,
 }
-"""Classes of the faults that no call to an endpoint has."""
+"""Failure classes of faults that are not failed calls to an endpoint."""
 
 
 class JobGrader:
     """Implements `workers.grading.group_scorer.SampleGrader`."""
 
     def __init__(self, name: str, scorer: Scorer, *, journalled: bool) -> None:
-        """`journalled` is false for a scorer that always scores the same rollout the same."""
+        """`journalled` is false for a deterministic scorer."""
         self._name = name
         self._scorer = scorer
         self._journalled = journalled
@@ -70,13 +72,13 @@ class JobGrader:
         )
 
         async def ask() -> Grade:
-            return await self._ask(request)
+            return await self._grade(request)
 
         if not self._journalled:
             return await ask()
         return await replay_or_ask(journal, request.call_id, encode(request), ask, codec=_CODEC)
 
-    async def _ask(self, request: GradeRequest) -> Grade:
+    async def _grade(self, request: GradeRequest) -> Grade:
         try:
             verdict = to_verdict(await self._scorer.score(request), self._name)
         except ScoreFault as fault:
@@ -101,8 +103,8 @@ def to_failure(fault: ScoreFault, grader: str) -> Failure:
 
 
 def _measures_of(fault: ScoreFault) -> dict[str, dict[str, float]]:
-    """Returns the tokens of all judges that answered, and the flags of the answer without a score,
-    which belong to the grader that failed.
+    """Returns the tokens of all judges that answered, and the error flags of the grader that gave
+    no score.
     """
     measures = _spent(fault.spent)
     flags = {f"errors/{flag}": 1.0 for flag in fault.errors.raised if flag in CAUSE_FLAGS}
@@ -125,8 +127,8 @@ def to_verdict(result: ScoreResult, grader: str) -> GradeOrFailure:
 
 
 def _to_grade(result: ScoreResult) -> Grade:
-    """Converts a score to a grade: children's scores are components, and so are their own metrics,
-    as `child.metric`. Numbers that are too large for a mean are omitted.
+    """Converts a score to a grade. Its components are the children's scores and the children's
+    metrics, as `child.metric`. Numbers that are too large for a mean are omitted.
     """
     inner = {
         f"{name}.{part}": value

@@ -32,8 +32,9 @@ _DTYPES: Final[Mapping[Precision, torch.dtype]] = {
     "float64": torch.float64,
 }
 _DIGEST_VALUES: Final = 4096
-"""Values of each weight matrix that are hashed: any other training of a model changes all of them,
-and a digest of whole files would take seconds for each billion parameters."""
+"""Number of values of each weight matrix that are hashed. A few are enough, because any training
+changes all values; a digest of whole files would take seconds per billion parameters.
+"""
 
 
 class AdaptedModel:
@@ -99,7 +100,7 @@ class AdaptedModel:
             return self.scorer.of_row(token_ids)
 
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
-        with self._start.in_place():
+        with self._start.active():
             return self.scorer.of_samples(samples, self.batches)
 
     def save_adapter(self, directory: Path) -> None:
@@ -126,7 +127,7 @@ def _device(options: TrainerOptions) -> torch.device:
 
 @contextmanager
 def _naming_the_model(base_name: str, device: torch.device) -> Iterator[None]:
-    """Turns an allocation that failed into the reason of a failed run."""
+    """Converts a failed allocation into `RunFailed` with the name of the model."""
     try:
         yield
     except torch.OutOfMemoryError as error:

@@ -77,8 +77,8 @@ AttentionInterface.register(NAME, attend)
 def attend_by_branch(
     query_1HMK: Tensor, key_1JMK: Tensor, value_1JMK: Tensor, layout: Layout, scale: float
 ) -> Tensor:
-    """Computes the same with torch's public attention, each branch after a copy of its prefix, for
-    GPUs and precisions that the flash kernel does not take.
+    """Computes the same as `attend` with torch's public attention, each branch after a copy of its
+    prefix, for GPUs and precisions that the flash kernel does not support.
     """
     parts = []
     for start, group in layout.starts():

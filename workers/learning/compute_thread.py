@@ -27,7 +27,7 @@ NICENESS: Final = 10
 
 def _lower_priority() -> None:
     """Lowers the priority of the calling thread; its later OpenMP threads inherit the priority."""
-    # This loads torch, while the start of a run goes on beside it.
+    # This loads torch, while the start of a run continues beside it.
     # Only Linux has priorities per thread. With a GPU the thread hardly computes, and a delay would
     # postpone the next kernel.
     if sys.platform == "linux" and not is_accelerated():
@@ -54,5 +54,5 @@ async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P
 
 
 def is_computing() -> bool:
-    """Returns whether a call is at work on the compute thread, or waits for it."""
+    """Returns whether a call runs on the compute thread or waits for it."""
     return bool(_calls)

@@ -1,9 +1,9 @@
 """Runs work over micro-batches that fit into memory.
 
-Owns the size of a micro-batch. Promises: every sample is computed once in a run, whatever had to be
-repeated; work that ran out of memory is repeated on micro-batches of half the size, and the smaller
-size stays for later runs. A result therefore depends on the memory only in the order of its sums.
-Must not know models or losses.
+Owns the size of a micro-batch. Promises: the result of every sample counts once; work that ran out
+of memory is repeated on micro-batches of half the size, and later calls keep the smaller size. A
+result therefore depends on the memory only in the order of its sums. Must not know models or
+losses.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -71,8 +71,9 @@ class FittingBatches:
             del done  # frees a gradient before the next one is computed
 
     def _attempt(self, batch: MicroBatch, work: Callable[[MicroBatch], R]) -> "_Done[R] | None":
-        """Returns `None` if the memory did not suffice. Everything that `work` had allocated is
-        free then, because the error, whose traceback holds it, does not outlive this call.
+        """Returns the result of `work`, or `None` if the memory did not suffice. All that `work`
+        allocated is free then, because the error, whose traceback refers to it, does not outlive
+        this call.
         """
         try:
             return _Done(work(batch.to(self._device)))
@@ -94,7 +95,7 @@ class FittingBatches:
         sources = [source for batch in pending for source in batch.sources]
         smaller = packing.pack([samples[source] for source in sources], self.max_tokens)
         return [
-            replace(batch, sources=tuple(sources[place] for place in batch.sources))
+            replace(batch, sources=tuple(sources[index] for index in batch.sources))
             for batch in smaller
         ]
 

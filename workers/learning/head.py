@@ -75,7 +75,7 @@ class LogProbHead:
         return int(self._weight_VD.shape[0])
 
     def rehearse(self) -> None:
-        """Scores one full chunk and forgets the result, so that its memory can be measured."""
+        """Scores one full chunk and drops the result, so that its memory can be measured."""
         hidden_ND = self._weight_VD.new_zeros(self._chunk, self._weight_VD.shape[1])
         targets_N = torch.zeros(self._chunk, dtype=torch.long, device=hidden_ND.device)
         self(hidden_ND.requires_grad_(), targets_N)

@@ -68,5 +68,5 @@ class Layout:
 
 
 def alone(lengths: Sequence[int]) -> Layout:
-    """Returns the layout of rows without shared prefixes."""
+    """Returns the layout of rows that share no prefix."""
     return Layout(tuple(Group(0, (length,)) for length in lengths))

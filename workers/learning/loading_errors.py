@@ -16,7 +16,9 @@ LOADING_ERRORS: Final = (
     AssertionError,
     StrictDataclassError,
 )
-"""The last one, of values with a wrong type, derives from `Exception` alone."""
+"""Errors of a configuration that cannot be built. The last one, for values of a wrong type, derives
+from `Exception` alone.
+"""
 
 
 def in_one_line(error: Exception) -> str:

@@ -1,9 +1,9 @@
 """Names the layers of a base model that LoRA adapts, and the reason why a model has none.
 
-Owns the choice: every linear layer of the language model except the output layer, and except what
-belongs to other senses (vision, audio), which never runs on text. In a mixture of experts only
-attention is adapted: engines load no adapters of routers, and peft 0.21 takes feed-forward names of
-such a model for its fused experts, also where they name dense layers.
+Owns the choice: every linear layer of the language model except the output layer and the layers of
+other modalities (vision, audio), which never run on text. In a mixture of experts only attention is
+adapted: engines load no adapters of routers, and peft 0.21 takes feed-forward names of such a model
+for its fused experts, also where they name dense layers.
 """
 
 import re
@@ -25,8 +25,8 @@ _DENSE: Final = "all-linear"
 
 
 def lora_targets(base: PreTrainedModel) -> str | list[str]:
-    """Returns `target_modules` for peft: `all-linear` where that is the choice, else the ends of
-    the layers' names, or their whole names where an end would match other layers too.
+    """Returns `target_modules` for peft: `all-linear` if every linear layer is adapted, else the
+    suffixes of the layers' names, or whole names where a suffix would match other layers too.
 
     Raises `UnsupportedBase` for a model without such layers.
     """

@@ -74,8 +74,8 @@ class LoraTrainer:
         """`base_path` is a directory or hub id; `base_name` is the base's name in published files.
 
         Raises `ValueError` if the base's output layer computes more than a matrix product, and
-        `RunFailed` if the model does not fit into the memory. So do calls with a sequence that does
-        not fit.
+        `RunFailed` if the model does not fit into the memory. Calls with a sequence that does not
+        fit raise `RunFailed` too.
         """
         options = options or TrainerOptions()
         if options.threads is not None:

@@ -1,6 +1,6 @@
-"""Puts precision, checkpointing and micro-batch of a base model into the options of a trainer.
+"""Adds precision, checkpointing and micro-batch size of a base model to the options of a trainer.
 
-A run, the plan of a start and its measurement all ask here, so that what is planned is what runs.
+A run, the plan of a start and its measurement all call this, so that the plan matches the run.
 """
 
 from dataclasses import replace
@@ -13,7 +13,9 @@ from workers.learning.trainer_options import TrainerOptions
 def machine_options(
     options: TrainerOptions, spec: BaseModelSpec, installed: TrainerMemory
 ) -> TrainerOptions:
-    """Returns the options with the values of the base model, or else those of the installation."""
+    """Returns the options with the base model's values, or the installation's where the base model
+    has none.
+    """
     memory = installed.of(spec)
     return replace(
         options,

@@ -1,8 +1,8 @@
 """Describes the processor and libraries on which the bits of a floating-point result depend.
 
 Two machines with the same description compute the same bits; two with different ones may not,
-because vector width and code path decide in which order a product is summed. Must not know what is
-computed. Loads torch with the first call, not with the module: runs import it.
+because vector width and code path determine the order in which a product is summed. Must not know
+the computation. Loads torch with the first call, not with the module: runs import it.
 """
 
 import platform
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _CPUINFO = Path("/proc/cpuinfo")
 _LIMITS = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "MKL_CBWR")
-"""Variables by which the libraries are told to use fewer instructions than the processor has."""
+"""Environment variables that make the libraries use fewer instructions than the processor has."""
 
 
 @cache
@@ -43,7 +43,7 @@ def is_accelerated() -> bool:
 
 
 def _name() -> str:
-    """Linux tells the model in `/proc/cpuinfo`; elsewhere the platform's word has to do."""
+    """Returns the processor's name: from `/proc/cpuinfo` on Linux, elsewhere from `platform`."""
     if _CPUINFO.exists():
         for line in _CPUINFO.read_text().splitlines():
             name, _, value = line.partition(":")

@@ -70,8 +70,9 @@ class ShapedReward:
 
     @property
     def distinction(self) -> float:
-        """The value by which rollouts of a group differ or are equal: all terms that a user has to
-        turn on count, the token penalty does not. It only orders rollouts of a group that trains.
+        """The value that decides whether rollouts of a group differ. It includes all terms that a
+        user has to turn on, but not the token penalty, which only orders rollouts of a group that
+        trains anyway.
         """
         return (
             self.reward
@@ -99,8 +100,8 @@ def shape(reward: float, trajectory: Trajectory, config: ShapingConfig) -> Shape
 
 def order_equals(group: Sequence[ShapedReward | None]) -> list[ShapedReward | None]:
     """Scales the token penalties of a group's rollouts down until they differ by at most half of
-    the smallest difference of the rollouts' `distinction`. Then they order equally good rollouts,
-    and a better rollout stays the better one, however long it is. `None` is a failed rollout.
+    the smallest difference of the rollouts' `distinction`. The penalties then order equally good
+    rollouts, and a better rollout stays better, however long it is. `None` is a failed rollout.
     """
     graded = [shaped for shaped in group if shaped is not None]
     values = sorted({shaped.distinction for shaped in graded})

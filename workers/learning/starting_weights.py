@@ -26,7 +26,7 @@ class StartingWeights:
             self._copies = [parameter.detach().clone() for parameter in self._parameters]
 
     @contextmanager
-    def in_place(self) -> Iterator[None]:
+    def active(self) -> Iterator[None]:
         """Switches the model to the starting weights, without gradient, for the block."""
         if self._copies is None:
             with self._model.disable_adapter():

@@ -19,9 +19,9 @@ from app.domain.jobs.students_t import t_quantile
 RESAMPLES: Final = 10_000
 _TAIL: Final = 0.025
 _FEWEST_BEYOND: Final = 20
-"""Resamples beyond an end that tell where it is; the outermost few are luck."""
+"""Fewest resamples beyond an end of the interval from which its position is reliable."""
 _ROWS_A_KIND: Final = 8
-"""Rows to one kind of value from which on counting kinds is faster than drawing rows."""
+"""Rows per distinct value from which counting distinct values is faster than drawing rows."""
 _BLOCK_NUMBERS: Final = 1 << 22
 
 _UNCOMPARED: Final = dict.fromkeys(
@@ -35,20 +35,20 @@ _UNCOMPARED: Final = dict.fromkeys(
         "difference_ci95",
     )
 )
-"""`comparison` of no rows."""
+"""The result of `comparison` for no rows."""
 Values = Mapping[int, Sequence[float]]
 """Maps a row number to one value per graded rollout of that row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """One kind of value under the models that are compared."""
+    """One kind of value, under each of the compared models."""
 
     start: Values
     """The model that training started from."""
     tuned: Values
     base: Values | None = None
-    """The base model, of a job that started from another one."""
+    """The base model, for a job that started from a tuned model."""
 
     @property
     def rows(self) -> list[int]:
@@ -140,16 +140,16 @@ def _rollouts(values: Values) -> int:
 def bootstrap_interval(
     differences: Sequence[float], *, seed: int, among: int = 1
 ) -> tuple[float, float] | None:
-    """Returns the 95 % interval of the mean over rows from 10,000 resamples; `None` for fewer
-    than 6 rows, and for equal values of so few that signs alone would not tell (2^-rows).
+    """Returns the 95 % interval of the mean over rows from 10,000 resamples; `None` for fewer than
+    6 rows, and for equal values of so few rows that even their signs could be chance (2^-rows).
 
     It is the percentile interval (Efron & Tibshirani, An Introduction to the Bootstrap, §13),
     expanded as Hesterberg, What Teachers Should Know About the Bootstrap (2015), §5.3, has it: the
     plain one is too narrow for few rows, at 20 by a tenth. The same seed and values always give the
-    same interval. That of a model which the same rows chose `among` several is as wide as
-    Bonferroni's inequality asks: all of so many intervals hold in 95 % of the cases. Where fewer
-    than 20 resamples lie beyond an end, it is at least as wide as Student's: resamples of few rows
-    never leave the range of the values, so that rows which all rose by luck would prove a gain.
+    same interval. If the same rows chose the model `among` several, the interval is widened by
+    Bonferroni's inequality: in 95 % of the cases all of the intervals are right. Where fewer than
+    20 resamples lie beyond an end, it is at least as wide as Student's: resamples of few rows never
+    leave the range of the values, so that rows which all rose by luck would prove a gain.
     """
     rows, tail = len(differences), _TAIL / among
     deviation = stdev(differences) if rows > 1 else 0.0
@@ -182,7 +182,7 @@ def _resampled_means(values_R: NDArray[np.float64], seed: int) -> NDArray[np.flo
 
 
 def _expanded_tail(rows: int, tail: float) -> float:
-    """Returns the share of resamples beyond each end, `tail` for very many rows."""
+    """Returns the share of resamples beyond each end; it approaches `tail` for many rows."""
     freedom = rows - 1
     return NormalDist().cdf(-t_quantile(freedom, tail=tail) * math.sqrt(rows / freedom))
 
@@ -193,9 +193,9 @@ def _shared_rows(base: Values, tuned: Values) -> list[int]:
 
 def comparison(sides: Sides, *, seed: int, among: int = 1) -> dict[str, Any]:
     """Returns the means over the shared rows with their 95 % intervals (`None` for very few rows),
-    and the paired difference of tuned and start. `base_mean` is that of the rows that the base
-    model has a value of, `None` without one. Requires a shared row. `among`: number of models from
-    which these rows chose the tuned one; the interval of the difference allows for the choice.
+    and the paired difference of tuned and start. `base_mean` is the mean over the rows for which
+    the base model has a value, `None` without any. Requires a shared row. `among`: number of models
+    from which these rows chose the tuned one; the interval of the difference allows for the choice.
     """
     rows = sides.rows
     before = [fmean(sides.start[row]) for row in rows]

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from workers.learning.mismatch_config import MismatchConfig
 
 Precision = Literal["float32", "bfloat16", "float64"]
-"""Name of a type of torch; tests of formulas use float64."""
+"""Name of a torch data type; tests of formulas use float64."""
 CPU_BATCH_TOKENS: Final = 4096
 """Tokens of a micro-batch on a CPU unless the options say otherwise."""
 

@@ -29,7 +29,7 @@ class TrainerSettings:
     """Digest of the base model's weights; `None` in a state that was saved without it."""
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
-        """Returns the names of the settings that a saved state has otherwise."""
+        """Returns the names of the settings that differ in a saved state."""
         current = self.as_json()
         if saved.get("base_digest") is None:
             saved = {**saved, "base_digest": current["base_digest"]}

@@ -27,8 +27,8 @@ _AMPERE: Final = (8, 0)
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """Q ranges of queries that attend to the K ranges of keys at the same place. Each range begins
-    where the one before it ends.
+    """Q ranges of queries that attend to the K ranges of keys with the same index. Each range
+    begins where the one before it ends.
     """
 
     query_ends: Tensor
@@ -227,8 +227,8 @@ class _VarlenFlash(torch.autograd.Function):
                 at.crossing,
                 ctx.scale,
             )
-            for slope, places, part in zip(slopes, (b, p, p), crossed, strict=True):
-                slope.index_add_(0, places, part)
+            for slope, indices, part in zip(slopes, (b, p, p), crossed, strict=True):
+                slope.index_add_(0, indices, part)
         return *slopes, None, None
 
 

@@ -3,7 +3,7 @@ sessions of the dashboard, webhook events, logged events and leftovers of ended 
 minutes.
 
 Bytes are removed before their rows: after an interruption in between, the next round reads the row
-again. Bytes that never got a row (a process died in the middle of an upload) are removed by age.
+again. Bytes that never got a row (a process crashed in the middle of an upload) are removed by age.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,8 +30,8 @@ log = structlog.get_logger()
 
 BATCH = 500
 KEEP_S = 24 * 3600.0
-"""Rows of deleted files and ended uploads remain this long, and so do replies under their keys: a
-list can page on from the row, and a repeated call gets the same reply.
+"""Seconds for which rows of deleted files and ended uploads, and stored replies, remain: a list can
+continue paging after the row, and a repeated call gets the same reply.
 """
 SETTLED_S = 600.0
 """Time after which no claim of an export that was deleted can still write."""
@@ -42,8 +42,8 @@ without a byte ends it.
 
 
 async def expire_once(clients: TickClients) -> None:
-    """Runs one round with the clients of the clock. A service that is away ends it: the next round
-    goes on from there.
+    """Runs one round with the clients of the periodic tasks. An unavailable service ends the round;
+    the next round continues from there.
     """
     settings = clients.settings
     objects = build_objects(settings)
@@ -68,8 +68,8 @@ async def expire(
     retention: RetentionSettings | None = None,
     adapters: AdapterCache | None = None,
 ) -> None:
-    """Removes everything that has expired. `adapters`: the copies on this machine, from which those
-    of removed models go, too.
+    """Removes everything that has expired. `adapters`: the copies on this machine; those of removed
+    models are removed too.
     """
     if retention is not None:
         await retire(database, retention)
@@ -125,7 +125,7 @@ async def _exports(database: Database, objects: Objects) -> None:
 
 
 async def _rows(database: Database) -> None:
-    """Removes rows that have no bytes, of each kind batch by batch."""
+    """Removes rows of each kind that have no stored bytes, batch by batch."""
 
     async def of_kind(remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]) -> None:
         removed = BATCH

@@ -1,11 +1,10 @@
 """Removes leftovers of ended jobs: the journal, the trainer's stored state, adapters that nothing
 refers to any more, and all rows of deleted jobs.
 
-A run that fails or succeeds removes its own state. A job that was cancelled, or whose workers died,
-has no worker that may write for it any more; this module removes its leftovers once every claim of
-it must have ended. The objects and rows of jobs, models and checkpoints that are deleted later go
-here, too.
-Objects are removed before the rows that refer to them, and rows in batches.
+A run that fails or succeeds removes its own state. A job that was cancelled, or whose workers
+crashed, no longer has a worker that may write for it; this module removes its leftovers once every
+claim of it must have ended. It also removes the objects and rows of deleted jobs, models and
+checkpoints. Objects are removed before the rows that refer to them, and rows in batches.
 """
 
 from typing import Final
@@ -24,7 +23,9 @@ from workers.runs.retention import clear_job
 log = structlog.get_logger()
 
 SETTLED_S: Final = 600.0
-"""A job is cleaned this long after its end; a run that lost its lease ends in two heartbeats."""
+"""Seconds between the end of a job and its cleaning; a run that lost its lease ends within two
+heartbeats.
+"""
 _JOBS: Final = 100
 _ROWS: Final = 1000
 
@@ -71,8 +72,8 @@ async def _remove_objects(objects: Objects, job: EndedJob) -> None:
 
 
 async def _remove_rows(database: Database, job: EndedJob) -> int:
-    """Removes rows of a deleted job, or the rollouts of one that loses them, in batches. Returns
-    their number.
+    """Removes the rows of a deleted job, or only the rollouts of a job past its retention, in
+    batches. Returns their number.
     """
     removed, batch = 0, _ROWS if job.loses_rollouts else 0
     while batch == _ROWS:
@@ -86,8 +87,8 @@ async def _remove_rows(database: Database, job: EndedJob) -> int:
 
 
 async def _unloaded(inference: Inference, jobs: list[EndedJob]) -> bool:
-    """Unloads the adapters of claims that died with them loaded, and of models that can be called
-    no longer. Returns whether that worked.
+    """Unloads the adapters of claims that crashed with them loaded, and of models that can no
+    longer be called. Returns whether that worked.
     """
     if not jobs:
         return True

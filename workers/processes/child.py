@@ -44,7 +44,7 @@ def enter(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
 
 def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
     """Runs `body` in a process whose supervisor renews and releases the lease, and kills the
-    process when its event loop or its marks of progress stand still.
+    process when its event loop or its marks of progress stop.
 
     `on_fault` handles an exception of `body`, and returns whether it has ended the row. It is not
     called on a full disk, which may be the cause: the row waits then, and no attempt is counted.
@@ -55,7 +55,7 @@ def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
 
 def run_dispatched(work: LeasedWork, body: Body) -> int:
     """Runs `body` in a process that renews its own lease, and releases it after an exception or a
-    SIGTERM, so that another claim goes on. A SIGTERM counts as no attempt.
+    SIGTERM, so that another claim continues. A SIGTERM does not count as an attempt.
     """
     lease = _lease_of(work, sys.argv[1:])
     return enter(lambda settings: _run_dispatched(settings, work, lease, body))
@@ -105,7 +105,7 @@ async def _run_dispatched(settings: Settings, work: LeasedWork, lease: Lease, bo
             log.info("child ended on request, lease released")
             await _release(work, clients, lease, orderly=True)
             return EXIT_FAULT
-        except Exception:  # a process boundary: another claim goes on
+        except Exception:  # a process boundary: another claim continues
             log.exception("child ended early, lease released")
             await _release(work, clients, lease, orderly=False)
             return EXIT_FAULT

@@ -1,4 +1,4 @@
-"""The child processes that one Celery task has started, up to a limit."""
+"""Tracks the child processes that one Celery task has started, up to a limit."""
 
 import signal
 import socket
@@ -17,12 +17,12 @@ class TaskChild:
     line: socket.socket
     """The other end of the child's standard input."""
     project_id: str | None
-    """The project that it works for; `None` if it works for all."""
+    """The project of its work; `None` for work of all projects."""
     started_at: float = field(default_factory=time.monotonic)
     is_ending: bool = False
 
     def terminate(self) -> None:
-        """Asks the child to end in order."""
+        """Sends SIGTERM, so that the child ends in order."""
         self.is_ending = True
         self.process.signal(signal.SIGTERM)
 

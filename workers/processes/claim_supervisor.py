@@ -1,10 +1,10 @@
-"""Supervises one claim of one row: takes the lease, starts the child that does the work, renews the
-lease, looks after the child, ends it and releases the lease.
+"""Supervises one claim of one row: acquires the lease, starts the child that does the work, renews
+the lease, monitors the child, ends it and releases the lease.
 
-The child runs in a session of its own and dies with this process: its standard input is one end of
+The child runs in a session of its own and ends with this process: its standard input is one end of
 a socket pair whose other end only this process has open. A lease that cannot be renewed in time
-ends the child, because a worker with a newer fence may already run. A child that hangs is killed,
-and one that does not carry out a pause is killed and the row paused.
+ends the child, because a worker with a newer fence may already run. A hung child is killed. So is a
+child that does not carry out a pause, and its row is paused.
 """
 
 import asyncio
@@ -176,8 +176,8 @@ class ClaimSupervisor:
             return False
 
     async def _carry_out(self, verdict: Verdict) -> None:
-        """Releases or pauses the row, with the verdict for its owner, unless it has ended or was
-        claimed again.
+        """Releases or pauses the row and reports the verdict to its owner, unless the row has ended
+        or was claimed again.
         """
         if not verdict.pauses:
             ending = _Ending("run_hung", f"{verdict.reason} Its process was ended.")
@@ -197,8 +197,8 @@ class ClaimSupervisor:
         """Releases the lease, so that another worker need not wait for its end. `ending`: why this
         attempt ended, for the row's owner.
 
-        The first failed attempt sends a notification at once. Later ones leave that to the sweeper,
-        which waits, because the cause may have passed by then.
+        The first failed attempt sends a notification at once. For later ones the sweeper sends it
+        after a delay, in which the cause may disappear.
         """
 
         async def release() -> int | None:
@@ -214,8 +214,8 @@ class ClaimSupervisor:
                 await self._work.notify(self._queue, self._lease.id)
 
     async def _report_ending(self, leases: QueuedRows, ending: "_Ending", attempts: int) -> None:
-        """Tells the row's owner why the attempt ended. A worker that could not start its process
-        for the last time ends the row, because nobody but it knows the cause.
+        """Reports to the row's owner why the attempt ended. If the last attempt could not start a
+        process, this worker ends the row, because only this worker has the cause.
         """
         limit = self._limits.max_attempts
         await leases.note(
@@ -237,9 +237,7 @@ def _sentence(fault: str) -> str:
 
 
 async def kill(child: ChildProcess) -> None:
-    """Ends a child that hangs, and everything it started: a stopped process answers to SIGKILL
-    alone.
-    """
+    """Kills a hung child and everything it started: a stopped process reacts to SIGKILL only."""
     child.signal(signal.SIGKILL)
     await asyncio.wrap_future(child.ended)
 

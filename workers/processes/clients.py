@@ -30,7 +30,7 @@ class Clients:
     judge_egress: Egress
     """Egress to the operator's own judge models."""
     inference: Inference
-    """The engine, with a prompt cache that only prompts of the same project share."""
+    """Client of the engine, with a prompt cache that only prompts of the same project share."""
 
     @property
     def adapters(self) -> AdapterCache:
@@ -40,8 +40,8 @@ class Clients:
 
 @asynccontextmanager
 async def open_database(settings: Settings, *, pool_size: int) -> AsyncIterator[Database]:
-    """Opens the database in the worker's role. A transaction ends with the lease under which a
-    process might have begun it, if that process is stopped.
+    """Opens the database in the worker's role. A transaction of a stopped process ends no later
+    than the lease under which it may have begun.
     """
     database = Database(
         settings.worker_database_url,

@@ -1,10 +1,10 @@
 """Claims a row and starts its child, without blocking the Celery task that requests it.
 
 The control queue also carries sweeps, which must not wait for an eval of hours. Promises that an
-organization or project without a slot gets one: while it waits, no other organization (project)
-keeps two slots of a full worker, nor a project one for longer than a call to an endpoint may take.
-A child that gives its slot back releases its lease, and another claim goes on after its last
-result.
+organization or project without a slot gets one: while it waits on a full worker, no other
+organization (or project) keeps two slots, and no project keeps one for longer than a call to an
+endpoint may take. A child that returns its slot releases its lease, and another claim continues
+after its last result.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) 
     """
     async with open_database(settings, pool_size=1) as database:
         if children.is_full:
-            if work.goes_on:
+            if work.is_resumable:
                 await _free_slot(work, settings, database, children=children)
             return False
         return await ClaimLoop(_ChildStart(work, database, settings, children)).claim()
@@ -54,9 +54,7 @@ class _ChildStart:
 async def _free_slot(
     work: LeasedWork, settings: Settings, database: Database, *, children: Children
 ) -> None:
-    """Ends a child whose slot another organization or project should have; at most one at a
-    time.
-    """
+    """Ends a child whose slot is due to another organization or project; at most one at a time."""
     running = children.running
     if any(child.is_ending for child in running):
         return
@@ -94,8 +92,8 @@ def newest_of_several(running: list[TaskChild], owner_of: Mapping[str, str]) -> 
 
 
 def child_to_end(running: list[TaskChild], *, longest_s: float) -> TaskChild | None:
-    """Returns the newest child of a project with several slots, else the oldest child if it has
-    run for `longest_s`.
+    """Returns the child to end: the newest one of a project with several slots, else the oldest one
+    if it has run for `longest_s`.
     """
     projects = {child.project_id: child.project_id for child in running if child.project_id}
     spare = newest_of_several(running, projects)

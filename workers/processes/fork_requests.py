@@ -37,7 +37,7 @@ def send(line: socket.socket, body: bytes, descriptors: Sequence[int]) -> None:
 
 
 def receive(line: socket.socket) -> Request | None:
-    """Returns the next request, or `None` at the end of the line."""
+    """Returns the next request, or `None` at the end of the socket."""
     header, descriptors, _, _ = socket.recv_fds(line, _HEADER.size, _DESCRIPTORS)
     if len(header) < _HEADER.size or len(descriptors) < _DESCRIPTORS:
         return None

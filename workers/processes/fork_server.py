@@ -42,8 +42,8 @@ def main() -> int:
 
 
 def _report_fault(line: socket.socket, error: Exception) -> None:
-    """Answers the requests that are there, and the first one if there is none yet, by the reason
-    why no child can start. Later ones meet a closed line, so that another server is asked.
+    """Answers all pending requests, or the first one that arrives, with the reason why no child can
+    start. Later requests find the socket closed and go to another server.
     """
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_FAULT]
     request = receive(line)
@@ -55,7 +55,7 @@ def _report_fault(line: socket.socket, error: Exception) -> None:
 
 
 def _serve(line: socket.socket) -> Request | None:
-    """Forks a child for each request. Returns `None` at the end of the line, and the request in a
+    """Forks a child for each request. Returns `None` at the end of the socket, and the request in a
     forked child.
     """
     server, statuses = os.getpid(), dict[int, socket.socket]()

@@ -1,7 +1,7 @@
-"""Starts child processes whose modules are imported already: see `workers.processes.fork_server`.
+"""Starts child processes whose modules are already imported: see `workers.processes.fork_server`.
 
-On systems other than Linux, whose libraries do not survive a fork, each child is an interpreter of
-its own, which imports for itself.
+On systems other than Linux, whose libraries do not survive a fork, each child is a new interpreter
+with its own imports.
 """
 
 import os
@@ -35,7 +35,7 @@ class ChildProcess:
         self.ended: Future[int] = _running()
         """The exit code, or the negative number of the signal that ended it."""
         self.fault: str | None = None
-        """The reason why it could not start, once it has ended, where the fork server knows one."""
+        """The reason why it could not start, set when it has ended, if the fork server has one."""
 
     @property
     def returncode(self) -> int | None:
@@ -46,9 +46,9 @@ class ChildProcess:
         return self.started.result() if self.started.done() else None
 
     def signal(self, number: Signals) -> None:
-        """Sends a signal to the child and to all that it started in its session; to a child that
-        has not started, once it has. SIGKILL ends the fork server that should start it, and all
-        that it has started.
+        """Sends a signal to the child and to all processes of its session; a child that has not
+        started gets it after its start. SIGKILL for such a child ends the fork server with all of
+        its children.
         """
         if self.ended.done():
             return
@@ -88,7 +88,9 @@ class _Server(NamedTuple):
 
 
 class ForkServer:
-    """The fork server of this process. It starts with the first child, and again after it died."""
+    """The fork server of this process. It starts with the first child, and is started again after a
+    crash.
+    """
 
     def __init__(self, modules: Sequence[str]) -> None:
         self.modules = tuple(modules)
@@ -131,7 +133,7 @@ class ForkServer:
         self._server = None
 
     def _running(self) -> _Server:
-        """Returns a server that runs; its imports may still go on."""
+        """Returns a running server; its imports may still be in progress."""
         if self._server is not None:
             returncode = self._server.process.poll()
             if returncode is None:
@@ -156,7 +158,7 @@ class ForkedProcess(ChildProcess):
         _in_a_thread(self._follow, status)
 
     def _follow(self, status: socket.socket) -> None:
-        code = _KILLED  # a server that dies reports nothing, and takes its children along
+        code = _KILLED  # a server that crashes reports nothing, and takes its children along
         with status, status.makefile() as lines:
             for line in lines:
                 word, _, rest = line.rstrip("\n").partition(" ")
@@ -209,7 +211,7 @@ class SpawnedProcess(ChildProcess):
 
 
 def fork_server(*modules: str) -> Starter:
-    """Returns the way to start children on this system, with these modules where it forks them."""
+    """Returns the starter of children for this system; a fork server imports `modules`."""
     return ForkServer(modules) if sys.platform == "linux" else Interpreters()
 
 

@@ -1,4 +1,4 @@
-"""Describes one kind of work that child processes do under a lease, such as jobs or eval runs.
+"""Describes one kind of work of child processes under a lease, such as jobs or eval runs.
 
 A kind needs a table with the columns of `QueuedRow`, a subclass of `QueuedRows`, and a module that
 runs a child (`workers.processes.child`). Everything else in this room works for all kinds.
@@ -45,10 +45,12 @@ class LeasedWork:
     resend_after_s: float
     """Time after which the sweeper sends the notification again."""
     kept_for: Callable[[RetentionSettings], timedelta] | None = None
-    """Time after which a row that failed for good expires, for a kind of rows that do."""
-    goes_on: bool = True
-    """True if a claim goes on where an earlier one ended, so that a child may have to give its
-    slot to another project's row.
+    """Time after which a row that failed for good expires; `None` for a kind whose rows do not
+    expire.
+    """
+    is_resumable: bool = True
+    """True if a claim continues where an earlier one ended, so that a child may have to release its
+    slot for another project's row.
     """
 
     async def claim(self, database: Database, settings: Settings) -> list[Lease]:
@@ -70,7 +72,7 @@ class LeasedWork:
 
     async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> None:
         """Extends the lease. Raises `LeaseLost`, and `Unavailable` while another transaction has
-        the row locked, such as that of a process that was stopped in the middle of it.
+        the row locked, such as one of a process that was stopped.
         """
         async with self.claims(database).giving_up_after(limits.heartbeat_s) as unit:
             await unit.leases.renew(lease, limits.lease_s)

@@ -1,8 +1,9 @@
 """The pulse of a supervised process: a line to its supervisor at every beat of its event loop.
 
-Standard input of the process is one end of a socket pair. The supervisor closes the other end by
-ending (see `parent_watch`), and reads there the lines that this module writes: the number and the
-words of the latest mark of progress. An event loop that is blocked writes none.
+Standard input of the process is one end of a socket pair. The other end belongs to the supervisor:
+it closes when the supervisor ends (see `parent_watch`), and there the supervisor reads the lines
+that this module writes, the number and the text of the latest mark of progress. A blocked event
+loop writes no lines.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ def encode(mark: Mark) -> bytes:
 
 
 def decode(line: bytes) -> Mark:
-    """Raises `ValueError` for anything but a line of `encode`."""
+    """Parses a line of `encode`. Raises `ValueError` for any other line."""
     number, _, what = line.decode().strip().partition(" ")
     return Mark(int(number), what)
 

@@ -14,8 +14,9 @@ from workers.processes.leased_work import LeasedWork
 async def renew_until_lost(
     work: LeasedWork, database: Database, lease: Lease, *, limits: LeaseSettings
 ) -> None:
-    """Renews the lease at every heartbeat. Ends only by raising `LeaseLost`: the row has ended or
-    was claimed again, or the database was away or the row locked until the lease was about to end.
+    """Renews the lease at every heartbeat. Returns only by raising `LeaseLost`: the row has ended
+    or was claimed again, or until shortly before the end of the lease the database was unavailable
+    or the row locked.
     """
     valid_until, pause_s = time.monotonic() + limits.lease_s, limits.heartbeat_s
     while True:

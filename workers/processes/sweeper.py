@@ -3,7 +3,7 @@
 A row whose notification was lost, or whose lease ran out, gets a new notification. A row that used
 up its attempts fails with its reason. A notification says that there is work, and the claim chooses
 the row, so a few unread ones are enough for any number of waiting rows: a worker with a free slot
-reads one at once.
+reads the next one at once.
 """
 
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ async def sweep(
     retention: RetentionSettings | None = None,
 ) -> list[str]:
     """Sweeps one kind of work. Returns the ids of the rows that got a notification."""
-    message = f"The {work.noun}'s worker died {max_attempts} times without progress."
+    message = f"The {work.noun}'s worker crashed {max_attempts} times without progress."
     kept_for = work.kept_for and work.kept_for(retention or RetentionSettings())
     async with work.claims(database) as unit:
         for lease in await unit.leases.exhausted(max_attempts):

@@ -1,8 +1,8 @@
-"""Runs the tasks of the clock on one event loop per process, with clients that stay open.
+"""Runs the periodic tasks on one event loop per process, with clients that stay open.
 
-A loop and a pool of connections for each call would log in to Postgres, start a server process
-there and compile each statement anew: about 50 ms of processor time per call, several times in ten
-seconds, for as long as a service stands idle.
+A new loop and pool for each call would log in to Postgres, start a server process there and compile
+each statement again: about 50 ms of processor time per call, several times in ten seconds, even
+while the service is idle.
 """
 
 import asyncio
@@ -39,7 +39,9 @@ class Ticks:
         self._clients: TickClients | None = None
 
     def run(self, tick: Callable[[TickClients], Coroutine[Any, Any, T]]) -> T:
-        """Runs `tick` to its end. An error of it closes all clients: the next call opens others."""
+        """Runs `tick` to its end. An error of `tick` closes all clients; the next call opens new
+        ones.
+        """
         if self._runner is None:
             self._runner = asyncio.Runner()
         try:

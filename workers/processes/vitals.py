@@ -1,7 +1,8 @@
-"""Tells from its pulse whether a supervised process works, and when to carry out a pause for it.
+"""Decides from the pulse of a supervised process whether it is hung, and whether its supervisor
+must carry out a pause.
 
-Time is counted in looks, one per heartbeat of the lease. A supervisor that was itself stopped for a
-while has therefore not looked, and does not take its own absence for the process's.
+Time is counted in checks, one per heartbeat of the lease: a supervisor that was itself stopped for
+a while made no checks, so its own pause does not count against the process.
 """
 
 import asyncio
@@ -27,10 +28,10 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The times that a process may do without something, in seconds."""
+    """Timeouts of a supervised process, in seconds."""
 
     look_s: float
-    """Time between two looks."""
+    """Time between two checks."""
     stall_s: float
     """Longest time without a beat of the process's event loop."""
     progress_s: float
@@ -63,7 +64,7 @@ class Verdict:
 
 
 class Vitals:
-    """The signs of life of one process, and the looks for which it gave none."""
+    """The pulse of one process, and the number of checks since its last beat."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -77,7 +78,7 @@ class Vitals:
         self._mark = mark
 
     def look(self, *, pause_requested: bool) -> Verdict | None:
-        """Counts one look, and returns a verdict once patience has ended."""
+        """Counts one check, and returns a verdict once a timeout has passed."""
         self._silent += 1
         self._stuck += self._mark is not None
         self._pausing = self._pausing + 1 if pause_requested else 0
@@ -106,7 +107,7 @@ class Vitals:
 async def attend(
     pulse: StreamReader, patience: Patience, *, pause_requested: Callable[[], Awaitable[bool]]
 ) -> Verdict:
-    """Looks after a process until it must be ended."""
+    """Checks a process at each interval until it must be ended."""
     vitals = Vitals(patience)
     listening = asyncio.ensure_future(_listen(pulse, vitals))
     try:

@@ -59,7 +59,7 @@ class Parts:
 def assemble(
     context: RunContext, method: ReinforcementMethod, plan: Plan, settings: AdapterSettings
 ) -> Parts:
-    """Loads the model and wires the parts; takes seconds, so callers run it in a thread."""
+    """Loads the model and builds the parts; takes seconds, so callers run it in a thread."""
     effort = method.hyperparameters.reasoning_effort
     learning = resolved_learning(method, context.base_model, effort)
     trainer = LoraTrainer(
@@ -95,7 +95,7 @@ def assemble(
 def _environments(
     context: RunContext, method: ReinforcementMethod, endpoints: EndpointPool, signer: CallSigner
 ) -> Callable[[], RolloutEnvironment]:
-    """Returns what creates the environment of each rollout."""
+    """Returns the function that creates the environment of each rollout."""
     spec = method.http_environment
     if spec is not None:
         endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)

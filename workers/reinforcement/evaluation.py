@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, assert_never
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.domain.jobs.stop_rules import RuleTrigger
-from app.domain.methods.no_effect import places_of_judges
+from app.domain.methods.no_effect import paths_of_judges
 from app.domain.methods.reinforcement import Evaluation, ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
@@ -84,8 +84,8 @@ class Evaluator:
     async def compare(
         self, rows: Sequence[DatasetRow], *, step: int, policy: Policy, journal: Journal
     ) -> SampledValidation:
-        """Runs a group of rollouts for every row, with other seeds than those of any validation:
-        the report must not be read from the numbers by which a step was chosen.
+        """Runs a group of rollouts for every row, with other seeds than any validation: the report
+        must not use the rollouts by which a step was chosen.
         """
         started = time.perf_counter()
         rollouts = await self._play(
@@ -128,8 +128,8 @@ async def build_report(
     ended_early: RuleTrigger | None = None,
 ) -> dict[str, Any]:
     """Builds the paired report of the run from the rollouts of its comparison: the model at the
-    start, as step 0, against the published step. Raises `NoReport`, also where either of them lost
-    too many rollouts: the rows that are left are no sample of all.
+    start, as step 0, against the published step. Raises `NoReport`, also if either of them lost too
+    many rollouts: the remaining rows are not a fair sample of all rows.
     """
     step = chosen.step
     start = await collect_held_out(context, REPORT, step=0, new=_Values)
@@ -159,12 +159,12 @@ async def build_report(
 
 
 def _judged_apart(context: RunContext) -> list[str]:
-    """Returns the graders whose scores of the two models are on no common scale: each model played
-    its rollouts as groups of its own.
+    """Returns the graders whose scores of the two models have no common scale, because they judged
+    the rollouts of each model as separate groups.
     """
     match context.method:
         case ReinforcementMethod(grader=grader):
-            return places_of_judges(grader, f"method.{ReinforcementMethod.kind}")
+            return paths_of_judges(grader, f"method.{ReinforcementMethod.kind}")
         case SupervisedMethod() | DpoMethod():
             return []
         case _:
@@ -174,8 +174,8 @@ def _judged_apart(context: RunContext) -> list[str]:
 async def _greedy(
     context: RunContext, chosen: ChosenAdapter, *, limit: float
 ) -> dict[str, Any] | None:
-    """Compares the greedy rollouts; `None` where too many of them were lost. They belong to the
-    validations that chose the step.
+    """Compares the greedy rollouts of the validations that chose the step; `None` if too many of
+    them were lost.
     """
     of_start = await collect_held_out(context, VALID_GREEDY, step=0, new=_Values)
     of_tuned = await collect_held_out(context, VALID_GREEDY, step=chosen.step, new=_Values)
@@ -227,7 +227,7 @@ async def collect_held_out(
 
 
 class _Values:
-    """Collects values by held-out row; a discarded rollout has none."""
+    """Collects values by held-out row; a discarded rollout contributes none."""
 
     def __init__(self) -> None:
         self._rollouts = self._lost = 0
@@ -244,7 +244,7 @@ class _Values:
         return self._lost / max(1, self._rollouts)
 
     def unless_lost(self, limit: float) -> PairedValues:
-        """Returns no values where the share of lost rollouts reaches `limit`."""
+        """Returns the values, or none if the share of lost rollouts reaches `limit`."""
         return _UNMEASURED if self.lost_share >= limit else self.paired
 
     def add(self, row: RolloutRow) -> None:

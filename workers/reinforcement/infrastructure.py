@@ -1,7 +1,7 @@
-"""Decides whether too many rollouts were lost to use the rest: to failures of tools,
-environments or graders.
+"""Decides whether failures of tools, environments or graders lost too many rollouts to train on the
+others.
 
-Owns the message for the customer and its cure. Must not know how a run reacts.
+Owns the message for the customer with the correction. Must not know how a run reacts.
 """
 
 from collections import Counter
@@ -45,7 +45,7 @@ CURES: Final = {
         "Repair the server of the grader's model, or use another model,",
     ),
 }
-"""Code and cure by the flag that a grade without a score raises."""
+"""Error code and correction by the error flag of a grade without a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Losses:
     cause: FailureClass
     """The class of most failures."""
     flag: str | None = None
-    """The error flag of most failures, where it says what to mend."""
+    """The error flag of most failures, if it names a cause that the user can correct."""
 
     @property
     def cure(self) -> str:
@@ -76,7 +76,7 @@ class Losses:
 
 
 def _of_class(cause: FailureClass) -> tuple[str, str]:
-    """Returns code and cure by the class of the failure."""
+    """Returns error code and correction by the class of the failure."""
     match cause:
         case FailureClass.GRADER_ITEM_MISSING:
             cure = "Correct the grader's template, or give every row that key"
@@ -126,7 +126,7 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses 
 
 
 def _cause(failure: Failure) -> tuple[str, FailureClass, str | None]:
-    """Returns what failures have in common; their messages may each have a value of their own."""
+    """Returns the common cause of failures, whose messages may contain different values."""
     return failure.source, failure.failure_class, _answer_flag(failure)
 
 

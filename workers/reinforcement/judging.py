@@ -1,7 +1,8 @@
-"""The judges of a run: model graders ask our engine, the operator's servers or the customer's own.
+"""Connects a run's model graders to their judges: the service's engine, the operator's servers or
+the customer's own.
 
-Must not know prompts. A tuned model is looked up once: what a job's rewards are made of stays the
-same to its end, though the model's name may be deleted meanwhile.
+Must not know prompts. A tuned model is looked up once, so that a job's rewards come from the same
+model to its end, even if the model's name is deleted meanwhile.
 """
 
 from app.domain.models.models import find_base_model

@@ -1,9 +1,9 @@
 """Decides from the base model's validation whether a reinforcement job can learn anything.
 
-Owns the evidence, read from committed rollouts, and the sentence for the customer: grader, path,
-error, an example and the cure. Promises that the same rollouts give the same diagnosis, so that a
-later claim repeats it. The reasons for the limits are in decision 0030. Must not know how a run
-reacts.
+Owns the evidence, read from committed rollouts, and the message for the customer: grader, path,
+error, an example and the correction. Promises that the same rollouts give the same diagnosis, so
+that a later claim repeats it. The reasons for the limits are in decision 0030. Must not know how a
+run reacts.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from app.domain.rollouts.spans import last_turn
 from app.domain.rollouts.trajectory import StopReason
 
 LEAST_GRADED: Final = 5
-"""Graded rollouts without which nothing is decided."""
+"""Smallest number of graded rollouts for a decision."""
 _ERROR: Final = "errors/"
 _EXCERPT: Final = 120
 _GRADER: Final = "method.reinforcement.grader"
@@ -60,7 +60,7 @@ class Evidence:
     """Rollouts whose prompt left no token for an answer."""
     longest_prompt: int = 0
     rewards: set[float] = field(default_factory=set)
-    """At most two of them: one more changes nothing."""
+    """Different rewards, at most two: more would not change the decision."""
     errors: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Counts by grader (empty for the whole of a multi grader) and flag."""
     examples: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Evidence:
         objective: ObjectiveOptions,
         context_length: int,
     ) -> Diagnosis | None:
-        """Returns the gravest diagnosis, `None` where something can be learned."""
+        """Returns the most serious diagnosis, `None` if the job can learn."""
         if self.graded < LEAST_GRADED:
             return None
         limit = options.error_share * self.graded
@@ -129,7 +129,9 @@ class Evidence:
         )
 
     def _losses(self) -> str:
-        """Returns the sentence about rollouts that were lost: rewards of the others say little."""
+        """Returns the message about lost rollouts, without which the rewards of the others prove
+        little.
+        """
         cause, count = self.lost.most_common(1)[0]
         total = self.graded + self.lost.total()
         return (

@@ -1,8 +1,8 @@
 """Ends a reinforcement run in which nothing can be learned, before its first step or soon after.
 
-Owns the reaction to what `workers.reinforcement.learnability` finds. Promises that a kill changes
-nothing: the diagnosis is read from committed rollouts and the committed usage. Must not know
-how the evidence is weighed.
+Owns the reaction to a diagnosis of `workers.reinforcement.learnability`. Promises that a kill
+changes nothing: the diagnosis is read from committed rollouts and the committed usage. Must not
+know how a diagnosis is made.
 """
 
 from app.domain.errors import NOTHING_TO_LEARN, RunFailed

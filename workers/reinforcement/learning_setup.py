@@ -1,6 +1,6 @@
 """Converts the learning options of a job to the arguments of trainer, loss and advantages. Pure.
 
-Everything that arrives here is resolved: nothing is absent and nothing is `auto`.
+Its inputs are resolved: no option is absent or `auto`.
 """
 
 from dataclasses import replace
@@ -25,7 +25,9 @@ def trainer_options(learning: Learning, *, start: Path | None = None) -> Trainer
 
 
 def mismatch_config(options: MismatchOptions) -> MismatchConfig:
-    """Raises `ValueError` where the truncation is still `auto`."""
+    """Returns the correction of the mismatch. Raises `ValueError` if the truncation is still
+    `auto`.
+    """
     truncation, mask = options.truncation, options.sequence_mask
     if truncation == AUTO:
         raise ValueError("the truncation was not resolved")
@@ -38,7 +40,7 @@ def mismatch_config(options: MismatchOptions) -> MismatchConfig:
 
 
 def shaping_config(options: ObjectiveOptions) -> ShapingConfig:
-    """Raises `ValueError` where a figure is still `auto`."""
+    """Returns the terms of the reward shaping. Raises `ValueError` if one is still `auto`."""
     budget, overlong = options.token_budget, options.overlong
     if budget == AUTO:
         raise ValueError("the token budget was not resolved")

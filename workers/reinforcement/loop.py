@@ -90,7 +90,7 @@ class Loop:
     async def compare(
         self, valid_rows: Sequence[DatasetRow], *, step: int, start: Policy, tuned: Policy
     ) -> None:
-        """Samples the published step and the model at the start once more, for the report."""
+        """Samples the published step and the model at the start again, for the report."""
         if await self._reporter.was_compared(step):
             return
         journal = await self._journal(self._committed + 1)
@@ -211,8 +211,8 @@ class Loop:
         return journal
 
     def _check_step(self, rollouts: Sequence[ScoredRollout]) -> None:
-        """Checks the rollouts of the step after the last committed one. They are kept as those of a
-        validation are, since nothing was trained on them.
+        """Checks the rollouts of the step after the last committed one. If the check fails they are
+        stored like those of a validation, since nothing was trained on them.
         """
         kept = SampledValidation(
             further={"train": count_losses(rollouts)}, further_rollouts=rollouts
@@ -223,7 +223,7 @@ class Loop:
     def _check_infrastructure(
         self, rollouts: Sequence[ScoredRollout], outcome: StepOutcome
     ) -> None:
-        """Ends the run when too many rollouts were lost: training on the rest would mislead."""
+        """Ends the run when too many rollouts were lost: training on the others would be biased."""
         lost = self._too_many_lost(rollouts)
         if lost is not None:
             raise StepLost(

@@ -1,4 +1,4 @@
-"""The tools of a job's MCP servers: listed by its first run, the same in every later one.
+"""Lists the tools of a job's MCP servers in its first run; every later run uses the same listing.
 
 Owns the moment of the listing: before any rollout, and before any GPU time. A job whose servers
 cannot be listed ends with the reason. Must not know how a tool is called.
@@ -24,9 +24,9 @@ LISTING_LIMIT_S: Final = 120.0
 async def new_listings(
     context: RunContext, method: ReinforcementMethod
 ) -> Mapping[int, McpListing]:
-    """Asks the servers whose tools the job does not have yet. Raises `RunFailed`."""
-    asked = [index for index, server in enumerate(method.mcp_servers) if server.listing is None]
-    if not asked:
+    """Lists the servers whose tools the job does not have yet. Raises `RunFailed`."""
+    unlisted = [index for index, server in enumerate(method.mcp_servers) if server.listing is None]
+    if not unlisted:
         return {}
     from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
 
@@ -40,13 +40,15 @@ async def new_listings(
     found = await asyncio.gather(
         *(
             listed(method.mcp_servers[index], index, endpoints, signer, within_s=LISTING_LIMIT_S)
-            for index in asked
+            for index in unlisted
         )
     )
     for one in found:
         for fault in one.faults:
             raise RunFailed(fault.message, code=fault.code, param=fault.param)
-    listings = {index: one.listing for index, one in zip(asked, found, strict=True) if one.listing}
+    listings = {
+        index: one.listing for index, one in zip(unlisted, found, strict=True) if one.listing
+    }
     _check_together(with_listings(method, listings))
     return listings
 
@@ -63,7 +65,7 @@ def _check_together(method: ReinforcementMethod) -> None:
 def with_listings(
     method: ReinforcementMethod, listings: Mapping[int, McpListing]
 ) -> ReinforcementMethod:
-    """Returns the method with listings in its servers, by their position."""
+    """Returns the method with a listing added to each server, by the server's position."""
     servers = tuple(
         server.model_copy(update={"listing": listings[index]}) if index in listings else server
         for index, server in enumerate(method.mcp_servers)
@@ -72,7 +74,9 @@ def with_listings(
 
 
 async def record_listings(context: RunContext, listings: Mapping[int, McpListing]) -> None:
-    """Stores listings in the job, before its first rollout: each later run offers the same."""
+    """Stores listings in the job, before its first rollout, so that each later run offers the same
+    tools.
+    """
     if not listings:
         return
 

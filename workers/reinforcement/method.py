@@ -1,7 +1,7 @@
-"""Reinforcement learning as a training method. Without torch: a broken file is answered at once.
+"""Reinforcement learning as a training method. Imports no torch, so that a faulty file is reported
+at once.
 
-The training module, whose import takes seconds, is loaded in a thread beside the check of the
-files.
+A thread imports the training module, which takes seconds, while the files are checked.
 """
 
 import asyncio

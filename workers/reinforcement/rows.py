@@ -27,7 +27,7 @@ from workers.runs.data import JobFile
 class RowFile(Sequence[DatasetRow]):
     """The rows of a checked JSONL file, parsed on access.
 
-    The file stays open: deleting it during a run takes nothing away from the run.
+    The file stays open, so the run keeps it even if it is deleted meanwhile.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RowFile(Sequence[DatasetRow]):
         self.offers_tools = False
         """True if any row offers a tool to the model."""
         self.unmet: Final = RowFaults(needs)
-        """Rows that do not meet a need of the graders."""
+        """Rows that lack a field which the graders need."""
         self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []
         """Offset, length and line number (from 1) of each row."""

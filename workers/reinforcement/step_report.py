@@ -1,4 +1,4 @@
-"""Describes a committed step of a reinforcement run: the words and data of its events, and the
+"""Describes a committed step of a reinforcement run: the messages and data of its events, and the
 metrics of its checkpoint. Pure.
 """
 

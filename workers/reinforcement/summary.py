@@ -1,7 +1,7 @@
 """Computes the curves of a step from its finished rollouts. Pure.
 
 Discarded rollouts count in `discarded/*` only, with the tokens of judges that answered without a
-score: no mean here ever holds a failure as a zero.
+score: no mean counts a failure as a zero.
 """
 
 from collections import Counter, defaultdict
@@ -41,9 +41,7 @@ def count_losses(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
 
 
 def _grader_errors(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Returns the share of rollouts that the grader could not score as its author meant it, among
-    those that reached it.
-    """
+    """Returns the share of graded rollouts in which the grader had an error."""
     failed = sum(_is_of_grader(rollout.failure) for rollout in rollouts)
     graded = [rollout.grade for rollout in rollouts if rollout.grade is not None]
     flagged = sum(_is_flagged(grade) for grade in graded)

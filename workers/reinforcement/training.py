@@ -88,7 +88,9 @@ async def _train_steps(
     check: LearningCheck,
     check_stop: CheckStop,
 ) -> RuleTrigger | None:
-    """Trains from the last committed step on. Returns the rule that ended it early, if one did."""
+    """Trains from the last committed step on. Returns the rule that ended the training early, if
+    any.
+    """
     train_rows, valid_rows = rows
     resumed = await _resume(context, parts)
     await loop.baseline(valid_rows)
@@ -150,7 +152,9 @@ async def _report(
     chosen: ChosenAdapter,
     ended: RuleTrigger | None,
 ) -> dict[str, Any] | None:
-    """A job that is trained succeeds, whether or not its rows can be compared."""
+    """Returns the paired report, `None` if the rows cannot be compared: a trained job succeeds
+    without it.
+    """
     try:
         return await build_report(context, plan.hyperparameters.evaluation, chosen, ended)
     except NoReport as error:
@@ -160,8 +164,8 @@ async def _report(
 
 
 async def _resume(context: RunContext, parts: Parts) -> Resumed:
-    """Restores the last committed step. A new run that starts from a tuned model samples from that
-    one first, as version 0.
+    """Restores the last committed step. A new run that starts from a tuned model first samples from
+    that model, as version 0.
     """
     point = await restore(context, parts.trainer)
     if point.adapter is not None:

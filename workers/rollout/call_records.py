@@ -1,4 +1,4 @@
-"""Makes the records of a turn's tool calls from the replies that the model was shown."""
+"""Makes the records of a turn's tool calls from the replies that the model read."""
 
 from collections.abc import Callable, Iterable
 from typing import assert_never
@@ -13,8 +13,8 @@ def call_records(
     earlier: Iterable[ToolCallRecord],
     count_tokens: Callable[[str], int],
 ) -> tuple[ToolCallRecord, ...]:
-    """Returns a record for each tool reply, which stands beside the text that was shown of it. A
-    call is repeated if an earlier one of the rollout had its name and arguments.
+    """Returns a record for each tool reply, with the part of it that the model read. A call is
+    repeated if an earlier one of the rollout had its name and arguments.
     """
     seen = {(call.name, call.arguments) for call in earlier}
     records = []

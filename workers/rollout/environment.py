@@ -1,7 +1,7 @@
 """The protocol of the environment of a rollout: reset, then step after step, then close.
 
-Owns the data that passes between an episode and its environment. An environment sees messages and
-tool calls; it must not know tokens, policies or limits.
+Owns the data exchanged by an episode and its environment. An environment sees messages and tool
+calls; it must not know tokens, policies or limits.
 """
 
 from dataclasses import dataclass
@@ -28,10 +28,11 @@ class Observation:
     tools: list[dict[str, Any]]
     """Function schemas that the model may call."""
     single_turn: bool = False
-    """True if nobody answers: the first turn ends the episode, and its calls are not run."""
+    """True if no environment answers: the first turn ends the episode, and its calls are not run.
+    """
     source: str | None = None
-    """Name of the customer's environment that the prompt came from: one that cannot be sampled
-    from is then its failure, not a fault of the row.
+    """Name of the customer's environment that wrote the prompt. A prompt that cannot be sampled
+    from is then a failure of that environment, not a fault of the row.
     """
 
 
@@ -103,7 +104,7 @@ class RolloutEnvironment(Protocol):
     """The environment of one rollout; a new one is created for each.
 
     A replay after a kill resets a new environment and steps it with the same turns. An
-    implementation therefore journals every answer from outside that asking again might change.
+    implementation therefore journals every external answer that a second request might change.
     """
 
     async def reset(self, row: DatasetRow, key: SampleKey, *, journal: Journal) -> Observation:

@@ -5,8 +5,8 @@ ids with their log-probs, reply text carries mask 0, no answer is used before it
 a limit is a stop reason, never an exception. Must not know HTTP, SQL or tensors.
 
 An episode is what a client can play over chat completions (`docs/tool-loop.md`): without tools the
-text of a turn is content; a turn with a malformed call runs no call, and the model reads why. Where
-nobody runs tools the first turn ends the episode, and its calls are for the grader.
+text of a turn is content; a turn with a malformed call runs no call, and the model reads why.
+Without tools to run, the first turn ends the episode, and its calls are for the grader.
 
 Steps of `max_episode_steps` (hosted: a cap on tool calls and reasoning steps): each sampled turn is
 one step and each tool call is one. Parallel calls that exceed the limit run their allowed prefix.
@@ -63,7 +63,7 @@ _TURN: Final = TypeAdapter(JournalledTurn)
 
 
 class RolloutFailure(Exception):
-    """Infrastructure ended the rollout; the trajectory so far serves the trace only."""
+    """Infrastructure ended the rollout; the trajectory so far is used for the trace only."""
 
     def __init__(self, failure: Failure, trajectory: Trajectory) -> None:
         super().__init__(f"{failure.source}: {failure.message}")

@@ -116,7 +116,7 @@ async def score_group(
     scorer: GroupScorer,
     journal: Journal,
 ) -> ScoredGroup:
-    """Scores those finished rollouts of a row that have no verdict yet, also posted ones."""
+    """Scores the finished rollouts of a row that have no verdict yet, including posted ones."""
     unscored, given = list[Trajectory](), list[ScoredRollout | None]()
     for rollout in rollouts:
         match rollout:
@@ -165,9 +165,9 @@ async def _play(
 
 
 def _cancelled_within() -> Failure:
-    """Returns the failure of work that was cancelled from within; call it where a cancellation was
-    caught. A task that ends cancelled is silent, so a caller that waits for its result would wait
-    for ever. Raises `CancelledError` again if this task is to end.
+    """Returns the failure of work that cancelled itself; call it where a cancellation was caught. A
+    cancelled task reports no error, so a caller that waits for its result would wait for ever.
+    Raises `CancelledError` again if this task is to end.
     """
     task = asyncio.current_task()
     if task is not None and task.cancelling():

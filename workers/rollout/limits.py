@@ -10,6 +10,6 @@ class EpisodeLimits:
     """Tokens of the whole rollout, prompt included."""
     max_turn_tokens: int
     wall_time_s: float = 3600.0
-    """Seconds in which the engine or the environment worked; waiting for an endpoint that is away
-    does not count.
+    """Seconds of work of the engine or the environment; waiting for an unavailable endpoint does
+    not count.
     """

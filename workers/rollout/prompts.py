@@ -1,7 +1,7 @@
 """Renders the prompt of a rollout to token ids.
 
-Owns who is at fault for one that cannot be sampled from: the row, whose file the user mends, or the
-customer's environment that began the conversation.
+Owns the blame for a prompt that cannot be sampled from: the row, whose file the user can correct,
+or the customer's environment that began the conversation.
 """
 
 from typing import Final, Literal, assert_never
@@ -27,7 +27,9 @@ async def prompt_ids(
     *,
     context_length: int,
 ) -> list[int]:
-    """Raises `RunFailed` for an unusable row, `InfrastructureFailure` for an unusable beginning."""
+    """Renders the prompt. Raises `RunFailed` for an unusable row, `InfrastructureFailure` for an
+    unusable first observation.
+    """
     source = observation.source
     try:
         text = renderer.prompt_text(observation.messages, observation.tools)

@@ -15,7 +15,7 @@ from workers.rollout.environment import Message, Reply
 
 NOTICE: Final = "\n[cut: the reply did not fit into the context]"
 _RESERVE: Final = 16
-"""Tokens kept free for the next turn; with fewer it could not contain an answer."""
+"""Tokens reserved for the next turn; with fewer it could not contain an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class RolloutTools(Protocol):
         ...
 
     async def release(self, key: SampleKey) -> None:
-        """Releases what a rollout holds of the tools; called once at its end. Does not raise if an
-        external system is unavailable.
+        """Releases a rollout's sessions with the tools; called once at its end. Does not raise if
+        an external system is unavailable.
         """
         ...

@@ -1,7 +1,7 @@
-"""Tells whether a run waits for customers' endpoints and for nothing else, and which are silent.
+"""Measures whether a run waits only for customers' endpoints, and which of them are silent.
 
-Owns no decision about the run. Must not know tools, graders or modes: they register the pools that
-they call through, and the work during which a run is not idle.
+Owns no decision about the run. Must not know tools, graders or modes: they register the pools
+through which they call, and the work during which a run is not idle.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from app.gateways.endpoints.outages import EndpointState
 from app.gateways.endpoints.pool import EndpointPool
 
 OPERATORS: Final = "a model server of this service"
-"""Stands for the address of a server of the operator's, which customers do not see."""
+"""Replaces the address of an operator's server, which customers must not see."""
 
 
 @dataclass(slots=True)
@@ -25,17 +25,17 @@ class Activity:
         self._pools.append(pool)
 
     def calls_operators_through(self, pool: EndpointPool) -> None:
-        """Registers the pool of the operator's own servers."""
+        """Registers the pool for the operator's servers."""
         self._pools.append(pool)
         self._operators.append(pool)
 
     def works_while(self, is_busy: Callable[[], bool]) -> None:
-        """Registers work of the run's own, such as sampling or training."""
+        """Registers the run's own work, such as sampling or training."""
         self._busy.append(is_busy)
 
     def waited_s(self) -> float:
-        """Returns for how long every pending call has waited; 0 while no call is pending, or the
-        run has something else to do.
+        """Returns the seconds for which every pending call has waited; 0 while no call is pending
+        or the run has other work.
         """
         waits = [wait_s for pool in self._pools if (wait_s := pool.waited_s()) is not None]
         if not waits or any(is_busy() for is_busy in self._busy):
@@ -43,8 +43,8 @@ class Activity:
         return min(waits)
 
     def endpoints(self) -> list[EndpointState]:
-        """Returns the endpoints that were called, under names that the job's owner may read. Those
-        of one name are one: URLs may differ in a part that is not shown.
+        """Returns the called endpoints, by names that the job's owner may read. Endpoints with the
+        same name count as one: their URLs may differ in a redacted part.
         """
         found: dict[str, EndpointState] = {}
         for pool in self._pools:

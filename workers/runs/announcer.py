@@ -1,8 +1,8 @@
 """The announcer: appends a job's events (messages, metrics, warnings, rule triggers) to its list.
 
-Owns the words and the data of the events that a run writes about its steps. Promises that an event
-is a row of the transaction that commits what the event is about: both exist, or neither does. Must
-not know rollouts, curves, checkpoints or usage, nor who reads the events.
+Owns the messages and the data of the events that a run writes about its steps. Promises that an
+event is written in the transaction that commits its subject: both exist, or neither does. Must not
+know rollouts, curves, checkpoints, usage or the readers of events.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _TRIGGER_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending 
 
 
 class StepReport(Protocol):
-    """Describes the steps of one training method, in the words and keys of the hosted API."""
+    """Describes the steps of one training method, with the messages and keys of the hosted API."""
 
     def baseline(self, outcome: StepOutcome) -> Sequence[str]:
         """Describes the validation before the first step, one message for each model."""
@@ -46,7 +46,9 @@ class StepReport(Protocol):
 
     @property
     def nothing_trained(self) -> str:
-        """Returns why a run of this method may end without a trained token, and the cure."""
+        """Returns the reason why a run of this method may end without a trained token, and the
+        correction.
+        """
         ...
 
     def usage(self, outcome: StepOutcome) -> Usage:
@@ -115,8 +117,8 @@ class Announcer:
         )
 
     async def message_once(self, message: str, *, level: EventLevel = "info") -> None:
-        """Appends a message in a transaction of its own, unless a recent event says the same:
-        a repeated claim or commit adds no second event.
+        """Appends a message in a transaction of its own, unless a recent event has the same text: a
+        repeated claim or commit adds no second event.
         """
 
         async def write() -> None:

@@ -1,6 +1,6 @@
 """The context of a run: its job, its fence, and its clients.
 
-Every write of a run goes through `unit()`, which opens a transaction that holds the run's fence.
+Every write of a run goes through `unit()`, which opens a transaction with the run's fence.
 """
 
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ class RunContext:
     job: Job
     fence: int
     scratch: Path
-    """A directory of the claim's own, removed at its end; the engine sees it too."""
+    """The claim's own directory, removed at its end; the engine can read it."""
     organization_slug: str
     base_model: BaseModelSpec
     method: TuningMethod

@@ -1,6 +1,6 @@
 """A job's training and validation file: found, counted, and refused with the hosted error codes.
 
-Owns the faults that a file of any method can have. Must not know what is in a row.
+Owns the faults that a file of any method can have. Must not know the content of rows.
 """
 
 import asyncio

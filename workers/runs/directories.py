@@ -1,7 +1,8 @@
 """A job's committed directories below one key, written and read in the claim's scratch directory.
 
-Owns the way between scratch and object storage. Promises that a directory counts once it is stored,
-and that a storage that is away for a moment costs time only. Must not know what is in them.
+Owns the copies between scratch directory and object storage. Promises that a directory counts only
+once it is stored, and that a short outage of the storage only costs time. Must not know the
+contents.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ class JobDirectories:
         self._scratch = scratch
 
     def path(self, name: str) -> Path:
-        """Returns where a directory is written to before `store`, and fetched to."""
+        """Returns the local path of a directory: `store` reads it, `fetch` writes it."""
         return self._scratch / name
 
     def key(self, name: str) -> str:
@@ -62,6 +63,6 @@ class JobDirectories:
             await asyncio.to_thread(remove, self.path(name))
 
     async def names(self) -> Sequence[str]:
-        """Returns the names of what is stored, in order."""
+        """Returns the names of the stored directories, in order."""
         children = await retry_while_unavailable(lambda: self._objects.children(self._key))
         return [child.name for child in children]

@@ -45,7 +45,7 @@ class RunEnding:
         keep: Callable[[RunUnitOfWork], Awaitable[None]] | None = None,
     ) -> None:
         """Ends the job as failed; one that trained nothing loses its checkpoints. `lost`: the step
-        that ends it, whose metrics are in the result file. `keep` writes what that step left.
+        that ends it, whose metrics are in the result file. `keep` writes the rows of that step.
         """
         result_file = await self._result_file_if_possible(lost)
         error = JobError(code=failure.code, message=failure.message, param=failure.param)
@@ -86,8 +86,8 @@ class RunEnding:
         return self._database.run(*self._claim)
 
     async def exhausted(self, error: Exception, *, max_attempts: int) -> bool:
-        """Ends a job whose last attempt met an internal fault, with its reason; an earlier attempt
-        leaves the job to the next one. Returns whether the job has ended.
+        """Fails a job with its reason after an internal fault in its last attempt; an earlier
+        attempt leaves the job to the next one. Returns whether the job has ended.
         """
         reason = str(error) if isinstance(error, AgentRftError) else type(error).__name__
 
@@ -103,7 +103,7 @@ class RunEnding:
 
     async def put_back(self, waited_s: float) -> None:
         """Queues the job again, or pauses it if that was requested. Raises `RunFailed` when it was
-        queued again too often without a step between.
+        queued again too often without a committed step in between.
         """
         data = {"reason": WAITING_ON_ENDPOINT, "waited_s": round(waited_s, 1)}
 
@@ -131,7 +131,7 @@ class RunEnding:
                     message=(
                         f"Waiting on endpoint: no tool or grader has answered for {waited_s:.0f} s,"
                         " and jobs of other projects wait for a worker. The job is queued again "
-                        f"and goes on after step {step}, in {retry_s:.0f} s at the earliest. "
+                        f"and continues after step {step}, in {retry_s:.0f} s at the earliest. "
                         "Answers that were received are kept. Check that the endpoints answer."
                     ),
                     data={**data, "step": step, "retry_after_s": retry_s},

@@ -1,4 +1,4 @@
-"""Runs one claim of a job to its end state: the only place that decides a run's outcome.
+"""Runs one claim of a job to its end state: the only module that decides a run's outcome.
 
 Owns the order of a run: check the files, train, publish, and the reaction to pause, failure and a
 lost lease. Must not know how any method trains.
@@ -43,7 +43,7 @@ class Paused(Exception):
 
 
 class WaitingOnEndpoints(Exception):
-    """Raised while every pending call has waited for long and other projects' jobs wait."""
+    """Raised when every pending call has waited long while jobs of other projects are queued."""
 
     def __init__(self, waited_s: float) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class JobRun:
         await self._succeed(with_overlap(result, prepared.overlap))
 
     async def _check_trained(self) -> None:
-        """Fails a run that trained no token: its model would be the one that it started from."""
+        """Fails a run that trained no token, because its model would equal the start model."""
         used = self._reporter.usage
         if used is None or not used.trained_tokens:
             why = await nothing_trained(self._context, self._method.report.nothing_trained)
@@ -147,7 +147,7 @@ class JobRun:
 
     async def _watch(self) -> None:
         """Polls for a pause, and announces silent endpoints. Raises `LeaseLost` when the fence is
-        lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker is better given to
+        lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker should run a job of
         another project.
         """
 

@@ -1,5 +1,5 @@
-"""Tells how many training rollouts a run has lost to failures, for the message of a run that
-trained nothing: a lost rollout has no reward, so it takes differences out of its group.
+"""Counts the training rollouts that a run has lost to failures, for the message of a run that
+trained nothing: a lost rollout has no reward, so its group has fewer differences.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 _LEAST_SHARE: Final = 0.1
-"""Share of lost rollouts from which they may be why nothing was trained."""
+"""Share of lost rollouts from which they may be the cause."""
 _COUNTS: Final = (
     names.DISCARDED_COUNT,
     names.ROLLOUTS_VALID,
@@ -21,8 +21,8 @@ _COUNTS: Final = (
 
 
 async def nothing_trained(context: RunContext, reason: str) -> str:
-    """Returns `reason` of a method for training nothing, after the share of lost rollouts and their
-    main class if that share is not small.
+    """Returns the method's `reason` for training nothing, preceded by the share of lost rollouts
+    and their main class unless that share is small.
     """
     return await retry_while_unavailable(lambda: _with_losses(context, reason))
 

@@ -1,5 +1,5 @@
-"""Ends a run whose step lost too many rollouts: an exception that carries them to the transaction
-of the end, so that a person can look at them.
+"""Ends a run whose step lost too many rollouts: the exception carries them to the final
+transaction, so that users can inspect them.
 """
 
 from app.domain.errors import RunFailed

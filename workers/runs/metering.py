@@ -1,8 +1,8 @@
 """Measures the time and cost between two commits of a run.
 
-A commit takes a reading and, once it is durable, starts the next one. A killed worker's reading is
-lost with the work it belongs to, which the next claim repeats and measures again. Must not know
-how a step was trained.
+A commit takes a reading and, once it is durable, starts the next one. The reading of a killed
+worker is lost with its work; the next claim repeats and measures the work again. Must not know how
+a step was trained.
 """
 
 import time

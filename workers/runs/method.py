@@ -1,8 +1,8 @@
-"""The interface of a training method: everything in which runs of two methods differ.
+"""The interface of a training method: all differences between runs of two methods.
 
 `workers.reinforcement` and `workers.supervised` implement it and `workers.methods` picks one for a
 job. Promises that importing an implementation's module takes no torch: `PreparedRun.train` imports
-the training module. Must not know which methods there are.
+the training module. Must not know the existing methods.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Opens a claimed run: reads its row, unseals its headers, finds the model that it starts from."""
+"""Opens a claimed run: reads its row, unseals its headers, finds its start model."""
 
 from pathlib import Path
 
@@ -69,8 +69,8 @@ async def _slug(database: Database, job: Job) -> str:
 
 
 def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
-    """Returns the method with its real values. Raises `RunFailed` when they are lost, and for a
-    value that an earlier version took and this one refuses.
+    """Returns the method with its secrets unsealed. Raises `RunFailed` when they are lost, and for
+    a value that an earlier version accepted and this one refuses.
     """
     secrets = {}
     try:

@@ -1,7 +1,7 @@
-"""Events about endpoints that a run waits for in vain: one when calls begin to wait, one when the
-endpoint answers again.
+"""Writes events about endpoints that do not answer a run: one when calls begin to wait, one when
+the endpoint answers again.
 
-Owns their words and data, and the memory of what was announced, which a later claim reads in the
+Owns their messages and data, and the list of announced outages, which a later claim reads from the
 job's events. Must not know the rule by which an endpoint counts as silent.
 """
 
@@ -19,20 +19,20 @@ SILENT: Final = "endpoint_silent"
 ANSWERS: Final = "endpoint_answers"
 """Values of `reason` in the data of these events."""
 QUIET_S: Final = 60.0
-"""Seconds after an outage in which a new one is reported only once it has lasted as long: an
-endpoint that fails now and then does not fill the list of events.
+"""Seconds after an outage. A new outage within them is reported only once it has lasted as long, so
+that a flaky endpoint does not fill the list of events.
 """
 _RECENT: Final = 100
-"""Events of earlier claims that are searched for an outage."""
+"""Number of recent events that are searched for outages of earlier claims."""
 
 
 class OutageEvents:
     def __init__(self, context: RunContext) -> None:
         self._context = context
         self._ended_at: dict[str, float] = {}
-        """The monotonic time at which each outage ended that this claim knows of."""
+        """The monotonic time at which each known outage ended."""
         self._announced: dict[str, int] | None = None
-        """The answers of each endpoint when its outage was announced."""
+        """The number of answers of each endpoint when its outage was announced."""
 
     async def announce(self) -> None:
         """Appends an event for each endpoint that has fallen silent or answers again."""
@@ -84,7 +84,7 @@ def _silent(endpoint: str, outage: Outage, limit: float) -> tuple[str, dict[str,
         f"Waiting on endpoint: {endpoint} has not answered since {_clock(since)}{why}. {wait} for "
         f"it, at most until {_clock(until)}. Those without an answer are lost then, and a step "
         f"that loses {limit:.0%} of its rollouts ends the job with the code {ENDPOINT_UNAVAILABLE}."
-        " If the endpoint answers before, the job goes on and nothing is lost."
+        " If the endpoint answers before, the job continues and nothing is lost."
     )
     data = {
         "reason": SILENT,
@@ -97,7 +97,7 @@ def _silent(endpoint: str, outage: Outage, limit: float) -> tuple[str, dict[str,
 
 
 def _answers(state: EndpointState) -> tuple[str, dict[str, Any]]:
-    message = f"The endpoint answers again: {state.endpoint}. The job goes on."
+    message = f"The endpoint answers again: {state.endpoint}. The job continues."
     return message, {"reason": ANSWERS, "endpoint": state.endpoint}
 
 

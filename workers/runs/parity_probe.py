@@ -1,10 +1,10 @@
-"""Compares two sets of log-probs: does an engine serve the adapter that a trainer has? Pure.
+"""Checks by log-probs that an engine serves the adapter that a trainer has. Pure.
 
 Engine and trainer round differently: in bf16 logits of size 16 have steps of 0.1, and with the same
 weights the two differ by 0.02 to 0.16 nats a token. An adapter changes both sides alike, so the
-judgement is of the change from the base, in which most of the rounding cancels: how much of the
-trainer's change does the engine make? Over 255 tokens that share is known to a few hundredths also
-where the change of each token is smaller than its rounding.
+check compares the changes from the base, in which most of the rounding cancels: the engine must
+make about the whole change that the trainer makes. Over 255 tokens this share is exact to a few
+hundredths, even if the change of each token is smaller than its rounding.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,13 @@ LARGEST_NOISE: Final = 0.25
 """Largest median difference under the base model; an engine that differs more serves another one.
 """
 LARGEST_MISS: Final = 0.5
-"""Distance of the share from 1 up to which it may be rounding; an engine that ignores the adapter,
-or serves another one, has a share of about 0."""
+"""Largest distance of the share from 1 that may be rounding; an engine that ignores the adapter, or
+serves another one, has a share of about 0.
+"""
 SURE: Final = 5.0
-"""Standard errors by which a share must miss 1 before it is one: chance does it once in a million
-probes."""
+"""Standard errors by which a share must differ from 1 to count as a miss: chance causes one in a
+million probes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class ServedShare:
 
     share: float
     error: float
-    """Its standard error; infinite where the trainer changes nothing."""
+    """Standard error of the share; infinite if the trainer changes nothing."""
 
     @property
     def misses(self) -> bool:
@@ -66,8 +68,8 @@ def served_share(adapted: ProbeSides, of_base: ProbeSides) -> ServedShare:
 
 
 def serves_the_adapter(adapted: ProbeSides, of_base: ProbeSides) -> bool:
-    """Returns whether the engine changes the base model's log-probs as the trainer does. False also
-    where a value is not a number.
+    """Returns whether the engine changes the base model's log-probs as the trainer does. False if
+    any value is not a number.
     """
     expected, found = _changes(adapted, of_base)
     missing = fmean(abs(a - b) for a, b in zip(expected, found, strict=True))
@@ -77,7 +79,9 @@ def serves_the_adapter(adapted: ProbeSides, of_base: ProbeSides) -> bool:
 
 
 def _changes(adapted: ProbeSides, of_base: ProbeSides) -> tuple[list[float], list[float]]:
-    """Returns what the adapter changes for each token, in the trainer and in the engine."""
+    """Returns the change that the adapter makes to each token's log-prob, in the trainer and in the
+    engine.
+    """
     pairs = ((adapted.trainer, of_base.trainer), (adapted.engine, of_base.engine))
     of_trainer, of_engine = (
         [a - b for a, b in zip(side, base, strict=True)] for side, base in pairs

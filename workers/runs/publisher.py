@@ -1,7 +1,7 @@
 """Publishes adapters: saves each, loads it into the engine, probes it, and unloads earlier ones.
 
 A name is never used twice: an engine's prefix cache is keyed by it. A claim unloads its versions at
-its end, or the next claim does.
+its end; after a crash the next claim does.
 """
 
 import asyncio
@@ -34,7 +34,9 @@ PROBE_TOLERANCE = 1e-4
 1e-6. One step of training moves log-probs by 1e-1 (measured with the shipped model)."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
-"""Versions in the engine, beside those that a mode may be behind: the newest and the one before."""
+"""Versions kept in the engine, in addition to those that a mode may still sample from: the newest
+and the one before.
+"""
 CLOSE_TIMEOUT_S = 5.0
 
 
@@ -78,27 +80,27 @@ class Publisher:
         return PublishedAdapter(directories.key(ADAPTER), directories.key(STATE))
 
     async def serve(self, step: int, path: Path) -> None:
-        """Serves an adapter that is there already, under a name of this claim: after a resume the
-        last committed one, and the one that a job starts from.
+        """Serves an existing adapter under a name of this claim: the last committed one after a
+        resume, or the start model's.
         """
         await self._serve(step, path)
 
     async def policy_of(self, step: int, adapter: Callable[[], Awaitable[Path]]) -> Policy:
-        """Returns a policy that samples from a committed step, which may be retired: it is then
-        loaded from the directory that `adapter` returns, under another name than before.
+        """Returns a policy that samples from a committed step. A retired step is loaded from the
+        directory that `adapter` returns, under a new name.
         """
         if not self._policy.serves(step):
             await self._serve(step, await adapter(), name=f"{self.engine_name(step)}-again")
         return self._policy.at(step)
 
     def adapter_digest(self) -> str:
-        """Returns the digest of the adapter that samples now; empty for the base model."""
+        """Returns the digest of the current adapter; empty for the base model."""
         path = self._policy.adapter
         return "" if path is None else directory_digest(path)
 
     async def retire(self) -> None:
-        """Unloads and removes, after a commit, adapters and states that no sampling and no resume
-        needs any more. A version under which a request still runs waits for a later commit.
+        """Unloads and removes, after a commit, adapters and states that neither sampling nor a
+        resume needs. A version with a running request is removed after a later commit.
         """
         for version in self._published[: -self._kept_versions]:
             if await self._policy.retire(version):
@@ -119,7 +121,7 @@ class Publisher:
             log.warning("adapters left in the engine", error=repr(error))
 
     async def forget_earlier_claims(self) -> None:
-        """Unloads what claims that were killed left in the engine."""
+        """Unloads versions that killed claims left in the engine."""
         try:
             for name in await self._context.inference.model_names():
                 fence, _, _ = name.removeprefix(self._prefix).partition("-s")

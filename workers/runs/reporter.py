@@ -1,8 +1,8 @@
 """The reporter: commits a step once, its rows and its announcements in one fenced transaction.
 
 Owns the order of a commit and its idempotence: a commit whose answer was lost is repeated and
-writes nothing twice. The rows are `StepWriter`'s, the events `Announcer`'s. Must not know who
-follows the committed events.
+writes nothing twice. The rows are `StepWriter`'s, the events `Announcer`'s. Must not know the
+readers of committed events.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -70,7 +70,9 @@ class Reporter:
         await self._commit(write)
 
     async def commit_validation(self, outcome: StepOutcome) -> None:
-        """Commits the validation of the last committed step, which was not due at its commit."""
+        """Commits a validation of the last committed step that was not due when the step was
+        committed.
+        """
         outcome = _finite(outcome)
         used = self.meter.reading().plus(self.report.usage(outcome))
 
@@ -129,8 +131,8 @@ class Reporter:
     async def commit_steps(
         self, steps: Sequence[ObservedStep], *, total_steps: int, pace_s: float
     ) -> None:
-        """Commits training steps in succession, whose last one has an adapter and a state: a resume
-        goes on after it. `pace_s`: seconds a step takes, with its share of validation. Raises
+        """Commits successive training steps. The last one has an adapter and a state, from which a
+        resume continues. `pace_s`: seconds per step, with its share of validation. Raises
         `ValueError` without an adapter.
         """
         last = steps[-1].outcome
@@ -204,7 +206,7 @@ def _log_step(outcome: StepOutcome, total_steps: int) -> None:
 
 
 def _finite(outcome: StepOutcome) -> StepOutcome:
-    """Drops values that no curve, rule, event or usage can use, before any of them gets them."""
+    """Drops values that are not finite, before curves, rules, events and usage read them."""
     step, adapter, validation = outcome.step, outcome.adapter, outcome.validation
     if adapter is not None:
         values, _ = _finite_values(step, "publish", adapter.values)

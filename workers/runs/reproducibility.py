@@ -1,4 +1,4 @@
-"""Notes at the beginning of a claim whether its machine keeps a job the same to the bit."""
+"""Records at the beginning of a claim whether its machine keeps a job the same to the bit."""
 
 import asyncio
 from typing import assert_never
@@ -15,7 +15,7 @@ from workers.runs.context import RunContext
 
 
 async def record_reproducibility(context: RunContext) -> None:
-    """Writes the job's record; it only ever loses the promise. Raises `LeaseLost`."""
+    """Writes the job's record; a lost promise is never restored. Raises `LeaseLost`."""
     claim = await _machine(context)
 
     async def write() -> None:

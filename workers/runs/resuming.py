@@ -46,8 +46,8 @@ class AdapterSettings:
 async def adapter_settings_of_resume(
     context: RunContext, *, learning_rate: float
 ) -> AdapterSettings:
-    """Returns the settings of the last committed step's state: later changes of the operator's
-    apply to new jobs only. Before there is a state, the present settings and `learning_rate`.
+    """Returns the settings of the last committed step's state: later changes by the operator apply
+    to new jobs only. Without a state, returns the present settings and `learning_rate`.
     """
     base = context.base_model
     state_key = (await _resume_point(context)).state_key
@@ -102,7 +102,7 @@ async def _scheduler_state(committed: JobDirectories) -> dict[str, Any] | None:
 
 
 def _committed(context: RunContext, part_key: str) -> JobDirectories:
-    """Returns the directories of the step that a part's key is in, written by whichever claim."""
+    """Returns the directories of the step that a part's key is in, whichever claim wrote it."""
     step_key, _, _ = part_key.rpartition("/")
     return JobDirectories(context.objects, step_key, context.scratch / "resume")
 

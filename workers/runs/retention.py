@@ -1,8 +1,8 @@
 """Removes objects that a run no longer needs: the newest two steps and the adapters of kept
 checkpoints stay.
 
-Called after a commit, never before: nothing that a resume or a model could point to is removed.
-A claim touches only what it or an earlier claim wrote, and leaves what a newer one wrote.
+Called after a commit, never before, so that no object of a resume or a model is removed. A claim
+removes only objects that it or an earlier claim wrote.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from workers.runs.context import ADAPTER, RunContext
 
 KEPT_STEPS: Final = 2
 NOTES: Final = ("start", "reference", "validation")
-"""Directories beside the steps' with what a run computes once: needed until it ends."""
+"""Directories with results that a run computes once; needed until it ends."""
 _STEP_DIRECTORY: Final = re.compile(r"step-(\d+)-f(\d+)")
 
 
@@ -34,15 +34,14 @@ class RetainedObjects:
 
 class Retention:
     def __init__(self, context: RunContext, *, kept_steps: int = KEPT_STEPS) -> None:
-        """`kept_steps`: the number of steps that an engine which starts anew may have to load."""
+        """`kept_steps`: the number of steps that a restarted engine may have to load."""
         self._context = context
         self._kept_steps = kept_steps
         self._stripped: set[str] = set()
 
     async def look_up(self, *, published: str | None = None) -> RetainedObjects:
-        """Returns the objects that stay. `published`: the adapter of a job that is not resumed any
-        more, in place of the last step's. Raises `LeaseLost`, so that an overtaken claim removes
-        nothing.
+        """Returns the retained objects. `published`: the adapter of an ended job, instead of the
+        last step's. Raises `LeaseLost`, so that an overtaken claim removes nothing.
         """
 
         async def read() -> RetainedObjects:
@@ -57,19 +56,19 @@ class Retention:
         return await retry_while_unavailable(read)
 
     async def prune(self) -> None:
-        """Removes after a committed step what neither a resume nor a checkpoint needs."""
+        """Removes, after a committed step, objects that neither a resume nor a checkpoint needs."""
         kept = await self.look_up()
         await self._remove(kept, kept.step - self._kept_steps + 1)
 
     async def clear(self, kept: RetainedObjects) -> None:
-        """Removes after the end, with what was looked up before it, all but the adapters."""
+        """Removes, after the end, all objects but the adapters that were looked up before it."""
         await self._remove(kept, sys.maxsize)
         for name in NOTES:
             await self._context.objects.delete(f"{self._context.job_key}/{name}")
 
     async def _remove(self, kept: RetainedObjects, whole_from: int) -> None:
-        """Removes earlier steps. Those from `whole_from` on stay whole, but for uncommitted
-        ones of an earlier claim.
+        """Removes earlier steps. Steps from `whole_from` on stay whole, except uncommitted ones of
+        an earlier claim.
         """
         await asyncio.to_thread(self._remove_scratch, whole_from)
         objects = self._context.objects
@@ -87,7 +86,9 @@ class Retention:
                 self._stripped.add(child.key)
 
     def _is_stripped(self, directory: str, kept: RetainedObjects) -> bool:
-        """Returns whether only a kept adapter is left, which saves a call to the storage."""
+        """Returns whether only a retained adapter is left, so that no call to the storage is
+        needed.
+        """
         return directory in self._stripped and f"{directory}/{ADAPTER}" in kept.adapters
 
     def _remove_scratch(self, whole_from: int) -> None:
@@ -98,7 +99,7 @@ class Retention:
 
 
 async def clear_job(objects: Objects, job_key: str, adapters: AbstractSet[str]) -> None:
-    """Removes all objects of a job whose last claim is dead but these adapters."""
+    """Removes all objects but these adapters of a job whose last claim has ended."""
     for child in await objects.children(job_key):
         if _STEP_DIRECTORY.fullmatch(child.name):
             await _strip(objects, child.key, adapters)
@@ -107,7 +108,7 @@ async def clear_job(objects: Objects, job_key: str, adapters: AbstractSet[str]) 
 
 
 async def _strip(objects: Objects, directory: str, adapters: AbstractSet[str]) -> None:
-    """Removes a step's directory but for an adapter that stays."""
+    """Removes a step's directory except a retained adapter."""
     if f"{directory}/{ADAPTER}" not in adapters:
         await objects.delete(directory)
         return

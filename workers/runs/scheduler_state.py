@@ -1,5 +1,5 @@
-"""The state that a scheduler carries over from one step to the next, as a part of the committed
-step: a directory of its own beside the trainer's state. A scheduler that carries nothing has none.
+"""The state that a scheduler passes from one step to the next, a part of the committed step: a
+directory beside the trainer's state. A scheduler without state has no directory.
 """
 
 import json
@@ -17,7 +17,7 @@ def save_scheduler_state(directory: Path, state: dict[str, Any]) -> None:
 
 
 def load_scheduler_state(directory: Path) -> dict[str, Any]:
-    """Raises `ManifestMismatch` when it is not what was committed."""
+    """Loads the state of a step. Raises `ManifestMismatch` if it differs from the committed one."""
     verify_directory(directory)
     state: dict[str, Any] = json.loads((directory / _FILE).read_text(encoding="utf-8"))
     return state

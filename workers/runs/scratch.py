@@ -1,8 +1,9 @@
-"""The scratch directory of a claim: where a run writes before it stores, and fetches what it reads.
+"""The scratch directory of a claim: a run writes files there before it stores them, and fetches
+stored files into it.
 
-Owns its place under the work directory and its end: it goes with the claim, and one that a killed
-claim left goes when the next run starts on the machine. The engine loads a run's adapters from it,
-so it must see the work directory.
+Owns its path under the work directory and its removal: at the end of the claim or, after a kill,
+when the next run starts on the machine. The engine loads a run's adapters from it, so it must see
+the work directory.
 """
 
 import fcntl
@@ -28,7 +29,7 @@ def claim_scratch(work_dir: Path, job_id: str, fence: int) -> Iterator[Path]:
     new.mkdir(mode=0o700)
     try:
         with (new / _LOCK).open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel gives it back when the process dies
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel gives it back when the process crashes
             new.rename(directory)
             yield directory
     finally:
@@ -36,7 +37,7 @@ def claim_scratch(work_dir: Path, job_id: str, fence: int) -> Iterator[Path]:
 
 
 def _remove_unless_locked(directory: Path) -> None:
-    """Removes what a process that died left. A directory gets its name once it is locked."""
+    """Removes the directory of a killed process. A directory gets its name once it is locked."""
     if directory.name.startswith("."):
         return
     with suppress(FileNotFoundError, BlockingIOError), (directory / _LOCK).open("rb") as lock:

@@ -1,8 +1,8 @@
 """Finds the model that a job starts from: a base model, or one that was tuned before.
 
-Owns the job's own copy of a tuned start's adapter, made by the first claim: nobody who deletes or
-unshares that model takes it away from a run that has begun. Rank and alpha are then the start's.
-Without torch.
+Owns the job's own copy of a tuned start's adapter, made by the first claim: a run that has begun
+keeps it even if that model is deleted or unshared. The run then has the rank and alpha of the start
+model. Imports no torch.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ async def find_start_model(
     fence: int,
     scratch: Path,
 ) -> StartModel:
-    """Raises `LeaseLost`, or `RunFailed` when the model no longer exists."""
+    """Finds the start model. Raises `LeaseLost`, or `RunFailed` when the model no longer exists."""
     base = find_base_model(settings.base_models, job.model)
     if base is not None:
         return StartModel(base)

@@ -1,4 +1,4 @@
-"""The outcome of one step, in parts: each is written by one place and none is changed later.
+"""The outcome of one step, in parts: one module writes each part, and none is changed later.
 
 `TrainedStep` comes from a scheduler or the supervised loop, `PublishedAdapter` from the publisher,
 `Validation` from an evaluation; the loop of a method composes the `StepOutcome` that the reporter
@@ -55,7 +55,7 @@ class Validation:
     seconds: float | None = None
     """Duration, where all rows were measured."""
     warnings: Sequence[str] = ()
-    """Messages about it for the job's events."""
+    """Messages about the validation for the job's events."""
     further: Mapping[Split, Values] = field(default_factory=dict)
     """Values of further splits that were measured with it."""
 

@@ -2,7 +2,7 @@
 
 Owns the shape of these rows. Promises that every method works inside the caller's fenced
 transaction and may be repeated when that transaction was rolled back. Must not know the job's
-events, nor how a step was trained.
+events or how a step was trained.
 """
 
 import time
@@ -43,8 +43,8 @@ class StepWriter:
         return (await unit.jobs.resume_point()).step >= step
 
     async def is_validated(self, unit: RunUnitOfWork, step: int) -> bool:
-        """Returns whether a validation on all rows was committed, whatever it measured: its
-        duration is a point of the training split, and exists also if no value was finite.
+        """Returns whether a validation on all rows was committed: its duration is a point of the
+        training split, which exists even if no measured value was finite.
         """
         points = await unit.metrics.curve(
             self._job.id,

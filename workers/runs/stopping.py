@@ -1,9 +1,9 @@
-"""The rules that end a run early, fed with its committed curves.
+"""Applies the rules that end a run early to its committed curves.
 
-Owns when a rule's trigger takes effect: its event is written with the step that triggered it, and
-the run stops or pauses before the next step. Promises that a kill changes nothing: the rules are
-fed the committed curves again, a committed stop is carried out, and so is a pause unless the job
-was already paused for it. Must not know which curves a rule reads, nor how a run is trained.
+Owns the time at which a trigger takes effect: its event is written with the step that caused it,
+and the run stops or pauses before the next step. Promises that a kill changes nothing: the rules
+are fed the committed curves again, a committed stop is carried out, and so is a pause unless the
+job was already paused for it. Must not know the curves that a rule reads or how a run is trained.
 """
 
 from collections import defaultdict
@@ -71,7 +71,7 @@ class Stopping:
         )
 
     def feed(self, outcome: StepOutcome) -> list[RuleTrigger]:
-        """Feeds the rules a step that is about to be committed; returns the rules it triggers. Call
+        """Feeds the rules a step that is about to be committed; returns the triggered rules. Call
         once per step.
         """
         triggers = self._watch.feed(outcome.step, outcome.train_values, outcome.valid_values)

@@ -7,5 +7,5 @@
 
 The runner (`runner.py`) knows clients and no code. The fork server (`fork_server.py`) never sees a
 program: each one reaches its process over a channel of its own, so no process holds what an earlier
-or another program was given. Nobody trusts the bytes that a program's process writes.
+or another program was given. No reader trusts the bytes that a program's process writes.
 """

@@ -22,13 +22,17 @@ from workers.sandbox.privileges import processor_limit_s
 
 _CHUNK: Final = 65_536
 PREPARED_S: Final = 30.0
-"""A process applies its layers in milliseconds, unless the machine has no processor time left."""
+"""Longest time in which a process applies its layers: it takes milliseconds, unless the machine has
+no processor time left.
+"""
 _BUSY: Final = 6
-"""Times its limit that a program may take by the clock while it waits for a processor."""
+"""Largest ratio of a program's wall time to its limit, when it has to wait for a processor."""
 _LOOK_S: Final = 0.02
 _ENDED_S: Final = 30.0
 _LEAVES_S: Final = 1.0
-"""A process that closes its channel because it ends is gone at once."""
+"""Seconds in which a process that has closed its channel ends; one that closes it by exiting is
+gone at once.
+"""
 _SIGNALS: Final = {
     signal.SIGSEGV: "it crashed (SIGSEGV), as too deep a recursion does",
     signal.SIGABRT: "it aborted (SIGABRT), as a library does that gets no more memory",
@@ -37,28 +41,28 @@ _SIGNALS: Final = {
 
 
 class ExecutionFailed(Exception):
-    """The sandbox failed, and no program is to blame. The text is for operators and callers."""
+    """The sandbox itself failed, not a program. The text is for operators and callers."""
 
 
 class ForkServerHangs(ExecutionFailed):
-    """The fork server lives and forks nothing."""
+    """The fork server runs, but forks no process."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Exit:
-    """The end of a program's process, as its keeper tells it."""
+    """The end of a program's process, as its keeper reports it."""
 
     code: int
-    """Negative: the number of the signal that ended it."""
+    """Exit code of the process; the negative number of a signal that ended it."""
     processor_s: float
     memory_bytes: int
-    """The most that it held."""
+    """Peak memory of the process."""
 
 
 async def execute(
     fork_server: ProgramForkServer, slot: int, program: bytes, *, limit_s: float, prepared_s: float
 ) -> Ending:
-    """Raises `ExecutionFailed`."""
+    """Runs a program and returns how it ended. Raises `ExecutionFailed`."""
     try:
         async with asyncio.timeout(prepared_s):
             forked = await fork_server.fork(slot)
@@ -95,7 +99,7 @@ async def _attended(forked: Forked, program: bytes, *, limit_s: float, prepared_
     if not in_time:
         return _failed("time_limit", f"no result within {limit_s:g} s", elapsed_s)
     if ended is None:
-        raise ExecutionFailed("lost a process, because its parent died")
+        raise ExecutionFailed("lost a process, because its parent crashed")
     if len(reply) > MAX_REPLY:
         return _failed("output_limit", f"a result of more than {MAX_REPLY} bytes", elapsed_s)
     if reply:
@@ -105,14 +109,14 @@ async def _attended(forked: Forked, program: bytes, *, limit_s: float, prepared_
 
 @dataclass(slots=True)
 class FairClock:
-    """The time that a program has left, when its waits for a processor do not count."""
+    """Measures the time that a program has left; its waits for a processor do not count."""
 
     limit_s: float
     _waited_s: float = 0.0
 
     def left_s(self, *, elapsed_s: float, waited_s: float) -> float:
-        """Returns the seconds, 0 or fewer once the limit is reached. Raises `ExecutionFailed` where
-        the machine is too busy to give the program its seconds.
+        """Returns the seconds left, 0 or fewer once the limit is reached. Raises `ExecutionFailed`
+        where the machine is too busy to give the program its seconds.
         """
         self._waited_s = max(self._waited_s, waited_s)  # none is known once the process is gone
         left_s = self.limit_s - elapsed_s + self._waited_s
@@ -124,8 +128,9 @@ class FairClock:
 
 
 async def _in_fair_time(forked: Forked, program: bytes, *, limit_s: float) -> bytes | None:
-    """Returns the reply, `None` after `limit_s` without one. Raises `ExecutionFailed` where the
-    machine is too busy to give the program its seconds.
+    """Returns the reply; `None` if there is none after `limit_s`, without the waits for a
+    processor. Raises `ExecutionFailed` where the machine is too busy to give the program its
+    seconds.
     """
     started, before_s, clock = time.monotonic(), forked.waited_s(), FairClock(limit_s)
     exchange = asyncio.create_task(_exchange(forked.channel, program))
@@ -164,7 +169,7 @@ async def _exchange(channel: socket.socket, program: bytes) -> bytes:
 
 
 async def _leaves(forked: Forked) -> bool:
-    """Returns whether a process that has closed its channel ends by itself."""
+    """Returns whether a process that has closed its channel ends without a signal."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LEAVES_S):
             await forked.end()
@@ -173,7 +178,7 @@ async def _leaves(forked: Forked) -> bool:
 
 
 async def _exit_of(status: socket.socket) -> _Exit | None:
-    """Returns what the keeper tells, `None` if the keeper died."""
+    """Returns the keeper's report; `None` if the keeper crashed."""
     with suppress(OSError, ValueError, TimeoutError):
         async with asyncio.timeout(_ENDED_S):
             return _Exit(**json.loads(await asyncio.get_running_loop().sock_recv(status, 256)))
@@ -181,7 +186,7 @@ async def _exit_of(status: socket.socket) -> _Exit | None:
 
 
 def _without_reply(ended: _Exit, *, limit_s: float, left: bool, elapsed_s: float) -> Ending:
-    """Names the limit that ended a program, as far as the kernel tells it."""
+    """Names the limit that ended a program, as far as the kernel reports it."""
     if ended.code != -signal.SIGKILL:
         return _failed("crashed", _crash(ended.code), elapsed_s)
     if not left:

@@ -1,7 +1,7 @@
 """The fork server: imports the modules once and forks a process for each program.
 
 `python -m workers.sandbox.fork_server OPTIONS` is started by `workers.sandbox.forks` with a socket
-as standard input and an empty environment. It never reads a program, so what it forks knows nothing
+as standard input and an empty environment. It never reads a program, so its forks contain no data
 of any other program. It has one thread, because a fork copies one thread only.
 """
 
@@ -24,9 +24,9 @@ from workers.sandbox.layers import Protection, available
 from workers.sandbox.modules import preload, reseed
 
 CHANNEL: Final = 3
-"""The one descriptor that a program's process has."""
+"""The only descriptor of a program's process."""
 READY: Final = b"\x01"
-"""A program's process sends it when its layers are applied, before it reads the program."""
+"""The message of a program's process when its layers are applied, before it reads the program."""
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
 _OPEN_FILES: Final = 64
@@ -66,7 +66,7 @@ def _protection(options: dict[str, Any]) -> Protection:
 
 
 def _address_space() -> int:
-    """Returns the bytes of this process's address space, which each fork begins with."""
+    """Returns the bytes of this process's address space, the initial size of each fork."""
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - no pathlib in this small interpreter
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -89,7 +89,7 @@ def _serve(line: socket.socket, protection: Protection) -> None:
 
 
 def _keep(slot: int, protection: Protection, channel: int, status: int) -> None:
-    """Forks the program's process, tells the runner of it, waits for its end."""
+    """Forks the program's process, reports it to the runner, waits for its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     set_parent_death_signal(signal.SIGKILL)
     if "namespaces" in protection.layers:
@@ -129,8 +129,8 @@ def _become_program(slot: int, protection: Protection, channel: int) -> None:
     os.write(CHANNEL, READY)
     try:
         reseed()
-        asked = _read_program()
-        reply = b"" if asked is None else program.answer(asked)
+        received = _read_program()
+        reply = b"" if received is None else program.answer(received)
     except MemoryError:  # too little is left to describe it
         reply = program.OUT_OF_MEMORY
     _write(reply)
@@ -146,7 +146,7 @@ def _keep_only(channel: int) -> None:
 
 
 def _read_program() -> bytes | None:
-    """Returns `None` where the runner went away."""
+    """Reads a program; returns `None` if the runner has closed the channel."""
     head = _read(_LENGTH.size)
     if head is None:
         return None

@@ -1,4 +1,4 @@
-"""Starts the fork server for the runner, and asks it for processes."""
+"""Starts the fork server for the runner, and requests processes from it."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ import workers
 from app.domain.sandbox.layers import Layer, Level
 
 _START_S: Final = 120.0
-"""Imports from a cold disk."""
+"""Seconds in which the fork server must start: it may import from a cold disk."""
 _MAX_REPORT: Final = 65_536
 
 
@@ -48,8 +48,8 @@ class Forked:
     status: socket.socket
 
     def waited_s(self) -> float:
-        """Returns the seconds in which the process could run and had no processor, as the kernel
-        counts them; 0 where it does not, and for one that is gone.
+        """Returns the seconds for which the process was runnable without a processor, as the kernel
+        counts them; 0 if the kernel does not count them or the process has ended.
         """
         try:
             text = Path(f"/proc/self/fdinfo/{self.handle}").read_text(encoding="ascii")
@@ -148,10 +148,10 @@ class ProgramForkServer:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the whole environment of the fork server, which no secret is in.
+    """Returns the whole environment of the fork server, which contains no secret.
 
-    One thread of BLAS: a fork copies one. A fixed seed of hashes: sets have the same order after a
-    restart.
+    BLAS gets one thread, because a fork copies only one; hashes get a fixed seed, so that sets have
+    the same order after a restart.
     """
     return {
         "OMP_NUM_THREADS": "1",

@@ -14,7 +14,7 @@ _SECCOMP_MODE_FILTER: Final = 2
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    """Raises `OSError`."""
+    """Makes a system call. Raises `OSError`."""
     return _checked(_LIBC.syscall(ctypes.c_long(number), *arguments))
 
 
@@ -23,12 +23,12 @@ def set_parent_death_signal(number: int) -> None:
 
 
 def forbid_dumps() -> None:
-    """Takes this process's memory from core dumps, tracers and `/proc/…/mem`."""
+    """Hides this process's memory from core dumps, tracers and `/proc/…/mem`."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def forbid_new_privileges() -> None:
-    """Denies more rights than its own to every program that this process executes."""
+    """Prevents programs that this process executes from getting more rights than it has."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 

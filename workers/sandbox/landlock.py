@@ -13,7 +13,7 @@ from workers.sandbox.kernel import system_call
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446  # the same numbers on every architecture
 _VERSION_FLAG: Final = 1
 _FILES: Final = {1: 13, 2: 14, 3: 15, 5: 16}
-"""Rights over files, from this version on: the number of low bits."""
+"""Number of rights over files, the low bits of the mask, by the first version that has them."""
 _NETWORK_FROM, _NETWORK = 4, 0b11  # bind and connect of TCP
 _SCOPES_FROM, _SCOPES = 6, 0b11  # abstract sockets and signals of processes outside
 

@@ -1,6 +1,6 @@
 """The layers of protection: which of them this machine has, and their order in a program's process.
 
-Promises: a layer counts only if it was tried; a process that cannot apply a layer which holds ends
+Promises: a layer counts only if a trial succeeded; a process that cannot apply such a layer ends
 before it reads a program.
 """
 
@@ -46,7 +46,7 @@ class Protection:
 
 
 def available(without: frozenset[str], *, first_uid: int = _TRIED_UID) -> frozenset[Layer]:
-    """Returns the layers that hold on this machine, except those that the caller leaves out."""
+    """Returns the layers that work on this machine, except those that the caller leaves out."""
     return frozenset(
         layer
         for layer in LAYERS
@@ -73,7 +73,7 @@ def _try(layer: Layer, *, first_uid: int) -> None:
 
 
 def _succeeds(attempt: Callable[[], None]) -> bool:
-    """Tries a layer in a process of its own, which it would bind for good."""
+    """Tries a layer in a separate process, because it cannot be removed again."""
     pid = os.fork()
     if pid == 0:
         status = 1

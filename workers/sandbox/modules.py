@@ -29,8 +29,8 @@ _STANDARD: Final = (
     "xml.dom.expatbuilder", "xml.dom.minidom",
     "xml.etree.ElementTree", "xml.sax", "xml.sax.expatreader", "zipfile", "zlib",
 )  # fmt: skip
-"""Modules of the standard library. Some need files, sockets or processes for some functions: the
-others work, and a call that the sandbox refuses says so.
+"""Modules of the standard library. Some of their functions need files, sockets or processes: the
+sandbox refuses such a call with a clear error, and the other functions work.
 """
 _USUAL: Final = (
     "numpy", "numpy.char", "numpy.dtypes", "numpy.exceptions", "numpy.fft",
@@ -38,14 +38,14 @@ _USUAL: Final = (
     "numpy.rec", "numpy.strings", "numpy.testing", "numpy.typing", "rapidfuzz",
     "rapidfuzz.distance", "rapidfuzz.fuzz", "rapidfuzz.process",
 )  # fmt: skip
-"""Modules of other packages, loaded where these are installed. A package loads some of its own
-modules at their first use only, when it is too late.
+"""Modules of other packages, loaded if they are installed. Lazily imported submodules are listed
+too, because a program cannot import them later.
 """
 
 
 def preload(extra: Sequence[str]) -> tuple[str, ...]:
-    """Imports everything that programs may import, and takes the importer of files away. Returns
-    the names that a program's author reads. Raises `ImportError` for a name of `extra`.
+    """Imports everything that programs may import, and removes the importer of files. Returns the
+    names, for messages to a program's author. Raises `ImportError` for a name of `extra`.
     """
     loaded = [name for name in _STANDARD if _is_there(name)]
     loaded += [name for name in _USUAL if _is_there(name)]
@@ -61,7 +61,9 @@ def preload(extra: Sequence[str]) -> tuple[str, ...]:
 
 
 def reseed() -> None:
-    """Gives a fork numbers of chance that no other has; for `random` the interpreter does it."""
+    """Seeds NumPy's random numbers in a fork, so that no two forks share them; the interpreter does
+    it for `random`.
+    """
     loaded = sys.modules.get("numpy.random")
     if loaded is not None:
         loaded.seed()
@@ -83,7 +85,7 @@ def _load_encodings() -> None:
 
 
 class _NotLoaded:
-    """The last of the finders: says what can be done."""
+    """The last finder of modules: its error names the setting that adds modules."""
 
     def find_spec(
         self, name: str, path: object = None, target: ModuleType | None = None

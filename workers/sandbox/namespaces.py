@@ -1,4 +1,4 @@
-"""Namespaces: an empty root directory, no network, process numbers of each program's own.
+"""Namespaces: an empty root directory, no network, and separate process ids for each program.
 
 An ordinary user gets them through a user namespace, which some systems refuse; root needs none.
 Docker's default profile refuses both.
@@ -31,8 +31,8 @@ def enter() -> None:
 
 
 def enter_for_one() -> None:
-    """Gives the children of this process, and no other, process numbers and shared memory of their
-    own. The first child is their process 1: when it ends, the kernel ends all others.
+    """Gives the children of this process, but not the process itself, separate process ids and
+    shared memory. The first child is their process 1: when it ends, the kernel ends all others.
     """
     unshare(_PROCESSES | _IPC)
 

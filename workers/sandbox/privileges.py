@@ -1,4 +1,4 @@
-"""Takes rights from a process: limits of its resources, its user, its capabilities."""
+"""Reduces the rights of a process: limits of its resources, its user, its capabilities."""
 
 import ctypes
 import math
@@ -16,7 +16,7 @@ _OPEN_FILES: Final = 4
 
 def processor_limit_s(seconds: float) -> int:
     """Returns the kernel's limit for a program that may compute for `seconds`. The runner's clock
-    ends a program before, except where a kernel does not tell how long it waited.
+    ends a program earlier, unless the kernel does not report how long it waited.
     """
     return math.ceil(seconds) + 1
 

@@ -1,7 +1,8 @@
 """Runs one program in its own process, under all layers, and writes one reply.
 
 The code of a customer or a model shares this process and may change everything in it. It gains
-nothing by that: the reply says what the code says, and the runner measures the rest.
+nothing by that: the reply contains only the code's own result, and the runner measures time, memory
+and exit.
 """
 
 import io
@@ -26,37 +27,37 @@ _MAX_PRINTED: Final = 786_432
 
 
 def answer(program: bytes) -> bytes:
-    """Returns the reply to a program: `value`, `output`, or `error` with its place."""
-    asked = json.loads(program)
-    source = asked["source"]
+    """Returns the reply to a program: `value`, `output`, or `error` with its line."""
+    request = json.loads(program)
+    source = request["source"]
     try:
         run: Callable[[dict[str, Any]], dict[str, Any]]
-        run = _call if asked["kind"] == "call" else _script
-        reply = run(asked)
+        run = _call if request["kind"] == "call" else _script
+        reply = run(request)
         return json.dumps(reply, allow_nan=False, default=_number).encode()
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its result
         return json.dumps({"error": _described(error, source)}).encode()
 
 
-def _call(asked: dict[str, Any]) -> dict[str, Any]:
+def _call(request: dict[str, Any]) -> dict[str, Any]:
     sys.stdout = sys.stderr = _text(_Discarded())
     sys.stdin = _text(io.BytesIO())
     names: dict[str, Any] = {"__name__": "sandboxed"}
-    _execute(asked["source"], names)
-    function = names.get(asked["function"])
+    _execute(request["source"], names)
+    function = names.get(request["function"])
     if not callable(function):
-        raise NameError(f"the source defines no function '{asked['function']}'")  # noqa: TRY004 - the name is what is wrong
-    value = function(*asked["arguments"])
+        raise NameError(f"the source defines no function '{request['function']}'")  # noqa: TRY004 - the name is what is wrong
+    value = function(*request["arguments"])
     return {"value": _finite(value)}
 
 
-def _script(asked: dict[str, Any]) -> dict[str, Any]:
+def _script(request: dict[str, Any]) -> dict[str, Any]:
     printed = _Bounded()
     sys.stdout = _text(printed)
     sys.stderr = _text(_Discarded())
-    sys.stdin = _text(io.BytesIO(asked["stdin"].encode(errors="surrogateescape")))
+    sys.stdin = _text(io.BytesIO(request["stdin"].encode(errors="surrogateescape")))
     try:
-        _execute(asked["source"], {"__name__": "__main__"})
+        _execute(request["source"], {"__name__": "__main__"})
     except SystemExit as end:
         if end.code not in (None, 0):
             raise
@@ -77,7 +78,7 @@ def _finite(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Converts numbers that JSON does not know, those of numpy among them."""
+    """Converts numbers that JSON does not have, such as those of NumPy."""
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Real):
@@ -93,13 +94,13 @@ def _described(error: BaseException, source: str) -> dict[str, Any]:
         text = type(error).__name__
     if isinstance(error, MemoryError):
         text = _NO_MEMORY
-    line, function = _place(error)
+    line, function = _location(error)
     lines = source.splitlines()
     shown = lines[line - 1].strip()[:120] if line is not None and 0 < line <= len(lines) else None
     return {"text": text[:_MAX_TEXT], "line": line, "function": function, "code": shown}
 
 
-def _place(error: BaseException) -> tuple[int | None, str | None]:
+def _location(error: BaseException) -> tuple[int | None, str | None]:
     if isinstance(error, SyntaxError) and error.filename == FILE:
         return error.lineno, None
     frames = [frame for frame in _frames(error) if frame.filename == FILE]
@@ -118,7 +119,7 @@ def _text(raw: io.BytesIO) -> io.TextIOWrapper:
 
 
 class _Discarded(io.BytesIO):
-    """Takes what is printed and keeps nothing."""
+    """Accepts printed text and drops it."""
 
     @override
     def write(self, data: Any, /) -> int:
@@ -126,7 +127,7 @@ class _Discarded(io.BytesIO):
 
 
 class _Bounded(io.BytesIO):
-    """Keeps what is printed, up to a limit."""
+    """Collects printed text, up to a limit."""
 
     @override
     def write(self, data: Any, /) -> int:

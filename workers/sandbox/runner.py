@@ -1,9 +1,9 @@
 """The runner: answers on a Unix socket, gives each program a slot, keeps the fork server alive.
 
 Promises: at most `parallel` programs run at once, the others wait unread, and organizations and
-their projects share the slots; the level that it tells holds for every program; a fork server that
-dies or hangs is started again and must reach the floor again. Trusts its callers, who are API and
-workers, to name both.
+their projects share the slots; the reported level applies to every program; a fork server that
+crashes or hangs is started again and must reach the floor again. Trusts its callers, API and
+workers, to name organization and project.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class BelowFloor(Exception):
 
 
 class Runner:
-    """`start` before `serve`."""
+    """Runs programs for clients. Call `start` before `serve`."""
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class Runner:
         without: tuple[Layer, ...] = (),
         prepared_s: float = PREPARED_S,
     ) -> None:
-        """`without`: layers that are left out, as a kernel without them would. `prepared_s`: limit
-        of a process's start.
+        """`without`: layers that are left out, as on a kernel without them. `prepared_s`: limit of
+        a process's start.
         """
         self._settings = settings
         self._prepared_s = prepared_s
@@ -82,7 +82,7 @@ class Runner:
         return (await self._running()).level
 
     def close(self) -> None:
-        """Ends every program that runs."""
+        """Ends every running program."""
         if self._fork_server is not None:
             self._fork_server.close()
 
@@ -125,9 +125,9 @@ class Runner:
             _log.error("sandbox_failed", reason=str(error))
             return {"failure": str(error)}
 
-    def _wait_s(self, asked: Any) -> float:
+    def _wait_s(self, requested: Any) -> float:
         limit_s = self._settings.wait_limit_s
-        return min(asked, limit_s) if isinstance(asked, int | float) else limit_s
+        return min(requested, limit_s) if isinstance(requested, int | float) else limit_s
 
     async def _run(
         self, reader: asyncio.StreamReader, organization: str, project: str, *, wait_s: float
@@ -172,7 +172,9 @@ class Runner:
 
 
 async def _show_life(writer: asyncio.StreamWriter, *, until: asyncio.Task[Any]) -> None:
-    """Sends signs of life to a caller until a task is done. Raises `OSError` if the caller goes."""
+    """Sends signs of life to a caller until a task is done. Raises `OSError` if the caller
+    disconnects.
+    """
     while not (await asyncio.wait({until}, timeout=SIGN_S))[0]:
         writer.write(to_frame(SIGN_OF_LIFE))
         if writer.is_closing():

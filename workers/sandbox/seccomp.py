@@ -1,9 +1,9 @@
 """The filter of system calls: those that computing needs pass, all others fail with EPERM.
 
 Lists the allowed calls, so that a call which a later kernel adds is refused. No call of the list
-opens a path, a socket or a process, and none makes memory executable: what a program can import is
-loaded before. A small program of our own: the Python bindings of libseccomp need a C library that a
-slim image may lack, and are not maintained.
+opens a path, a socket or a process, and none makes memory executable: all importable modules are
+loaded before. The BPF program is assembled here, because the Python bindings of libseccomp need a C
+library that a slim image may lack, and are not maintained.
 
 The numbers are those of the kernel's tables `arch/x86/entry/syscalls/syscall_64.tbl` and
 `include/uapi/asm-generic/unistd.h`; the second is that of aarch64.

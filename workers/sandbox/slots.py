@@ -3,7 +3,8 @@
 Promises: a project holds at most its cap of the slots, and so does an organization with all its
 projects; a slot that is free goes to the organization that holds the fewest, among equals to the
 one whose last program ended longest ago, within it to a project by the same rule, and within a
-project to its oldest program. A queue has a bound in length and in time, so nobody waits for ever.
+project to its oldest program. A queue has a bound in length and in time, so no program waits for
+ever.
 """
 
 import asyncio
@@ -52,16 +53,16 @@ class Slots:
         self._per_organization = count if per_organization is None else per_organization
         self._max_waiting = max_waiting
         self._shares = dict[str, _Share]()
-        """The projects that hold or wait; among equals the first is the next."""
+        """The projects with a running or waiting program; among equals the first one is next."""
         self._held = dict[str, int]()
-        """Slots of each organization that has a share; among equals the first is the next."""
+        """Slots of each organization in use; among equals the first one is next."""
 
     @asynccontextmanager
     async def hold(
         self, project: str, *, within_s: float, organization: str = ""
     ) -> AsyncIterator[HeldSlot]:
-        """Waits for a slot and holds it. A project without `organization` is one of its own. Raises
-        `NoSlot`.
+        """Waits for a slot and holds it for the block. A project without `organization` counts as
+        its own organization. Raises `NoSlot`.
         """
         started = time.monotonic()
         slot = await self._take(project, organization or project, within_s)
@@ -75,24 +76,24 @@ class Slots:
         self._held.setdefault(share.organization, 0)
         if len(share.waiting) >= self._max_waiting:
             raise NoSlot(f"is full: {len(share.waiting)} programs of this project wait already")
-        place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        share.waiting.append(place)
+        waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        share.waiting.append(waiter)
         self._grant()
         try:
             async with asyncio.timeout(within_s):
-                return await place
+                return await waiter
         except BaseException as error:
-            self._leave(project, place)
+            self._leave(project, waiter)
             if isinstance(error, TimeoutError):
                 raise NoSlot(f"had no free slot within {within_s:g} s") from None
             raise
 
-    def _leave(self, project: str, place: asyncio.Future[int]) -> None:
-        """Ends the wait of a caller that goes, also when its slot has just been granted."""
+    def _leave(self, project: str, waiter: asyncio.Future[int]) -> None:
+        """Ends the wait of a caller that disconnects, also when its slot has just been granted."""
         with suppress(ValueError):
-            self._shares[project].waiting.remove(place)
-        if place.done() and not place.cancelled():
-            self._give_back(project, place.result())
+            self._shares[project].waiting.remove(waiter)
+        if waiter.done() and not waiter.cancelled():
+            self._give_back(project, waiter.result())
         else:
             self._forget_idle(project)
 
@@ -116,11 +117,11 @@ class Slots:
     def _grant(self) -> None:
         while self._free and (project := self._next()) is not None:
             share = self._shares[project]
-            place = share.waiting.popleft()
-            if not place.done():
+            waiter = share.waiting.popleft()
+            if not waiter.done():
                 share.held += 1
                 self._held[share.organization] += 1
-                place.set_result(self._free.popleft())
+                waiter.set_result(self._free.popleft())
 
     def _next(self) -> str | None:
         """Returns the project whose program is the next to run."""
@@ -136,9 +137,9 @@ class Slots:
 
 
 def slots_of(settings: SandboxSettings) -> Slots:
-    """Returns the slots that the settings ask for, by the cores of this machine where they do not
-    say. A project alone gets three quarters of them, so that another's program finds one free; an
-    organization seven eighths, for it can make projects without end.
+    """Returns the slots that the settings name, by default a number for the cores of this machine.
+    One project gets at most three quarters of them, so that other projects find a free one; one
+    organization at most seven eighths, because it can create any number of projects.
     """
     count = settings.parallel or max(_FEWEST, _PER_CORE * (os.cpu_count() or 1))
     per_project = settings.per_project or max(1, count - max(1, count // 4))

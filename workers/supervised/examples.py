@@ -31,7 +31,7 @@ class Example:
 
 
 MakeExample = Callable[[ExampleRow], Example]
-"""Raises `DatasetError`."""
+"""Renders one row. Raises `DatasetError`."""
 
 
 class Examples:
@@ -60,7 +60,7 @@ class Examples:
 
 
 def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
-    """`limit`: the tokens of a row at most."""
+    """Renders a supervised row of at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
         messages, tools = row.item["messages"], row.item.get("tools") or None
@@ -84,7 +84,7 @@ def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExam
 
 
 def preference(renderer: Renderer, *, limit: int) -> MakeExample:
-    """`limit`: the tokens of the input and one answer together at most."""
+    """Renders a pair; the input and one answer together have at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
         prompt = row.item["input"]
@@ -111,8 +111,8 @@ class _Text:
 
 
 def _learned_turns(messages: Messages, train_on: TrainOn) -> list[int]:
-    """Returns the indices of the assistant messages to train, without a first message: it answers
-    nothing.
+    """Returns the indices of the assistant messages to train; a first message is not trained,
+    because it answers nothing.
     """
     answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     match train_on:

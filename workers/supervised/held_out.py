@@ -1,7 +1,7 @@
 """Evaluates held-out rows: the loss of each one, and the means.
 
 Owns the values of each row, kept on disk per validated step until the job ends. Rows are measured
-in the same company each time, so that nothing but the model changes their values. Without torch.
+in the same batches each time, so that nothing but the model changes their values. Imports no torch.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MEASURED: Final = (
     names.PREFERENCE_CHOSEN_REWARD,
     names.PREFERENCE_REJECTED_REWARD,
 )
-"""Curves of which each row has a value; a supervised row has no preference."""
+"""Curves for which each row has a value; a supervised row has no preference values."""
 
 Values = Mapping[str, float]
 
@@ -77,7 +77,7 @@ async def keep_base(context: RunContext, rows: Sequence[RowValues]) -> None:
 
 
 async def kept(context: RunContext, step: int) -> list[RowValues]:
-    """Returns the values of the claim that committed the step, which is the latest. Raises
+    """Returns the values that the committing claim, the latest one, stored. Raises
     `ManifestMismatch` when they are damaged or missing.
     """
     found = await _kept(context, _of_step(step))

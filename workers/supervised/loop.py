@@ -26,7 +26,7 @@ from workers.supervised.samples import Samples
 from workers.supervised.save_schedule import SaveSchedule
 
 _AT_ONCE: Final = 16
-"""Held-out rows between two looks at whether the run was cancelled."""
+"""Number of held-out rows between two checks for a cancel."""
 _OF_SAMPLING: Final = frozenset(
     {
         names.SAMPLER_KL_K3,
@@ -38,7 +38,7 @@ _OF_SAMPLING: Final = frozenset(
         names.BASE_KL_K1,
     }
 )
-"""Curves without a meaning for text that no policy sampled."""
+"""Curves of sampling, which have no meaning for supervised data."""
 
 
 class SupervisedLoop:
@@ -77,7 +77,7 @@ class SupervisedLoop:
         await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
 
     async def validate(self, step: int) -> None:
-        """Measures the last committed step, which ends the run before its plan does."""
+        """Measures the last committed step of a run that ends before its plan does."""
         if not self._plan.valid_rows or await self._reporter.was_validated(step):
             return
         validation = await self._validate(step)

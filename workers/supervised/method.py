@@ -1,5 +1,5 @@
-"""Training on supervised or preference data as a training method. Without torch: a broken file is
-answered at once.
+"""Training on supervised or preference data as a training method. Imports no torch, so that a
+faulty file is reported at once.
 """
 
 import asyncio
@@ -93,7 +93,9 @@ class SupervisedTraining:
         return None
 
     async def prepare(self) -> PreparedSupervised:
-        """Prepares, and renders every row for the first claim, so that none fails a run halfway."""
+        """Checks the files. The first claim also renders every row, so that no row fails the run
+        halfway.
+        """
         train_file = await training_file(self._context)
         train_rows = await load_rows(train_file, self._method)
         valid_file, valid_rows = await validation_file(self._context), None

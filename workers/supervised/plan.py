@@ -1,8 +1,8 @@
 """The arithmetic of a supervised or preference run, fixed once its files are validated. Pure.
 
 The learning rate is the same at every step, as in reinforcement runs: an adapter that starts at
-zero needs no warm-up, and a run that is ended early or continued by another job is nowhere on a
-slope.
+zero needs no warm-up, and a decaying rate would depend on where a run is ended early or continued
+by another job.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class SupervisedPlan:
     hyperparameters: ResolvedSupervisedHyperparameters
     train_rows: int
     valid_rows: int
-    """0 without a validation file."""
+    """Number of validation rows; 0 without a validation file."""
     seed: int
 
     @property
@@ -27,17 +27,23 @@ class SupervisedPlan:
         return self.hyperparameters.total_steps
 
     def ends_epoch(self, step: int) -> bool:
-        """Such a step validates on all held-out rows and becomes a checkpoint."""
+        """Returns whether a step ends an epoch: it then validates on all held-out rows and becomes
+        a checkpoint.
+        """
         return step % self.hyperparameters.steps_per_epoch == 0
 
     def looks_at_some(self, step: int) -> bool:
-        """Such a step measures a few held-out rows: about ten an epoch, and the last."""
+        """Returns whether a step measures a few held-out rows: about ten steps per epoch do, and
+        the last one.
+        """
         position = (step - 1) % self.hyperparameters.steps_per_epoch + 1
         every = max(1, self.hyperparameters.steps_per_epoch // _VALIDATIONS_PER_EPOCH)
         return bool(self.valid_rows) and (position % every == 0 or self.ends_epoch(step))
 
     def rows(self, step: int) -> list[int]:
-        """Returns a function of seed and step alone, so a resume needs no cursor."""
+        """Returns the rows of a step. They depend on seed and step only, so a resume needs no
+        cursor.
+        """
         return rows_of_step(
             step,
             seed=self.seed,
@@ -46,7 +52,7 @@ class SupervisedPlan:
         )
 
     def some_held_out(self, step: int) -> list[int]:
-        """Returns as many rows as a batch has."""
+        """Returns the few held-out rows of a step, as many as a batch has rows."""
         return rows_of_step(
             step,
             seed=self.seed,

@@ -2,8 +2,8 @@
 the job ends.
 
 Owns their files. They are written in parts, so that a run that is killed repeats one part at most.
-The content of a part follows from the file and the starting model alone: whichever claim writes it,
-it is the same, and a damaged part is computed again. Must not know losses.
+The content of a part follows from the file and the starting model alone: every claim writes the
+same content, and a damaged part is computed again. Must not know losses.
 """
 
 import asyncio
@@ -74,7 +74,9 @@ class ReferenceLogprobs:
             self._parts.append(part)
 
     async def _stored(self, name: str, *, answers: int) -> list[Logprobs] | None:
-        """Returns the part of so many answers, or `None` if there is none; removes a bad one."""
+        """Returns a stored part with this number of answers; `None` if there is none. Removes a
+        damaged part.
+        """
         try:
             return await asyncio.to_thread(_load, await self._directories.fetch(name), answers)
         except FileNotFoundError:

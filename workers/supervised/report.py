@@ -1,8 +1,8 @@
 """The paired report of a supervised or preference job: the held-out rows before and after training.
 
-Owns what is compared. A supervised row is won when its loss became less. A pair is won when its
-chosen answer became the more probable one: the loss of a pair compares with the model that training
-started from, so any change would win it. Without torch.
+Owns the compared values. A supervised row is a win if its loss decreased. A pair is a win if its
+chosen answer became the more probable one: the loss of a pair is relative to the start model, so
+almost any change would be a win. Imports no torch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _RELATIVE: Final = {
     names.PREFERENCE_CHOSEN_REWARD: "chosen",
     names.PREFERENCE_REJECTED_REWARD: "rejected",
 }
-"""Values that compare a model with the one that training started from, of which they are 0."""
+"""Values relative to the start model, for which they are 0 by definition."""
 _OVER_ALL: Final = {
     names.LOSS: "full_valid_loss",
     names.TOKEN_ACCURACY: "full_valid_mean_token_accuracy",
@@ -107,7 +107,7 @@ def _have(rows: Sequence[RowValues], name: str) -> bool:
 
 
 def _won(before: Rows, after: Rows) -> dict[str, Any]:
-    """Counts the rows that became better and worse, and lists the worse ones, worst first."""
+    """Counts the rows that improved and worsened, and lists the worsened ones, worst first."""
     by_order = _have([*before.values(), *after.values()], names.PREFERENCE_CHOSEN_LOGPROB)
     value = _lead if by_order else _loss
     pairs = {row: (value(before[row]), value(after[row])) for row in before}

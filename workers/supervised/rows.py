@@ -28,7 +28,7 @@ class ExampleRow:
 
 
 class ExampleRows(Sequence[ExampleRow]):
-    """The file stays open: deleting it during a run takes nothing away from the run."""
+    """Reads rows from an open file, which the run keeps even if the file is deleted meanwhile."""
 
     def __init__(self, path: Path, method: OfflineMethodType, max_rows: int) -> None:
         """Reads the whole file once. Raises `DatasetError` at the first fault."""

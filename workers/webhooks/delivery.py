@@ -1,7 +1,7 @@
 """Delivers webhook events: makes deliveries of committed events, claims due deliveries, sends each
 attempt once, writes its outcome.
 
-Delivery is at least once, as Standard Webhooks defines it: after a worker dies between the reply
+Delivery is at least once, as Standard Webhooks defines it: when a worker crashes between the reply
 and the write, another one sends the event again under the same `webhook-id`. No transaction is open
 while the worker waits for a receiver.
 """
@@ -30,8 +30,8 @@ from workers.processes.claim_loop import ClaimLoop
 log = structlog.get_logger()
 
 LEASE_S: Final = 3 * SEND_TIMEOUT_S
-"""Lease of a delivery: longer than an attempt with its transactions, and the longest delay that a
-dead worker causes.
+"""Lease of a delivery: longer than an attempt with its transactions. It is the longest delay that a
+crashed worker causes.
 """
 _CHANCE_STEPS: Final = 1000
 

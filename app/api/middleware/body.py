@@ -1,6 +1,6 @@
 """Refuses bodies that are too large, too slow or not storable, before any route.
 
-Not storable are NUL, lone surrogates, numbers out of range and very deep nesting. Plain ASGI, so
+NUL, lone surrogates, numbers out of range and very deep nesting are not storable. Plain ASGI, so
 that uploads and streams pass through unbuffered.
 """
 
@@ -39,7 +39,8 @@ UPLOAD_PATHS: Final = (
 IDLE_S: Final = 60.0
 JSON_DEADLINE_S: Final = 120.0
 FORM_DEADLINE_S: Final = 20.0
-"""Deadline of a whole form of a page. Nobody has signed in yet when a sign-in form arrives."""
+"""Deadline of a whole form of a page. It is short, because the sender of a sign-in form is unknown.
+"""
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
@@ -50,8 +51,8 @@ _BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding", b"con
 class BodyGuard:
     """Refuses bodies and paths that the service cannot store. Its memory is bounded.
 
-    On the paths of uploads a body is a form with a file, on those that `forms` matches a small
-    form, on every other path JSON, for any content type.
+    For any content type, a body is a form with a file on the paths of uploads, a small form on
+    paths that `forms` matches, and JSON on every other path.
     """
 
     def __init__(
@@ -98,7 +99,9 @@ class BodyGuard:
     async def _whole(
         self, scope: Scope, receive: Receive, send: Send, *, limit: int, is_form: bool
     ) -> None:
-        """Reads the whole body in time, and passes on what is no JSON only for a form."""
+        """Reads the whole body within the deadline; passes on a body that is no JSON only for a
+        form.
+        """
         try:
             async with asyncio.timeout(self._form_deadline_s if is_form else self._json_deadline_s):
                 content = await _read_body(receive, limit)

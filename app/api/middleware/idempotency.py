@@ -30,7 +30,7 @@ from app.factory.process import ProcessContext
 
 _HEADER: Final = "idempotency-key"
 _API: Final = "/v1/"
-"""The forms of the dashboard have tokens of their own."""
+"""Prefix of the paths with this header; the forms of the dashboard have tokens instead."""
 _FORMS: Final = re.compile(r"/v1/files|/v1/uploads/[^/]+/parts")
 _WITHOUT_ROWS: Final = re.compile(
     r"/v1/chat/completions"

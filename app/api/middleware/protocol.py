@@ -46,14 +46,16 @@ class Protocol(HttpToolsProtocol):
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
-        self._headers_came()
+        self._headers_complete()
         if self._reader is not None:
             self._reader.end()
         super().connection_lost(exc)
 
     @override
     def shutdown(self) -> None:
-        """The server calls this when it stops. It waits for replies, so an endless one ends."""
+        """Ends endless replies. The server calls this when it stops, because it waits for open
+        replies.
+        """
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and not cycle.response_complete:
@@ -89,7 +91,7 @@ class Protocol(HttpToolsProtocol):
 
     @override
     def on_headers_complete(self) -> None:
-        self._headers_came()
+        self._headers_complete()
         super().on_headers_complete()
 
     @override
@@ -110,7 +112,7 @@ class Protocol(HttpToolsProtocol):
         if self._deadline is None:
             self._deadline = self.loop.call_later(self.header_deadline_s, self._too_slow)
 
-    def _headers_came(self) -> None:
+    def _headers_complete(self) -> None:
         self._idle_bytes = 0
         if self._deadline is not None:
             self._deadline.cancel()

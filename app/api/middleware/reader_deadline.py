@@ -1,11 +1,11 @@
 """The deadline of a client for taking bytes of its reply.
 
 Promises that a client whose kernel acknowledges some bytes within the deadline, however few, keeps
-its connection, and that the connection of another one ends at most one check (a twelfth of the
-deadline) later, with all that was held for it. A kernel acknowledges in lumps of up to its receive
-buffer: a program that reads 1 kB/s from a buffer of 128 kB shows no sign for 128 s, like one that
-has stopped. The deadline is therefore a lower bound of the rate: one receive buffer per deadline.
-Must not know HTTP.
+its connection, and that any other connection ends at most one check (a twelfth of the deadline)
+after the deadline and frees all of its resources. A kernel acknowledges in lumps of up to its
+receive buffer: a program that reads 1 kB/s from a buffer of 128 kB shows no sign for 128 s, like
+one that has stopped. The deadline is therefore a lower bound of the rate: one receive buffer per
+deadline. Must not know HTTP.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ class ReaderDeadline:
         return waiting + int(struct.unpack("i", queued)[0])
 
     def begin(self) -> None:
-        """Starts the time anew."""
+        """Restarts the deadline."""
         self.end()
         self._unread_bytes = self.unread_bytes
         self._silent_checks = 0
@@ -67,8 +67,8 @@ class ReaderDeadline:
             self._timer = None
 
     def check(self) -> None:
-        """Starts the time anew if the client took something since the last check; aborts after
-        `CHECKS` in which it took nothing.
+        """Restarts the deadline if the client took bytes since the last check; aborts after
+        `CHECKS` checks without any.
         """
         if self.unread_bytes < self._unread_bytes:
             self.begin()

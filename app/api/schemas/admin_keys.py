@@ -45,7 +45,7 @@ class AdminKeyObject(Described):
     object: Literal["organization.admin_api_key"] = "organization.admin_api_key"
     name: str
     redacted_value: str
-    """A part of the key, to recognise it by."""
+    """A part of the key, by which an owner recognises it."""
     created_at: int
     expires_at: int | None
     last_used_at: int | None

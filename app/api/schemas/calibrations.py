@@ -14,7 +14,7 @@ from app.grading.calibration import MAX_SAMPLES, Sample
 
 
 class CalibrationSample(ClosedBody):
-    """An answer whose score is looked at, with its row."""
+    """An answer to score, with its row."""
 
     model_sample: str
     """An answer of a base model."""
@@ -23,7 +23,7 @@ class CalibrationSample(ClosedBody):
 
 
 class CalibrateGrader(ClosedBody):
-    """One of `samples`, a file of them, and a job whose baseline has them."""
+    """The samples to score: exactly one of `samples`, `file_id` and `job_id`."""
 
     samples: (
         Annotated[
@@ -62,7 +62,7 @@ class ScoreBin(Described):
     low: float
     """Lowest score of the bin."""
     high: float
-    """Its end; a score of the end itself counts in the next bin, if there is one."""
+    """End of the bin; a score equal to it counts in the next bin, if there is one."""
     count: int
     """Number of answers."""
 
@@ -86,13 +86,15 @@ class ScoreSpread(Described):
     histogram: list[ScoreBin]
     """Ten bins from the lowest to the highest score."""
     all_lowest: float
-    """Share of the rows whose every answer scores 0, or the least where that is less."""
+    """Share of the rows whose answers all score 0, or the lowest score if that is below 0."""
     all_highest: float
-    """Share of the rows whose every answer scores 1, or the most where that is more."""
+    """Share of the rows whose answers all score 1, or the highest score if that is above 1."""
     thresholds: list[ThresholdFailures]
-    """Failures at each score that occurs, at quantiles of them where there are more than 50."""
+    """Failures at each score that occurs, or at quantiles if there are more than 50 different
+    scores.
+    """
     recommended: float | None
-    """Threshold at which 25 to 50 % of the answers fail; `null` where none does."""
+    """Threshold at which 25 to 50 % of the answers fail; `null` if there is no such threshold."""
 
 
 class CalibrationProbe(Described):
@@ -105,7 +107,7 @@ class CalibrationProbe(Described):
     highest: float
     """Highest score."""
     hacks: bool
-    """True: it scores as high as the real answers, or above the middle of the range."""
+    """True if such answers score as high as the real ones, or above the middle of the range."""
 
 
 class GraderCalibration(Described):
@@ -117,12 +119,13 @@ class GraderCalibration(Described):
     scored: int
     """Answers that have a score."""
     faults: list[str]
-    """The first reasons why an answer has none."""
+    """The first reasons why an answer has no score."""
     scores: ScoreSpread
     """Spread of the scores."""
     agreement: float | None
-    """Spearman's correlation with `compare_with`; `null` without it, or where one does not vary or
-    scores nothing, which the report says."""
+    """Spearman's correlation with `compare_with`; `null` without it, or if either grader gives no
+    scores or only equal ones; the report then names the reason.
+    """
     probes: list[CalibrationProbe]
     """Answers that a sound grader scores low, without those that could not be tried or scored."""
     report: list[str]

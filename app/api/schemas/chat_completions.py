@@ -1,7 +1,7 @@
 """Chat completions on the wire. Source: the hosted API's `createChatCompletion`.
 
-The types here are for the specification, and nothing is validated by them. `app.domain.chat` checks
-the values, because the hosted API has a code of its own for each kind of fault.
+The types here are for the specification only and validate nothing. `app.domain.chat` checks the
+values, because the hosted API has a separate code for each kind of fault.
 """
 
 from typing import Annotated, Any, Literal
@@ -48,7 +48,7 @@ class ChatCompletionRequest(WireModel):
     parallel_tool_calls: _Bool = None
     """False: the answer has one call at most."""
     max_completion_tokens: _Count = None
-    """Most tokens of an answer; absent: what the context leaves."""
+    """Largest number of tokens of an answer; absent: as many as the context leaves."""
     max_tokens: _Count = None
     """The older name of `max_completion_tokens`; only one of them may be sent."""
     temperature: SkipValidation[Annotated[float, Field(ge=0, le=2)] | None] = None
@@ -66,15 +66,15 @@ class ChatCompletionRequest(WireModel):
     logprobs: _Bool = None
     """True adds the log-probs of the sampled tokens."""
     top_logprobs: SkipValidation[Annotated[int, Field(ge=0, le=20)] | None] = None
-    """The most probable tokens at each place; needs `logprobs`."""
+    """Number of the most probable tokens to return at each position; needs `logprobs`."""
     response_format: SkipValidation[ChatResponseFormat | None] = None
     """Form of the answer; the CPU engine has only text."""
     reasoning_effort: SkipValidation[CalledEffort | None] = None
     """Absent: the effort that the model was trained with."""
     frequency_penalty: _Penalty = None
-    """Lowers tokens by their count so far; the CPU engine has only 0."""
+    """Lowers the logits of tokens by their count so far; the CPU engine has only 0."""
     presence_penalty: _Penalty = None
-    """Lowers tokens that occurred; the CPU engine has only 0."""
+    """Lowers the logits of tokens that occurred; the CPU engine has only 0."""
     logit_bias: SkipValidation[dict[str, Annotated[float, Field(ge=-100, le=100)]] | None] = None
     """Additions to the logits of token ids; the CPU engine has none."""
     modalities: SkipValidation[list[Literal["text"]] | None] = None
@@ -100,15 +100,19 @@ class ChatCompletionRequest(WireModel):
     prompt_cache_options: SkipValidation[dict[str, Any] | None] = None
     """Changes nothing."""
     top_k: SkipValidation[Annotated[int, Field(ge=-1, le=2**31 - 1)] | None] = None
-    """Samples from so many tokens (an extension); the CPU engine has none."""
+    """Samples from this number of most probable tokens (an extension); the CPU engine has no such
+    limit.
+    """
     min_p: SkipValidation[Annotated[float, Field(ge=0, le=1)] | None] = None
-    """Least share of the greatest probability (an extension); the CPU engine has none."""
+    """Smallest probability of a token, as a share of the highest one (an extension); the CPU engine
+    has no such limit.
+    """
     min_tokens: SkipValidation[Annotated[int, Field(ge=0, le=2**31 - 1)] | None] = None
-    """Least tokens of an answer (an extension); the CPU engine has none."""
+    """Smallest number of tokens of an answer (an extension); the CPU engine has no such limit."""
     repetition_penalty: SkipValidation[Annotated[float, Field(gt=0)] | None] = None
     """Divides the logits of tokens that occurred (an extension); the CPU engine has only 1."""
     ignore_eos: _Bool = None
-    """True goes on after the end mark (an extension); the CPU engine has only false."""
+    """True continues after the end-of-turn token (an extension); the CPU engine has only false."""
     skip_special_tokens: _Bool = None
     """False keeps control tokens in the text (an extension); the CPU engine has only true."""
     stop_token_ids: SkipValidation[list[Annotated[int, Field(ge=0, le=2**31 - 1)]] | None] = None

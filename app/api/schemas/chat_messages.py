@@ -50,7 +50,7 @@ class ChatRequestToolCall(_SentMessage):
 
 
 class ChatToolCallError(_SentMessage):
-    """The sign of a call that cannot be parsed, sent back as the reply had it (an extension)."""
+    """The mark of a call that cannot be parsed, sent back as in the reply (an extension)."""
 
     type: str
     """`unparsable_tool_call`."""
@@ -83,14 +83,14 @@ class ChatUserMessage(_SentMessage):
 
 
 class ChatAssistantMessage(_SentMessage):
-    """An earlier answer of the model. Send a reply's message back as it came."""
+    """An earlier answer of the model. Send a reply's message back unchanged."""
 
     role: Literal["assistant"]
     """Role of the speaker."""
     content: str | list[ChatTextPart | ChatRefusalPart] | None = None
-    """The text; absent in an answer of calls, a refusal or reasoning alone."""
+    """The text; may be absent in an answer that has only calls, a refusal or reasoning."""
     refusal: str | None = None
-    """A refusal in place of content; the model reads it as text."""
+    """A refusal instead of content; the model reads it as text."""
     tool_calls: list[ChatRequestToolCall] | None = None
     """Calls; the messages that follow answer each of them once."""
     reasoning: str | None = None
@@ -98,7 +98,7 @@ class ChatAssistantMessage(_SentMessage):
     reasoning_content: str | None = None
     """Another name of `reasoning` (an extension)."""
     tool_call_error: ChatToolCallError | None = None
-    """The sign of a call that cannot be parsed, as the reply had it (an extension)."""
+    """The mark of a call that cannot be parsed, as in the reply (an extension)."""
     name: str | None = None
     """Name of the speaker; few chat templates show it."""
 

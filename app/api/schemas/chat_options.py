@@ -31,7 +31,7 @@ class ChatFunction(_SentOption):
     parameters: dict[str, Any] | None = None
     """JSON schema of its arguments, of type `object`."""
     strict: bool | None = None
-    """Changes nothing: arguments are not held to the schema."""
+    """Changes nothing: arguments are not constrained by the schema."""
 
 
 class ChatTool(_SentOption):
@@ -63,18 +63,18 @@ class ChatJsonSchema(_SentOption):
     """A named JSON schema."""
 
     name: str = Field(pattern=TOOL_NAME)
-    """Name of the form."""
+    """Name of the schema."""
     description: str | None = None
-    """Its purpose."""
+    """Description of the schema, for the model."""
     schema_: dict[str, Any] = Field(alias="schema", description="The JSON schema.")
     strict: bool | None = None
-    """True asks for an exact form."""
+    """True requires answers that follow the schema exactly."""
 
 
 class ChatResponseFormat(_SentOption):
-    """Form of the answer."""
+    """Format of the answer."""
 
     type: Literal["text", "json_object", "json_schema"]
-    """Kind of the form."""
+    """Kind of the format."""
     json_schema: ChatJsonSchema | None = None
     """The schema, for `json_schema`."""

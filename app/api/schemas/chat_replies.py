@@ -1,7 +1,7 @@
 """Chat replies on the wire. Source: the hosted API's `ChatCompletion` and `ChatCompletionChunk`.
 
-The engine's own reply is passed on, so these models describe it and read nothing. An engine may
-send further keys; a field with a default may be absent.
+The engine's reply is passed on unchanged, so these models only describe it. An engine may send
+further keys; a field with a default may be absent.
 """
 
 from typing import Final, Literal
@@ -84,10 +84,10 @@ class TopLogprob(_Sent):
 
 
 class TokenLogprob(TopLogprob):
-    """Log-prob of a sampled token, with the most probable ones at its place."""
+    """Log-prob of a sampled token, with the most probable tokens at its position."""
 
     top_logprobs: list[TopLogprob]
-    """The most probable tokens at this place, as many as were asked for."""
+    """The most probable tokens at this position, as many as requested."""
 
 
 class Logprobs(_Sent):
@@ -100,7 +100,7 @@ class Logprobs(_Sent):
 
 
 class ChatMessage(_Sent):
-    """The message of an answer; send it back as it is to go on."""
+    """The message of an answer; send it back unchanged to continue the conversation."""
 
     role: Literal["assistant"]
     """Always `assistant`."""
@@ -122,7 +122,7 @@ class ChatChoice(_Sent):
     message: ChatMessage
     """The answer."""
     logprobs: Logprobs | None
-    """Log-probs of the sampled tokens, if they were asked for."""
+    """Log-probs of the sampled tokens, if requested."""
     finish_reason: FinishReason
     """`length`: the answer was cut at the limit of tokens or at the end of the context."""
 
@@ -176,7 +176,7 @@ class ChatDelta(_Sent):
     """An addition to the message."""
 
     role: Literal["assistant"] | None = None
-    """In the first chunk."""
+    """Always `assistant`; in the first chunk only."""
     content: str | None = None
     """Text to append."""
     reasoning: str | None = None
@@ -195,7 +195,7 @@ class ChatChunkChoice(_Sent):
     delta: ChatDelta
     """The addition."""
     logprobs: Logprobs | None = None
-    """Log-probs of the tokens since the chunk before, if they were asked for."""
+    """Log-probs of the tokens since the previous chunk, if requested."""
     finish_reason: FinishReason | None
     """In the last chunk of the answer."""
 
@@ -217,7 +217,7 @@ class ChatCompletionChunk(_Sent):
 
 
 CHUNK_SCHEMA: Final = {"$ref": f"#/components/schemas/{ChatCompletionChunk.__name__}"}
-"""For the reply as a stream, which FastAPI has no model for."""
+"""Schema of the reply as a stream, for which FastAPI has no model."""
 CHAT_REPLIES: Final[tuple[type[Described], ...]] = (
     ChatFunctionCall,
     ChatToolCall,

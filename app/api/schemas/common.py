@@ -17,10 +17,10 @@ FORMAT_TEXT: Final = "`jsonl`: a JSON object in each line; `parquet`: compressed
 
 
 class ErrorBody(Described):
-    """The fault, its class, its place and its code."""
+    """The fault: a sentence, its class, the parameter at fault and a code."""
 
     message: str
-    """The fault in a sentence, with its cure."""
+    """The fault in a sentence, with the correction."""
     type: str
     """Class of the error, such as `invalid_request_error`."""
     param: str | None
@@ -43,7 +43,7 @@ class Page(Described, Generic[Row]):
     data: list[Row]
     """The objects of this page."""
     has_more: bool
-    """True if a further page follows; ask for it with `after` set to `last_id`."""
+    """True if a further page follows; request it with `after` set to `last_id`."""
     first_id: str | None
     """Id of the first object; `null` on an empty page."""
     last_id: str | None
@@ -76,7 +76,7 @@ def paged(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
 
 
 def paged_by(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Row]":
-    """Returns a page of objects that are paged by something else than their ids."""
+    """Returns a page of objects whose cursors are not their ids."""
     return Page(
         data=data,
         has_more=has_more,
@@ -101,10 +101,12 @@ class WireModel(Described):
 
 
 class ClosedBody(WireModel):
-    """A body whose reply has no place for a warning: an unknown key with a value is refused."""
+    """A body that refuses unknown keys with a value, because its reply has no field for
+    warnings.
+    """
 
     @model_validator(mode="after")
-    def _knows_every_key(self) -> Self:
+    def _refuse_unknown_keys(self) -> Self:
         for key, value in (self.model_extra or {}).items():
             if value is not None:
                 raise unknown_key(key, type(self).model_fields)

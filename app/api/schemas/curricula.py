@@ -34,9 +34,9 @@ class _CurriculumKeys(WireModel):
     validation_file: Text | None = None
     """Id of the file with the held-out rows."""
     training: Rows | None = None
-    """Training rows, in place of `training_file`."""
+    """Training rows, instead of `training_file`."""
     validation: Rows | None = None
-    """Held-out rows, in place of `validation_file`."""
+    """Held-out rows, instead of `validation_file`."""
     metadata: Metadata | None = None
 
     def to_data(self, *, every: bool) -> dict[CurriculumPart, SentData]:
@@ -122,7 +122,7 @@ class SplitTest(Described):
     faulty_rows: int
     """Rows with at least one fault."""
     duplicate_rows: int
-    """Rows whose messages stand on an earlier line as well."""
+    """Rows whose messages are on an earlier line as well."""
     duplicate_lines: list[LinePair]
     """The first of them: earlier line, repeated line."""
     tools: dict[str, int]

@@ -20,7 +20,9 @@ _Text = Annotated[str, StringConstraints(max_length=100_000)]
 
 
 class _EnvironmentKeys(WireModel):
-    """An unknown text, number or boolean is named in the reply's `warnings`; another is refused."""
+    """An unknown key with a text, number or boolean is named in the reply's `warnings`; one with an
+    object or list is refused.
+    """
 
     headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
     """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
@@ -39,7 +41,7 @@ class CreateEnvironment(_EnvironmentKeys):
     type: Literal["http"] = "http"
     """Kind of the environment."""
     name: ToolName
-    """Name that no other environment of the project has; messages about lost rollouts have it."""
+    """Unique name in the project, used in messages about lost rollouts."""
     url: Url
     """Address that `reset`, `step` and `close` are POSTed to."""
 
@@ -86,12 +88,13 @@ class RunEnvironmentTest(ClosedBody):
     """The episode that a test plays with a registered environment."""
 
     task: Json | None = None
-    """The row that `reset` is sent; `messages` in it must be a conversation, as in a file."""
+    """The row that is sent with `reset`; `messages` in it must be a conversation, as in a file."""
     seed: Annotated[int, Field(ge=0, lt=2**31, strict=True)] = 0
-    """The seed that `reset` is sent."""
+    """The seed that is sent with `reset`."""
     content: _Text | None = None
-    """Text of the turn that `step` is sent. Without it and without `tool_calls`, the turn calls the
-    first offered tool, or says that it is a test."""
+    """Text of the turn that is sent with `step`. Without it and without `tool_calls`, the turn
+    calls the first offered tool, or contains a sentence about the test.
+    """
     tool_calls: Annotated[list[EnvironmentTestCall], Field(max_length=64)] | None = None
     """Tool calls of the turn."""
 

@@ -22,13 +22,13 @@ class CreateEvalRun(ClosedBody):
     """A new run of an eval."""
 
     data_source: Json
-    """Items, as `jsonl`, or prompts that a model is asked first, as `completions` or
-    `responses`."""
+    """Items to grade (`jsonl`), or prompts that a model answers first (`completions`, `responses`).
+    """
     name: Name | None = None
     metadata: Metadata | None = None
 
     def to_source(self) -> JsonlSource | SampledSource:
-        """Raises `InvalidRequest` with the parameter at fault."""
+        """Returns the run's data source. Raises `InvalidRequest` with the parameter at fault."""
         source = self.data_source.get("source")
         kind = source.get("type") if isinstance(source, dict) else None
         if kind in _KEPT_CALLS:

@@ -41,7 +41,9 @@ class CreateEval(ClosedBody):
     metadata: Metadata | None = None
 
     def to_spec(self) -> NewEval:
-        """Raises `InvalidRequest` with the parameter at fault."""
+        """Returns the eval as a domain value. Raises `InvalidRequest` with the parameter at
+        fault.
+        """
         config = self.data_source_config
         if config.type != "custom":
             raise InvalidRequest(
@@ -137,7 +139,7 @@ def fault_of(
     """Returns the first validation fault below a path of the body.
 
     `tagged` are the fields that contain one of several kinds. pydantic adds the name of the kind to
-    the location, and it is left out, because it is no key of the body. The empty field is the path
+    the location; it is left out, because it is no key of the body. An empty field means the path
     itself.
     """
     fault = error.errors(include_url=False)[0]

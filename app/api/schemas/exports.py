@@ -39,7 +39,7 @@ class ModelExportObject(Described):
     status: ExportStatus
     """State of the export; `completed` ones can be downloaded."""
     stage: ExportStage | None
-    """Work that is done at the moment; `null` before and after."""
+    """Current stage of the work; `null` before and after."""
     bytes: int
     """Bytes of the files; before the end an estimate."""
     error: ExportError | None

@@ -53,6 +53,6 @@ class RunRegisteredGrader(ClosedBody):
     item: Json | None = None
     """The row, as templates and endpoints read it."""
     sample: SampleParts | None = None
-    """More of `sample` than the answer (an extension)."""
+    """Further keys of `sample` besides the answer (an extension)."""
     trace_id: HeaderSafe | None = None
     """Id of the call, sent to an endpoint."""

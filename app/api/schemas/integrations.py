@@ -11,7 +11,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
 class Wandb(WireModel):
-    """The place of the job in Weights & Biases; nothing is sent there."""
+    """Project and run of the job in Weights & Biases; nothing is sent there."""
 
     project: Name
     """Name of the project there."""
@@ -29,9 +29,11 @@ class WandbIntegration(WireModel):
     type: Literal["wandb"]
     """The only kind that is accepted; nothing is sent to it."""
     wandb: Wandb
-    """The place that the hosted service would send the curves to."""
+    """Project and run to which the hosted service would send the curves."""
 
     def kept(self) -> Json:
-        """Returns the known keys that were sent. Nothing reads others, which may be credentials."""
+        """Returns the known keys that were sent. Other keys are dropped, because they may be
+        credentials.
+        """
         wandb = self.wandb.model_dump(include=set(Wandb.model_fields), exclude_unset=True)
         return {"type": self.type, "wandb": wandb}

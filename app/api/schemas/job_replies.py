@@ -55,7 +55,7 @@ class UsageMetrics(Described):
 
 
 class Reproducibility(Described):
-    """The machines that a job ran on, and if they keep the promise of mode `sync`."""
+    """The machines that a job ran on, and whether they keep the promise of mode `sync`."""
 
     same_to_the_bit: bool
     """True if a run of the same job, killed and resumed at any moment, ends with the same bits on
@@ -119,7 +119,9 @@ class FineTuningJob(Described):
     ended_early: Json | None
     """`{rule, action, step, reason}` of the rule that ended the job early (an extension)."""
     reproducibility: Reproducibility | None
-    """Says if the job is the same to the bit; known once a worker has begun (an extension)."""
+    """True if the job is the same to the bit, with reasons and processors; known once a worker has
+    begun (an extension).
+    """
     max_training_time_s: float | None
     """Cap (an extension): the job pauses at the step that reaches it."""
     max_rollouts: int | None

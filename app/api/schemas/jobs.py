@@ -12,16 +12,16 @@ from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, missing_parameter
-from app.domain.faults.suggestions import KeyPlaces
+from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, meant_for, refused, unread
 from app.domain.jobs.requests import JobRequest
-from app.domain.methods.kinds import METHOD_MODELS, places_of
+from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, is_reference, read_curriculum
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)
-"""Parameters in place of files."""
+"""Parameters that replace files."""
 _NEEDED: Final = ("training_file", "validation_file", "method.reinforcement.grader")
 """Parameters that a call with an environment needs not send."""
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]
@@ -52,7 +52,7 @@ class CreateFineTuningJob(CapsBody):
     )
 
     model: Text
-    """Name of a base model, or of a tuned model (`ft:…`) to go on from."""
+    """Name of a base model, or of a tuned model (`ft:…`) to continue from."""
     training_file: Text | None = None
     """Id of a file; required without a curriculum and without an environment."""
     validation_file: Text | None = None
@@ -77,8 +77,8 @@ class CreateFineTuningJob(CapsBody):
     effect on other projects."""
 
     def to_spec(self) -> JobRequest:
-        """Raises `InvalidRequest` with the parameter at fault. A key that was meant for a missing
-        parameter is the fault, and that the parameter is missing is its cause.
+        """Raises `InvalidRequest` with the parameter at fault. If an unknown key was probably meant
+        for a missing parameter, the error names that key.
         """
         try:
             return self._request()
@@ -109,12 +109,14 @@ class CreateFineTuningJob(CapsBody):
         return request
 
 
-def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], KeyPlaces]:
-    """Returns the fields of a call outside its method's own object, which the domain reads, and
-    the parameters that a key may have been meant for. JSON may be wrong in any way.
+def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], KeyHints]:
+    """Returns the fields of a call outside its method's object, and the parameters for which a
+    misspelt key may have been meant. The JSON may be invalid in any way.
     """
     kind = _method_type(body)
-    return list(walk_fields(CreateFineTuningJob, body)), places_of(kind, _method_object(body, kind))
+    return list(walk_fields(CreateFineTuningJob, body)), parameters_of(
+        kind, _method_object(body, kind)
+    )
 
 
 def _method_object(body: CreateFineTuningJob | Json, kind: MethodType | None) -> Any:
@@ -137,7 +139,9 @@ def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
 
 
 def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> InvalidRequest | None:
-    """Returns the error for the unknown key that was meant for what a fault calls missing."""
+    """Returns the error for the unknown key that was probably meant for the missing parameter of a
+    fault.
+    """
     if fault.code != "missing_required_parameter":
         return None
     missing_ones = {str(fault.param), *_TASKS} if fault.param in _NEEDED else {str(fault.param)}
@@ -164,8 +168,8 @@ def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:
 
 
 def _names_environment(method: Method | None) -> bool:
-    """Says if the tasks come from an environment, valid or not. A registered one, and any of type
-    `http`, plays the rows of files.
+    """Returns whether the tasks come from an environment, valid or not. A registered environment,
+    and one of type `http`, plays the rows of files instead.
     """
     sent = None if method is None else method.reinforcement
     environment = None if sent is None else sent.get("environment")

@@ -14,11 +14,11 @@ from app.api.schemas.parameters import first_fault
 from app.domain.documents.json_object import Json
 from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest, missing_parameter
-from app.domain.faults.suggestions import NOWHERE, KeyPlaces
+from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import refused
 from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
-from app.domain.methods.kinds import places_of
+from app.domain.methods.kinds import parameters_of
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
 
@@ -82,7 +82,9 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> Requeste
     if hyperparameters is not None:
         sent = _with_deprecated(kind, sent, hyperparameters)
     present = _without_nulls(_MODELS[kind], sent)
-    return _validated(_MODELS[kind], f"method.{kind}", present, elsewhere=places_of(kind, present))
+    return _validated(
+        _MODELS[kind], f"method.{kind}", present, elsewhere=parameters_of(kind, present)
+    )
 
 
 def other_bodies(method: Json, kind: MethodType) -> Iterator[InvalidRequest]:
@@ -114,7 +116,9 @@ def read_caps(method: Method | None, top: Caps) -> Caps:
 
 
 def _absent(kind: MethodType) -> Json:
-    """Returns the options of a method that was sent without options. Raises `InvalidRequest`."""
+    """Returns the default options of a method that was sent without any. Raises
+    `InvalidRequest`.
+    """
     match kind:
         case "reinforcement":
             raise missing_parameter(_PATH)
@@ -166,7 +170,7 @@ def _without_nulls(model: type[BaseModel], sent: Json) -> Json:
 
 
 def _validated(
-    model: type[_Model], root: str, sent: Json, *, elsewhere: KeyPlaces = NOWHERE
+    model: type[_Model], root: str, sent: Json, *, elsewhere: KeyHints = NOWHERE
 ) -> _Model:
     try:
         return model.model_validate(sent)

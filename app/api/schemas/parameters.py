@@ -8,43 +8,43 @@ from pydantic_core import ErrorDetails
 
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
-from app.domain.faults.suggestions import NOWHERE, KeyPlaces
+from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.values import refusal
 
 _SPELLINGS: Final = 8
-"""Parameters of one reply that are compared with the keys beside them, each for up to 5 ms."""
+"""Number of parameters of one reply that are compared with known keys, each for up to 5 ms."""
 _UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]", "dict[", "list[")
 
 
 def first_fault(
-    root: str, error: ValidationError, *, elsewhere: KeyPlaces = NOWHERE
+    root: str, error: ValidationError, *, elsewhere: KeyHints = NOWHERE
 ) -> InvalidRequest:
     """Returns the first fault of the part of the body at path `root`."""
     return next(refusals(root, error.errors(include_url=False), elsewhere=elsewhere))
 
 
 def refusals(
-    root: str, faults: Iterable[ErrorDetails], *, elsewhere: KeyPlaces = NOWHERE
+    root: str, faults: Iterable[ErrorDetails], *, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[InvalidRequest]:
-    """Yields one error for each parameter; a union reports a fault of every member it tried. An
-    error is made when it is asked for: a body can have thousands. `elsewhere` are places that an
-    unknown key may have been meant for.
+    """Yields one error for each parameter; a union reports a fault of every member it tried. Errors
+    are made lazily: a body can have thousands. `elsewhere` are parameters for which an unknown key
+    may have been meant.
     """
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):
         by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
-    places = set[str | None]()
+    params = set[str | None]()
     for number, (param, found) in enumerate(by_param.items()):
         refused = refusal(param, found, compared=number < _SPELLINGS, elsewhere=elsewhere)
         # A misspelt key is the fault of the missing name and of its own; the first has the cure.
-        if refused.param not in places:
-            places.add(refused.param)
+        if refused.param not in params:
+            params.add(refused.param)
             yield refused
 
 
 def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Leaves out that a list is too short where its entries are faulty: pydantic counts none of
-    those, so the list may well be long enough.
+    """Drops the fault of a too short list whose entries are faulty: pydantic does not count faulty
+    entries, so the list may be long enough.
     """
     if not any(fault["type"] == "too_short" for fault in faults):
         return faults

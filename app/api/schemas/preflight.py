@@ -15,7 +15,7 @@ from app.domain.documents.described import Described
 from app.domain.documents.walk import Kind
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
-from app.domain.faults.suggestions import NOWHERE, KeyPlaces
+from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, refused, unread
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.preflight import (
@@ -30,7 +30,7 @@ from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
-"""The parts of a call that are read by themselves."""
+"""The parts of a call that are parsed separately."""
 MAX_FAULTS: Final = 200
 """Limit of issues with the call itself; issues of rows have a separate limit."""
 
@@ -80,9 +80,11 @@ class FineTuningJobValidation(Described):
     overlap: Overlap | None
     """Rows that are in both files; `null` without both."""
     endpoints: list[EndpointCheck]
-    """Tools and graders, each asked once without a call."""
+    """Tools and graders, each probed once without a call."""
     estimate: Estimate | None
-    """Estimated cost; `null` for other methods and where the call cannot be read."""
+    """Estimated cost of a reinforcement job; `null` for other methods and for a call that cannot be
+    parsed.
+    """
     grader_choice: GraderChoice | None
     """The grader that `auto` stands for; `null` for a call that names its grader."""
 
@@ -106,8 +108,8 @@ class FineTuningJobValidation(Described):
 
 
 def read_call(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]]:
-    """Returns the call as a domain value, or every fault that prevents one. Warnings name keys
-    that nothing reads.
+    """Returns the call as a domain value, or every fault that prevents one. Unknown keys without
+    effect become warnings.
     """
     request, faults = _read(body)
     reported = {fault.param for fault in faults}
@@ -144,8 +146,8 @@ def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]
         return None, _faults_behind(error, elsewhere)
 
 
-def _faults_behind(error: InvalidRequest, elsewhere: KeyPlaces) -> list[PreflightIssue]:
-    """Returns all faults of the part of the call that an error is the first of."""
+def _faults_behind(error: InvalidRequest, elsewhere: KeyHints) -> list[PreflightIssue]:
+    """Returns all faults of the part of the call in which an error is the first fault."""
     cause = error.__cause__
     if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
         return [issue_of(error), *_faults_behind(cause, elsewhere)[1:]]
@@ -160,7 +162,7 @@ def _faults_behind(error: InvalidRequest, elsewhere: KeyPlaces) -> list[Prefligh
 
 
 def _faults(
-    error: ValidationError, *, root: str, elsewhere: KeyPlaces = NOWHERE
+    error: ValidationError, *, root: str, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[PreflightIssue]:
     """Yields one fault for each path."""
     found = refusals(root, error.errors(include_url=False), elsewhere=elsewhere)

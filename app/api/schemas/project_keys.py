@@ -69,7 +69,7 @@ class ProjectKeyObject(Described):
     object: Literal["organization.project.api_key"] = "organization.project.api_key"
     name: str
     redacted_value: str
-    """A part of the key, to recognise it by."""
+    """A part of the key, by which an owner recognises it."""
     created_at: int
     expires_at: int | None
     last_used_at: int | None

@@ -21,7 +21,7 @@ Version = Annotated[
 
 
 class RegistryWarning(Described):
-    """A key of the request that is kept or dropped, and that nothing reads."""
+    """An unknown key of the request, which has no effect."""
 
     code: Literal["unknown_parameter"] = UNKNOWN_PARAMETER
     """The fault in a word that programs can compare."""
@@ -50,11 +50,11 @@ class RegisteredObject(Described):
     warnings: list[RegistryWarning] | None = Field(
         default=None, exclude_if=lambda value: value is None
     )
-    """Keys of this request that nothing reads; only in the reply to a create or an update."""
+    """Unknown keys of this request; only in the reply to a create or an update."""
 
 
 def unread_keys(body: WireModel, shown: type[RegisteredObject]) -> tuple[UnreadKey, ...]:
-    """Returns the keys beside the definition that nothing reads; those of a reply may be sent back.
+    """Returns the unknown keys outside the definition; keys of a reply may be sent back.
 
     Raises `InvalidRequest` for the first one that is refused.
     """

@@ -23,7 +23,7 @@ class Comparison(_Part):
     """
 
     base_mean: float | None = None
-    """Mean of the base model itself; `null` where it was not measured."""
+    """Mean of the base model; `null` if it was not measured."""
     start_mean: float | None = None
     """Mean of the model that training started from: the base model, or a tuned one."""
     start_ci95: Interval | None = None
@@ -41,8 +41,8 @@ class Comparison(_Part):
 
 
 class ComponentComparison(Comparison):
-    """A number beside the reward under the compared models. As in its curve, rollouts without it do
-    not count.
+    """A number besides the reward, under the compared models. As in its curve, rollouts without it
+    do not count.
     """
 
     rows: int | None = None
@@ -84,14 +84,14 @@ class RewardComparison(_Part):
     tool_calls: Comparison
     """Tool calls per rollout."""
     components: dict[str, ComponentComparison]
-    """Numbers that the grader reports beside the reward, by name."""
+    """Numbers that the grader reports besides the reward, by name."""
 
 
 class OverAll(_Part):
     """A mean over all held-out rows, weighed by tokens as the curve is."""
 
     base: float | None = None
-    """The base model's own; `null` where it was not measured."""
+    """The mean under the base model; `null` if it was not measured."""
     start: float | None = None
     """The mean under the model that training started from."""
     tuned: float | None = None
@@ -139,8 +139,8 @@ class Report(_Part):
     rows_left_out: int | None = None
     """Rows with a value that is not finite before or after training (supervised and DPO)."""
     rows_in_training: int | None = None
-    """Rows of the validation file whose messages are in the training file too: what is measured on
-    them is memory. `null` in reports of earlier versions.
+    """Rows of the validation file whose messages are in the training file too, so that they measure
+    memorisation. `null` in reports of earlier versions.
     """
     wins_by: Literal["reward", "loss", "logprob_order"] | None = None
     """The measure by which a row is better: a higher reward, a smaller loss, or the order of a
@@ -158,9 +158,9 @@ class Report(_Part):
     """
     judged_apart: list[str] | None = None
     """Graders that score the rollouts of a group against each other (`ai_judge`), as parameters.
-    They judged the two models in groups of their own, so that their scores are on no common scale:
-    a reward with a part of theirs does not tell the gain (reinforcement). `null` in reports of
-    earlier versions.
+    They judged the two models in groups of their own, so that their scores have no common scale: a
+    reward that includes them does not show the gain (reinforcement). `null` in reports of earlier
+    versions.
     """
     eval_temperature: float | None = None
     """Temperature of the held-out rollouts (reinforcement)."""

@@ -85,11 +85,11 @@ class Rollout(Described):
     sample_index: int
     """Number of the rollout in its group, from 0."""
     trace_id: str
-    """Id that tools and graders were sent with the calls of this rollout."""
+    """Id sent to tools and graders with the calls of this rollout."""
     reward: float | None
     """`null` when the rollout was discarded: a failure is never a reward."""
     failure_class: str | None
-    """The infrastructure failure that it was lost to."""
+    """Class of the infrastructure failure, if the rollout was lost."""
     failure_message: str | None
     """The failure in a sentence."""
     stop_reason: str | None
@@ -105,7 +105,7 @@ class Rollout(Described):
     tool_calls: int
     """Tool calls that were run."""
     components: dict[str, float]
-    """Numbers beside the reward, such as the scores of a multi grader's parts, by name."""
+    """Numbers besides the reward, such as the scores of a multi grader's parts, by name."""
     trace: Json
     """Messages, turns, tool calls and grades."""
     started_at: float

@@ -11,7 +11,7 @@ from app.domain.documents.described import Described
 
 
 class CreateServiceAccount(ClosedBody):
-    """A new service account, and if it gets a first key."""
+    """A new service account, with or without a first key."""
 
     name: Name
     create_service_account_only: bool | None = None
@@ -63,7 +63,7 @@ class ServiceAccountKey(Described):
 
 
 class ServiceAccountObject(Described):
-    """A service account: an owner of keys that is no person."""
+    """A service account: a non-human owner of keys."""
 
     id: str
     object: Literal["organization.project.service_account"] = "organization.project.service_account"
@@ -83,7 +83,7 @@ class ServiceAccountObject(Described):
 
 
 class NewServiceAccount(Described):
-    """A new service account: with its first key, or without a role."""
+    """A new service account with its first key, or without key and role."""
 
     id: str
     object: Literal["organization.project.service_account"] = "organization.project.service_account"

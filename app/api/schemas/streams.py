@@ -84,4 +84,4 @@ STREAM_SCHEMA = {
     "description": "The data of a message is a `StreamedJob` for the event `job`, else a "
     "`StreamedJobEvent`.",
 }
-"""The body is a text of many messages: a client that reads it as one object would fail."""
+"""Schema of the body: a text of many messages, which a client must not read as one object."""

@@ -29,14 +29,14 @@ class RunToolRequest(WireModel):
     item: Json | None = None
     """The row that is sent with the call."""
     trace_id: HeaderSafe | None = None
-    """Id of the rollout that the call should seem to belong to."""
+    """Rollout id to send with the call."""
     id: HeaderSafe | None = None
     """Id of the call's message."""
     call_id: HeaderSafe | None = None
     """Id of the call."""
 
     def to_trial(self) -> ToolTrial:
-        """Returns the trial; keys that are no part of the call are the tool's."""
+        """Returns the trial; keys that are not part of the call belong to the tool."""
         sent = {
             "item": self.item,
             "trace_id": self.trace_id,

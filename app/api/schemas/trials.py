@@ -24,8 +24,8 @@ HeaderSafe = Annotated[str, StringConstraints(pattern=PRINTABLE_ASCII)]
 
 
 class SampleParts(WireModel):
-    """Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
-    gives. An unknown key, also of a call or a turn, is refused.
+    """Keys of `sample` as graders of jobs read them; they replace the values derived from the
+    answer. Unknown keys, also of a call or a turn, are refused.
     """
 
     output_tools: list[Json] | None = None
@@ -42,7 +42,7 @@ class SampleParts(WireModel):
     """Reason why the rollout ended."""
 
     @model_validator(mode="after")
-    def _knows_every_key(self) -> Self:
+    def _refuse_unknown_keys(self) -> Self:
         for key, value in (self.model_extra or {}).items():
             if key not in SAMPLE_KEYS and value is not None:
                 raise unknown_key(key, SAMPLE_KEYS)
@@ -68,17 +68,17 @@ _ANSWERED_KEYS = tuple(key for key in CALL_KEYS if key not in ("id", *CHAT_FUNCT
 
 
 def _check_chat_call(
-    call: Json, place: tuple[str | int, ...], *, more: tuple[str, ...] = ()
+    call: Json, path: tuple[str | int, ...], *, more: tuple[str, ...] = ()
 ) -> None:
-    """Raises `ValidationError` for a key that no call of a chat message has; `more` may be beside
-    its own.
+    """Raises `ValidationError` for a key that no call of a chat message has, except the keys in
+    `more`.
     """
     function = call.get("function")
     parts: list[tuple[Json, tuple[str, ...], tuple[str | int, ...]]] = [
-        (call, (*CHAT_CALL_KEYS, *more), place)
+        (call, (*CHAT_CALL_KEYS, *more), path)
     ]
     if isinstance(function, dict):
-        parts.append((function, CHAT_FUNCTION_KEYS, (*place, "function")))
+        parts.append((function, CHAT_FUNCTION_KEYS, (*path, "function")))
     for part, known, holder in parts:
         unknown = next((key for key in part if key not in known), None)
         if unknown is not None:
@@ -95,7 +95,7 @@ class RunGraderRequest(ClosedBody):
     item: Json | None = None
     """The row, as templates and endpoints read it."""
     sample: SampleParts | None = None
-    """More of `sample` than the answer (an extension)."""
+    """Further keys of `sample` besides the answer (an extension)."""
     trace_id: HeaderSafe | None = None
     """Id of the call, sent to an endpoint."""
 
@@ -131,7 +131,7 @@ class GraderErrorFlags(Described):
     """Flags of what went wrong in a trial run."""
 
     formula_parse_error: bool
-    """The formula of a multi grader has no value."""
+    """The formula of a multi grader has no finite value."""
     sample_parse_error: bool
     """The sample is not in the form that the grader reads."""
     truncated_observation_error: bool
@@ -155,7 +155,7 @@ class GraderErrorFlags(Described):
     model_grader_refusal_error: bool
     """The judge refused to answer."""
     model_grader_parse_error: bool
-    """The judge's answer holds no score."""
+    """The judge's answer contains no score."""
     model_grader_server_error_details: str | None
     """Answer of the judge's server."""
     details: str | None

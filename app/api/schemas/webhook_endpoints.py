@@ -68,7 +68,7 @@ class WebhookEndpointObject(Described):
     event_types: list[str]
     """Events that are sent to it."""
     signing_secret_hint: str
-    """The secret's last characters, to recognise it by."""
+    """The secret's last characters, by which an owner recognises it."""
     disabled_at: int | None
     """Time of the 410 reply that disabled the endpoint; any update enables it again."""
     last_failed_at: int | None
@@ -123,7 +123,7 @@ class WebhookEndpointTestResult(Described):
     success: Literal[True] = True
     """True when the endpoint answered; its status shows if it accepted the event."""
     status_code: int
-    """Status that the endpoint answered."""
+    """Status of the endpoint's reply."""
 
 
 class WebhookEventTypeList(Described):
@@ -148,7 +148,7 @@ class WebhookDeliveryObject(Described):
     attempts: int
     """Attempts so far."""
     last_status_code: int | None
-    """Status that the endpoint answered last."""
+    """Status of the endpoint's last reply."""
     last_error: DeliveryError | None
     """Reason why the last attempt got no status, or was not made."""
     next_attempt_at: int | None

@@ -62,8 +62,8 @@ def _project_of(principal: Principal) -> Tenant:
 
 
 def still_valid(request: Request, credentials: Credentials) -> Callable[[], Awaitable[object]]:
-    """Returns a check for replies that take hours: it raises `AuthenticationFailed` once the key
-    has ended.
+    """Returns a check for replies that take hours: it raises `AuthenticationFailed` once the key is
+    no longer valid.
     """
     key = "" if credentials is None else credentials.credentials
     keys = context_of(request.app).key_service()
@@ -103,14 +103,14 @@ async def downloading(request: Request, credentials: Credentials) -> Factory:
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """The services of a project that downloads rows, and its turn to read some of them."""
+    """The services of a project that exports rows, and the slot in which it reads a batch."""
 
     services: Factory
     turn: Callable[[], AbstractAsyncContextManager[None]]
 
 
 async def exporting(request: Request, credentials: Credentials) -> Exporter:
-    """As `downloading`, for rows that are read while they are sent."""
+    """Returns what `downloading` returns, for rows that are read while they are sent."""
     context, project = context_of(request.app), _project_of(await _principal(request, credentials))
     request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
     turn = partial(context.exports.taken, project.organization_id, project.project_id)

@@ -1,4 +1,4 @@
-"""Replies with generated content of known length, whole or from a place on (`Range`).
+"""Replies with generated content of known length, whole or from an offset (`Range`).
 
 Implements one range of bytes, which continues an interrupted download; any other `Range` is
 answered with the whole content, as RFC 9110 permits. Must not know the content.
@@ -91,7 +91,7 @@ def download_replies(media_type: str, description: str) -> dict[int | str, dict[
 def download_reply(
     download: Download, media_type: str, *, range_: str | None, if_range: str | None
 ) -> StreamingResponse:
-    """Raises `RangeNotSatisfiable`."""
+    """Returns the whole content or the requested range. Raises `RangeNotSatisfiable`."""
     size, etag = download.size, f'"{download.manifest_sha256}"'
     part = _part(range_, size) if if_range in (None, etag) else None
     start, stop = part or (0, size)
@@ -114,7 +114,7 @@ def download_reply(
 
 
 def _part(value: str | None, size: int) -> tuple[int, int] | None:
-    """Returns start and stop of a range, `None` for whatever asks for the whole."""
+    """Returns start and stop of a range, `None` for the whole content."""
     found = None if value is None else _RANGE.fullmatch(value.strip())
     if found is None:
         return None

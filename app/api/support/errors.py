@@ -28,7 +28,7 @@ from app.domain.http.idempotency import AnsweredBefore, HttpResponse
 RETRY_AFTER_S = "2"
 _SERVED_BY = {"HEAD": "GET"}
 _OF_A_WRONG_PATH = frozenset([400, 404])
-"""Statuses by which a route answers that took a word of the path for an id."""
+"""Statuses that a route answers when it has matched a literal part of the path as an id."""
 
 _DESCRIPTIONS = {
     400: "The request is malformed, or the object is in the wrong state for it.",

@@ -1,4 +1,6 @@
-"""Cancels the work of a request when its client hangs up, so that no engine computes in vain."""
+"""Cancels the work of a request when its client hangs up, so that no engine computes an answer
+without a reader.
+"""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,7 +1,7 @@
 """Measurements of an API process, in Prometheus' format.
 
-Owns their names. Promises that nothing which a client sends becomes a label: a path is shown as its
-route's template, and an unknown method as `other`.
+Owns their names. Promises that no text of a client becomes a label: a path is shown as its route's
+template, and an unknown method as `other`.
 """
 
 import time
@@ -25,7 +25,7 @@ _WAITING: Final = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED)
 
 
 class Measurements:
-    """One for each process."""
+    """The measurements of one process."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
@@ -77,7 +77,7 @@ class Measurements:
 
     def show(self, health: Health, counts: list[StatusCount] | None) -> bytes:
         """Returns all measurements. `counts` is `None` while the database does not answer: the
-        figures of jobs are then left out, because old ones would look like new ones.
+        figures of jobs are then left out, because stale ones would look current.
         """
         self._jobs.clear()
         for name, part in health.parts.items():

@@ -1,6 +1,6 @@
 """Descriptions of parameters by name, for the specification.
 
-A parameter's own description, beside its route, goes before. Must not know routes.
+A description in the route itself takes precedence. Must not know routes.
 """
 
 from collections.abc import Mapping

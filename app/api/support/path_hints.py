@@ -1,7 +1,6 @@
-"""Names the path to call in place of one that is not served.
+"""Suggests the path to call instead of one that is not served.
 
-Promises: an application's routes are read once, at the first question; each answer after it is one
-look-up.
+Promises: an application's routes are read once, for the first hint; each later hint is one look-up.
 """
 
 from collections import defaultdict
@@ -17,7 +16,7 @@ _NOT_SERVED: Final = {"responses": "Responses API", "completions": "legacy Compl
 
 class PathHints:
     def __init__(self, routes: Iterable[BaseRoute]) -> None:
-        """`routes`: of the application, which adds to them until its first request."""
+        """`routes`: the application's routes, to which it may add until its first request."""
         self._routes = routes
 
     def unserved(self, method: str, path: str) -> str:
@@ -29,8 +28,8 @@ class PathHints:
         return f": this service has no {missing}; use POST /v1/chat/completions."
 
     def alike(self, method: str, path: str) -> str:
-        """Returns a hint at the path that ends as `path` does: `/v1/graders/run` is served
-        elsewhere. Empty when there is none, and when `path` itself is served.
+        """Returns a hint with the served path that has the same end, e.g. for `/v1/graders/run`.
+        Empty when there is none, and when `path` itself is served.
         """
         called = path.strip("/")
         end = called.removeprefix("v1/").removeprefix("fine_tuning/")

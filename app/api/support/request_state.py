@@ -1,12 +1,12 @@
-"""Keys of a request's state, by which middleware and dependencies of routes hand values on."""
+"""Keys of a request's state, in which middleware and dependencies of routes pass on values."""
 
 from typing import Final
 
 REPLY_HEADERS: Final = "reply_headers"
 """Headers of the reply, in success and failure."""
 HELD: Final = "held"
-"""An `ExitStack` of what the request holds until its reply is sent or its client is gone. Streams
-are included.
+"""An `ExitStack` of the resources that the request (a stream included) holds until its reply is
+sent or its client has disconnected.
 """
 PRINCIPAL: Final = "principal"
 """The principal, when the caller was checked before the route."""

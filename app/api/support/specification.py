@@ -148,7 +148,7 @@ def _describe_parameters(document: dict[str, Any]) -> None:
 
 
 def _add_chunks(document: dict[str, Any]) -> None:
-    """Adds the schemas of streams: of a chunk of a chat reply, of a message about a job."""
+    """Adds the schemas of streams: a chunk of a chat reply, a message about a job."""
     parts: tuple[type[Described], ...] = (ChatCompletionChunk, *STREAM_PARTS)
     _, found = models_json_schema(
         [(one, "serialization") for one in parts],
@@ -189,9 +189,8 @@ def _link(document: dict[str, Any]) -> None:
 
 
 def _promise_fields(document: dict[str, Any]) -> None:
-    """Marks all fields of reply models as required, because a reply contains every field but those
-    that it leaves out (`exclude_if`). Replies that are passed on as they are may lack those with a
-    default.
+    """Marks the fields of reply models as required, except fields that a reply may leave out
+    (`exclude_if`), and fields with a default in replies that are passed on unchanged.
     """
     schemas = document["components"]["schemas"]
     schemas.pop("HTTPValidationError", None)
@@ -211,8 +210,8 @@ def _promise_fields(document: dict[str, Any]) -> None:
 
 
 def _take_mark(field: dict[str, Any]) -> bool:
-    """Takes the mark of a field that a reply may lack out of the field, or out of the kinds of its
-    union; returns if there was one.
+    """Removes the mark of an optional field from the field, or from the members of its union;
+    returns whether there was one.
     """
     marks = [part.pop(LEFT_OUT, False) for part in (field, *field.get("anyOf", ()))]
     return any(marks)
@@ -257,7 +256,7 @@ def sent_events() -> APIRouter:
 
 def _receiver(payload: type[WebhookEvent]) -> Callable[..., Awaitable[None]]:
     async def taken(body: Any) -> None:
-        """Describes requests to a customer's endpoint and its replies."""
+        """Describes the requests to a customer's endpoint and its replies."""
         del body
 
     taken.__annotations__["body"] = payload

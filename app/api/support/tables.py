@@ -1,8 +1,7 @@
 """Replies with rows as a file that is written while it is sent: JSON Lines or Parquet.
 
-Promises: the rows of a batch are in memory only for the turn in which they are read and encoded, on
-a thread; a file that could not be written to its end is no valid reply, because its stream breaks
-off.
+Promises: the rows of a batch are in memory only while a thread reads and encodes them; a file that
+could not be written to its end is no valid reply, because its stream breaks off.
 """
 
 import asyncio
@@ -112,7 +111,7 @@ class _Lines:
 
 @dataclass
 class _Sink(io.RawIOBase):
-    """Collects what the writer wrote since the last look."""
+    """Collects the bytes that the writer wrote since the last read."""
 
     pieces: list[bytes] = field(default_factory=list)
 

@@ -112,7 +112,7 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
                 reply = _followed(service, eval_id, run)
             except KeyboardInterrupt:
                 note(
-                    f"the run goes on: agent-rft evals show {printable(eval_id)} "
+                    f"the run continues: agent-rft evals show {printable(eval_id)} "
                     f"{printable(run.id)}"
                 )
                 return INTERRUPTED
@@ -123,7 +123,7 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
 def _followed(service: Service, eval_id: str, run: RunReply) -> dict[str, Any]:
     """Returns the run after its end."""
     shown = ""
-    patience = ServicePatience("The run goes on; see it with `agent-rft evals show`.")
+    patience = ServicePatience("The run continues; see it with `agent-rft evals show`.")
     while True:
         try:
             reply = service.get(_path(eval_id, run.id))

@@ -13,7 +13,7 @@ from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 FILES: Final = "files"
 _TIMEOUT: Final = httpx.Timeout(300.0, connect=5.0)
-"""The service reads the whole file before it answers."""
+"""Timeout of an upload: the service reads the whole file before it replies."""
 
 
 class FileReply(BaseModel):

@@ -26,7 +26,7 @@ from app.cli.times import duration
 from app.domain.processes.exit_codes import FAILED, NO_ANSWER
 
 _CHECK_TIMEOUT_S = 300.0
-"""Large files are read, and endpoints asked."""
+"""Timeout of a check, which reads large files and probes endpoints."""
 
 
 def create(

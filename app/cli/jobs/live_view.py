@@ -1,4 +1,4 @@
-"""A job as it runs, in a terminal: progress, curves, lost rollouts, failures and events."""
+"""Shows a running job in a terminal: progress, curves, lost rollouts, failures and events."""
 
 import time
 from collections import deque
@@ -27,11 +27,11 @@ _EVENTS: Final = 6
 _FAILURES: Final = 3
 _CHART_LINES: Final = 10
 _PICTURE_S: Final = 0.1
-"""Time between two pictures: a job's past comes all at once."""
+"""Seconds between two redraws: the past events of a job arrive all at once."""
 _FAILURES_S: Final = 1.0
-"""Time between two reads of failures, for the same reason."""
+"""Seconds between two reads of failures, for the same reason."""
 _SHOWN: Final = (REWARD_MEAN, LOSS)
-"""The curve that is drawn is the first of these that the job has."""
+"""Curves to draw: the first of these that the job has is shown."""
 _STYLES: Final = {"warn": "yellow", "error": "red"}
 
 
@@ -125,7 +125,7 @@ class LiveView:
             return
         self._failures_due, self._failures_read_at = False, now
         path = f"{JOBS}/{path_of(self._job.id)}/rollouts"
-        # The picture goes on with the earlier ones.
+        # The picture continues with the earlier ones.
         with suppress(ServiceError, httpx.RequestError):
             page = self._service.get(path, failed="true", order="desc", limit=_FAILURES)
             self._failures = [shaped(_Failure, row) for row in page.get("data", [])]

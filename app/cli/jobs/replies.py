@@ -1,4 +1,4 @@
-"""The parts of the service's replies that the commands of jobs read. Other keys may come and go."""
+"""The parts of the service's replies that the commands of jobs read. Other keys may change."""
 
 from typing import Any, ClassVar
 
@@ -43,7 +43,7 @@ class StateReply(BaseModel):
 
     @property
     def is_last(self) -> bool:
-        """True for a state in which a command stops to follow the job."""
+        """True for a state at which a command stops following the job."""
         return self.status in {*ENDED, PAUSED}
 
     @property
@@ -86,7 +86,7 @@ class PointReply(BaseModel):
 
 class EventReply(BaseModel):
     is_last: ClassVar[bool] = False
-    """A state follows the last event."""
+    """Always false: a state follows the last event."""
     exit_code: ClassVar[int] = 0
     id: str
     created_at: float

@@ -1,7 +1,7 @@
 """Follows the live stream of a job over connections that break.
 
-Promises: each event comes once and in order, because a new connection goes on behind the last event
-that was read; the stream ends with the job's end or its pause.
+Promises: each event comes once and in order, because a new connection continues after the last
+event read; the stream ends with the job's end or its pause.
 """
 
 import json
@@ -36,7 +36,7 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class StreamSilent:
-    """Nothing happened; `reason` says why the stream is away, if it is."""
+    """No event arrived; `reason` is the failure while the stream is unavailable."""
 
     is_last: ClassVar[bool] = False
     reason: str | None = None
@@ -47,12 +47,12 @@ class FollowedJob:
         self._service = service
         self._path = f"{JOBS}/{path_of(job_id)}"
         self._patience = ServicePatience(
-            "The job goes on; watch it again later.", patience_s=patience_s
+            "The job continues; watch it again later.", patience_s=patience_s
         )
         self._last_id: str | None = None
 
     def items(self) -> Iterator[News | StreamSilent]:
-        """Yields news until the job has ended or is paused: that state comes last."""
+        """Yields news until the job has ended or is paused; that state is the last item."""
         while True:
             try:
                 for item in self._connection():

@@ -1,6 +1,6 @@
 """`agent-rft jobs watch`: follows a job to its end or its pause.
 
-In a terminal it is a picture that changes; elsewhere one line for each event, or one JSON envelope.
+Prints a live picture in a terminal; elsewhere one line for each event, or one JSON envelope.
 """
 
 import sys
@@ -26,14 +26,14 @@ class View(Protocol):
     def show(self, news: News) -> None: ...
 
     def quiet(self, reason: str | None) -> None:
-        """Nothing happened; `reason` says why the stream is away, if it is."""
+        """Notes that no event arrived; `reason` is the failure while the stream is unavailable."""
 
     def close(self) -> None: ...
 
 
 def watch_job(remote: Remote, job_id: str, job: JobReply | None = None) -> int:
-    """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C: the job then goes on.
-    Reads the job, unless it is given.
+    """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C, which leaves the job
+    running. Reads the job unless it is passed.
     """
     with remote.service() as service:
         if job is None:
@@ -44,7 +44,7 @@ def watch_job(remote: Remote, job_id: str, job: JobReply | None = None) -> int:
         except KeyboardInterrupt:
             view.close()
             note(
-                f"the job goes on. Watch it again: agent-rft jobs watch {printable(job_id)}; "
+                f"the job continues. Watch it again: agent-rft jobs watch {printable(job_id)}; "
                 f"end it: agent-rft jobs cancel {printable(job_id)}"
             )
             return INTERRUPTED
@@ -54,7 +54,7 @@ def watch_job(remote: Remote, job_id: str, job: JobReply | None = None) -> int:
 
 def _found(service: Service, job_id: str) -> JobReply:
     """Returns the job. A service that refuses connections is reported at once, because the address
-    may be wrong; one that is away behind its proxy, or hangs up, is asked again.
+    may be wrong; one that is unavailable behind its proxy, or hangs up, is called again.
     """
     patience = ServicePatience("Watch the job again later.")
     while True:
@@ -95,7 +95,7 @@ class _Lines:
             note(f"the stream is away ({printable(reason)}); trying again")
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: nothing is open."""
 
 
 class _JsonView(_Lines):

@@ -17,8 +17,8 @@ def profiles_add(
     base_url: Annotated[str, typer.Option(help="Address of the service, with its /v1.")],
     force: Annotated[bool, typer.Option("--force", help="Replace a profile.")] = False,
 ) -> None:
-    """Add a profile. The key is asked for, or read from standard input: no option has it, because
-    other users see a process's arguments. The profile `default` needs no --profile.
+    """Add a profile. The key is prompted for, or read from standard input; no option takes it,
+    because other users see a process's arguments. The profile `default` needs no --profile.
 
     Example: agent-rft profiles add default --base-url http://127.0.0.1:8000/v1 < key.txt
     """

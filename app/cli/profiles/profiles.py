@@ -21,7 +21,7 @@ from app.cli.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 DEFAULT: Final = "default"
-"""The profile of a command that nothing else gives an address."""
+"""The profile of a command without any other address."""
 
 
 class Profile(BaseModel):
@@ -40,8 +40,8 @@ NOWHERE: Final = Address(None, None)
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The address and key of a command line, a profile from there or from its variable, and the
-    address and key of variables.
+    """The sources of address and key: options, a profile named by an option or a variable, and
+    variables.
     """
 
     base_url: str | None
@@ -59,7 +59,9 @@ def profiles_file() -> Path:
 
 
 def read_profiles() -> dict[str, Profile]:
-    """Raises `ServiceError` for a file that others may read, or that is no file of profiles."""
+    """Reads the profiles. Raises `ServiceError` for a file that others may read, or that is not a
+    file of profiles.
+    """
     path = profiles_file()
     try:
         with path.open("rb") as file:
@@ -76,7 +78,9 @@ def read_profiles() -> dict[str, Profile]:
 
 @contextmanager
 def changing_profiles() -> Iterator[dict[str, Profile]]:
-    """Yields the profiles, and writes them after the block: one program at a time does."""
+    """Yields the profiles, and writes them after the block. Only one program at a time does
+    this.
+    """
     with _locked():
         profiles = read_profiles()
         yield profiles
@@ -100,7 +104,7 @@ def _locked() -> Iterator[None]:
 
 
 def write_profiles(profiles: Mapping[str, Profile]) -> None:
-    """Writes the file that a link leads to, and leaves the link."""
+    """Writes the file; a link stays, and its target is written."""
     path = profiles_file()
     content = {name: profile.model_dump() for name, profile in sorted(profiles.items())}
     try:
@@ -122,9 +126,9 @@ def write_profiles(profiles: Mapping[str, Profile]) -> None:
 
 
 def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) -> Address:
-    """Returns the address and key of one family of variables. Those of OpenAI count as a pair, so
-    not beside a key that was typed, and only where those of agent-rft are unset: many shells have
-    `OPENAI_API_KEY` for another service.
+    """Returns the address and key of one family of variables. OpenAI's variables count only as a
+    pair, so not beside an option with a key, and only if those of agent-rft are unset: many shells
+    have `OPENAI_API_KEY` for another service.
     """
     ours, theirs = (
         (environment.get(f"{family}_BASE_URL"), environment.get(f"{family}_API_KEY"))
@@ -136,9 +140,9 @@ def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) 
 
 
 def address_of(named: Named) -> Address:
-    """Returns the address and key of a command: options of the command line, then the profile that
-    is chosen, then variables, then the profile `default`. A key goes to the address that it was
-    given with, or that was typed beside a key without an address.
+    """Returns the address and key of a command: from options, else the chosen profile, else
+    variables, else the profile `default`. A key is only sent to the address of the same source, or
+    to an address option beside a key that has no address.
     """
     if named.profile is not None:
         return _address_by_profile(named, named.profile)

@@ -15,7 +15,7 @@ from app.cli.times import moment
 from app.domain.processes.exit_codes import TEST_FAILED
 
 _TEST_TIMEOUT_S: Final = 300.0
-"""A test calls endpoints for a minute, and each may be slow."""
+"""Timeout of a test, which calls endpoints for a minute, each of which may be slow."""
 
 
 class RegisteredReply(BaseModel):
@@ -39,7 +39,7 @@ class _Fault(BaseModel):
 
 
 class _Test(BaseModel):
-    """A test of a tool or an environment has checks, one of a curriculum faults."""
+    """A test result: checks for a tool or an environment, faults for a curriculum."""
 
     passed: bool
     checks: list[_Check] = []

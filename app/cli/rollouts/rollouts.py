@@ -17,7 +17,7 @@ from app.cli.rollouts.transcripts import RolloutReply, parts_of
 from app.cli.service_client import path_of, shaped
 
 _SIDE_BY_SIDE: Final = 100
-"""Columns of a terminal from which two rollouts stand side by side."""
+"""Columns of a terminal from which two rollouts are shown side by side."""
 
 
 def list_rollouts(remote: Remote, job_id: str, *, limit: int, **filters: Any) -> None:

@@ -1,7 +1,7 @@
-"""A rollout's trace as lines of text, turn by turn.
+"""Formats a rollout's trace as lines of text, turn by turn.
 
-Promises: the beginning of a line is the program's. Texts of models, tools and graders stand
-indented, so that none of them reads as a turn, a call or a grade.
+Promises: only the program begins a line at the first column. Texts of models, tools and graders are
+indented, so that none of them looks like a turn, a call or a grade.
 """
 
 import json
@@ -52,7 +52,7 @@ class RolloutReply(BaseModel):
 
     @property
     def outcome(self) -> str:
-        """Returns the stop reason, or the failure that the rollout was lost to."""
+        """Returns the stop reason, or the failure of a lost rollout."""
         if self.failure_class is not None:
             return f"lost to {self.failure_class}: {self.failure_message or ''}"
         return self.stop_reason or "-"
@@ -72,8 +72,8 @@ def parts_of(rollout: RolloutReply) -> list[str]:
     """
     trace, parts = rollout.trace, list[str]()
     turns = iter(enumerate(trace.turns, start=1))
-    said = sum(message.role == "assistant" for message in trace.messages)
-    earlier, played = said - len(trace.turns), False  # a row may hold turns of its own
+    assistant_turns = sum(message.role == "assistant" for message in trace.messages)
+    earlier, played = assistant_turns - len(trace.turns), False  # a row may hold turns of its own
     for message in trace.messages:
         number, turn = 0, TurnReply()
         match message.role:

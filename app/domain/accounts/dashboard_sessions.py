@@ -9,7 +9,7 @@ from app.domain.accounts.tenants import Tenant
 SESSION_S: Final = 12 * 3600
 LINK_S: Final = 3600
 MAX_SESSIONS: Final = 20
-"""Sessions of one API key that live at once, and links; one more ends the oldest."""
+"""Largest number of open sessions of one API key, and of its links; one more ends the oldest."""
 
 
 class SessionKind(StrEnum):
@@ -21,14 +21,14 @@ class SessionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A stored session or link. It grants what its API key grants, and ends with it."""
+    """A stored session or link. It has the rights of its API key, and ends with it."""
 
     id: str
     """Hash of the secret that the browser has; the secret itself is not stored."""
     kind: SessionKind
     project_id: str
     key_id: str
-    """Look-up part of the API key that it was made with."""
+    """Look-up part of the API key by which it was created."""
     expires_at: int
 
 

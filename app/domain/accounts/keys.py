@@ -10,7 +10,7 @@ from app.domain.accounts.tenants import KeyKind
 PROJECT_ARCHIVED = "The project you are requesting has been archived and is no longer accessible"
 NO_PROJECT = "not_authorized_invalid_project"
 USE_RESOLUTION_S: Final = 60
-"""The use of a key is noted at most this often."""
+"""Shortest time between two records of a key's use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Project:
     name: str
     created_at: int
     archived_at: int | None = None
-    """Time of archiving: from then on its keys are refused and nothing changes, for good."""
+    """Time of archiving: from then on its keys are refused and its rows never change."""
 
 
 class ServiceAccountRole(StrEnum):
     """Role of a service account, stored and shown as in the hosted API. Without a role it gets no
-    keys; all other roles may do the same, because a key acts for the whole project.
+    keys; all other roles have equal rights, because a key acts for the whole project.
     """
 
     OWNER = "owner"
@@ -43,7 +43,7 @@ class ServiceAccountRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccount:
-    """Owner of a project's keys that is no person."""
+    """Non-human owner of a project's keys."""
 
     id: str
     project_id: str
@@ -77,13 +77,15 @@ class ApiKeyRow:
 
     @property
     def redacted_value(self) -> str:
-        """Returns what tells one's keys apart, and nothing to guess the rest from."""
+        """Returns a part of the key by which its owner recognises it and from which nobody can
+        guess the key.
+        """
         return f"art_{self.kind.value}_{self.key_id[:4]}...{self.last4}"
 
 
 @dataclass(frozen=True, slots=True)
 class OwnedKey:
-    """A key and whom it belongs to: a service account, or else the organization itself."""
+    """A key and its owner: a service account, or else the organization."""
 
     key: ApiKeyRow
     organization: Organization

@@ -17,7 +17,7 @@ class Quotas(BaseModel):
     queued_jobs: int = Field(200, ge=0)
     """Jobs that no worker has begun."""
     running_jobs: int = Field(32, ge=1)
-    """Jobs that workers hold at the same time."""
+    """Jobs that workers run at the same time."""
     queued_eval_runs: int = Field(200, ge=0)
     running_eval_runs: int = Field(32, ge=1)
     queued_exports: int = Field(20, ge=0)

@@ -19,11 +19,11 @@ class Tenant:
     project_id: ProjectId
     organization_slug: str
     key_id: str
-    """The API key that spoke, for logs; a run acts under the key id of its job."""
+    """Id of the caller's API key, for logs; a run has the key id of its job."""
 
     @property
     def scope_id(self) -> str:
-        """Id of what a request acts for: limits are counted and responses sealed by it."""
+        """Id of the project or organization: limits are counted and responses sealed by it."""
         return self.project_id
 
 

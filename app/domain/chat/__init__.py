@@ -1,6 +1,7 @@
-"""Rules for the body of a chat completion: parameters and conversation, refused in hosted words.
+"""Rules for the body of a chat completion: parameters and conversation, refused with hosted
+messages.
 
-Promises that a body which passes holds nothing that would be ignored in silence, the documented
-hints aside (`openapi/DEVIATIONS.md`). Must not know models or engines: what one engine lacks, that
-engine refuses.
+Promises that a valid body contains nothing that would be ignored silently, except the documented
+hints (`openapi/DEVIATIONS.md`). Must not know models or engines: an engine itself refuses the
+parameters that it lacks.
 """

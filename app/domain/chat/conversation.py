@@ -31,49 +31,49 @@ def check_conversation(messages: list[Any]) -> None:
             param="messages",
             code="array_above_max_length",
         )
-    calls = _Calls({}, place="")
+    calls = _Calls({}, param="")
     for position, message in enumerate(messages):
-        place = f"messages[{position}]"
-        check_message(message, place)
+        param = f"messages[{position}]"
+        check_message(message, param)
         if message["role"] == "tool":
-            calls.answer(message, place)
+            calls.answer(message, param)
         else:
             calls.refuse_unanswered()
-            calls = _Calls(message, place=place)
+            calls = _Calls(message, param=param)
     calls.refuse_unanswered()
 
 
 class _Calls:
     """The tool calls of one message, and the messages that answered them."""
 
-    def __init__(self, message: Json, *, place: str) -> None:
-        self._place = place
+    def __init__(self, message: Json, *, param: str) -> None:
+        self._param = param
         self._calls = [call["id"] for call in message.get("tool_calls") or ()]
         sign = message.get(BROKEN_CALL)
         self._ids = {*self._calls, *((sign["tool_call_id"],) if sign is not None else ())}
         self._answered: dict[str, str] = {}
 
-    def answer(self, message: Json, place: str) -> None:
-        required_text(message, "tool_call_id", place)
+    def answer(self, message: Json, param: str) -> None:
+        required_text(message, "tool_call_id", param)
         answered = message["tool_call_id"]
         if not self._ids:
             raise InvalidRequest(
                 "Invalid parameter: messages with role 'tool' must be a response to a preceding "
                 "message with 'tool_calls'.",
-                param=f"{place}.role",
+                param=f"{param}.role",
                 code="invalid_value",
             )
         if answered not in self._ids:
             raise InvalidRequest(
                 f"Invalid parameter: 'tool_call_id' of '{answered[:_SHOWN]}' not found in "
                 "'tool_calls' of previous message.",
-                param=f"{place}.tool_call_id",
+                param=f"{param}.tool_call_id",
                 code="invalid_value",
             )
-        first = self._answered.setdefault(answered, place)
-        if first != place:
+        first = self._answered.setdefault(answered, param)
+        if first != param:
             reason = f"'{first}' answers the call '{answered[:_SHOWN]}' already"
-            raise invalid_value(f"{place}.tool_call_id", reason)
+            raise invalid_value(f"{param}.tool_call_id", reason)
 
     def refuse_unanswered(self) -> None:
         missing = [call for call in self._calls if call not in self._answered]
@@ -83,14 +83,14 @@ class _Calls:
                 "An assistant message with 'tool_calls' must be followed by tool messages "
                 "responding to each 'tool_call_id'. The following tool_call_ids did not have "
                 f"response messages: {listed}.",
-                param=f"{self._place}.tool_calls",
+                param=f"{self._param}.tool_calls",
                 code="invalid_value",
             )
 
 
 def engine_messages(messages: list[Json]) -> list[Json]:
-    """Returns a checked conversation as engines read it: without hints and nulls, a refusal as the
-    text that it is, reasoning under both of its names.
+    """Returns a checked conversation as engines read it: without hints and nulls, with refusals as
+    text and reasoning under both of its names.
     """
     return [_engine_message(message) for message in messages]
 

@@ -1,4 +1,4 @@
-"""Refusals of a chat's fields with the words and codes of the hosted API."""
+"""Errors for a chat's fields with the messages and codes of the hosted API."""
 
 import json
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Any, Final
 from app.domain.errors import InvalidRequest
 
 _SHOWN: Final = 64
-"""Characters of a refused value that a message repeats."""
+"""Largest number of characters of a refused value in a message."""
 _KINDS: Final = {
     bool: "a boolean",
     int: "an integer",
@@ -20,7 +20,7 @@ _KINDS: Final = {
 
 
 def invalid_type(param: str, expected: str, value: Any) -> InvalidRequest:
-    """`expected` has its article: `a string`."""
+    """Returns the error for a wrong type; `expected` has its article: `a string`."""
     found = _KINDS.get(type(value), "something else")
     instead = "null" if value is None else f"{found} instead"
     return InvalidRequest(
@@ -37,7 +37,7 @@ def unknown_parameter(param: str) -> InvalidRequest:
 
 
 def invalid_value(param: str, reason: str) -> InvalidRequest:
-    """`reason` is a clause without a full stop."""
+    """Returns the error for a wrong value; `reason` is a clause without a full stop."""
     return InvalidRequest(f"Invalid '{param}': {reason}.", param=param, code="invalid_value")
 
 
@@ -71,7 +71,9 @@ def unsupported_parameter(param: str, cure: str) -> InvalidRequest:
 
 
 def too_low(param: str, kind: str, bound: str, value: float) -> InvalidRequest:
-    """`kind` is `integer` or `decimal`; `bound` is `>= 0` or `> 0`."""
+    """Returns the error for a value that is too low; `kind` is `integer` or `decimal`; `bound` is
+    `>= 0` or `> 0`.
+    """
     return InvalidRequest(
         f"Invalid '{param}': {kind} below minimum value. Expected a value {bound}, but got "
         f"{shown(value)} instead.",

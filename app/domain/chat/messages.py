@@ -1,7 +1,7 @@
 """Checks one message of a chat: role, keys, content, tool calls.
 
-Promises that a message which passes has no key that nothing reads, hints aside
-(`openapi/DEVIATIONS.md`). A null counts as absent.
+Promises that a valid message has no unread key, except hints (`openapi/DEVIATIONS.md`). A null
+counts as absent.
 """
 
 import json
@@ -36,150 +36,151 @@ _KEYS: Final = MappingProxyType(
         "tool": (*_EVERY_ROLE, "tool_call_id"),
     }
 )  # fmt: skip
-"""`annotations` and `parsed` are in replies of the hosted API and of its clients' helpers, which
-are sent back as they are; so are `index` and `parsed_arguments` of calls.
+"""Known keys of a message by role. `annotations` and `parsed`, and `index` and `parsed_arguments`
+of calls, come from replies of the hosted API and its client helpers, which clients send back
+unchanged.
 """
 _CALL_KEYS: Final = ("id", "type", "function", "index")
 _FUNCTION_KEYS: Final = ("name", "arguments", "parsed_arguments")
-_IN_PLACE_OF_CONTENT: Final = ("tool_calls", "refusal", *REASONING)
-"""Fields that let an assistant message do without content. Engines answer with the last two when a
+_REPLACES_CONTENT: Final = ("tool_calls", "refusal", *REASONING)
+"""Fields that an assistant message may have instead of content. Engines return the last two when a
 turn ends within its reasoning.
 """
 
 
-def check_message(message: Any, place: str) -> None:
-    """Raises `InvalidRequest` for the first fault; `place` is the message's parameter."""
+def check_message(message: Any, param: str) -> None:
+    """Raises `InvalidRequest` for the first fault; `param` is the message's parameter."""
     if not isinstance(message, dict):
-        raise invalid_type(place, "an object", message)
-    role = _checked_role(message.get("role"), f"{place}.role")
+        raise invalid_type(param, "an object", message)
+    role = _checked_role(message.get("role"), f"{param}.role")
     if message.get("function_call") is not None:
-        raise unsupported_parameter(f"{place}.function_call", "Use 'tool_calls' instead.")
+        raise unsupported_parameter(f"{param}.function_call", "Use 'tool_calls' instead.")
     if message.get("audio") is not None:
-        raise unsupported_parameter(f"{place}.audio", "Messages are text.")
+        raise unsupported_parameter(f"{param}.audio", "Messages are text.")
     if role != "assistant" and message.get("tool_calls") is not None:
         reason = "only messages with role 'assistant' have tool calls"
-        raise invalid_value(f"{place}.tool_calls", reason)
-    refuse_unknown(message, _KEYS.get(role, _EVERY_ROLE), place)
+        raise invalid_value(f"{param}.tool_calls", reason)
+    refuse_unknown(message, _KEYS.get(role, _EVERY_ROLE), param)
     for name in ("name", "refusal", *REASONING):
-        optional_text(message, name, place)
+        optional_text(message, name, param)
     if message.get("tool_calls") is not None:
-        _check_calls(message["tool_calls"], f"{place}.tool_calls")
-    _check_content(message, place)
+        _check_calls(message["tool_calls"], f"{param}.tool_calls")
+    _check_content(message, param)
     if role == "assistant":
-        _check_assistant(message, place)
+        _check_assistant(message, param)
 
 
-def _checked_role(role: Any, place: str) -> str:
+def _checked_role(role: Any, param: str) -> str:
     if role is None:
-        raise missing_parameter(place)
+        raise missing_parameter(param)
     if role == "function":
-        raise unsupported_value(place, role, ("tool",))
+        raise unsupported_value(param, role, ("tool",))
     if role not in _ROLES:
-        raise not_one_of(place, role, _ROLES)
+        raise not_one_of(param, role, _ROLES)
     return str(role)
 
 
-def refuse_unknown(holder: Json, known: Iterable[str], place: str) -> None:
-    """Raises `InvalidRequest` for the first key with a value that nothing reads."""
+def refuse_unknown(holder: Json, known: Iterable[str], param: str) -> None:
+    """Raises `InvalidRequest` for the first unknown key with a value."""
     for key, value in holder.items():
         if key not in known and value is not None:
-            raise unknown_parameter(f"{place}.{key[:64]}")
+            raise unknown_parameter(f"{param}.{key[:64]}")
 
 
-def optional_text(holder: Json, name: str, place: str) -> None:
+def optional_text(holder: Json, name: str, param: str) -> None:
     if holder.get(name) is not None and not isinstance(holder[name], str):
-        raise invalid_type(f"{place}.{name}", "a string", holder[name])
+        raise invalid_type(f"{param}.{name}", "a string", holder[name])
 
 
-def required_text(holder: Json, name: str, place: str) -> None:
+def required_text(holder: Json, name: str, param: str) -> None:
     if holder.get(name) is None:
-        raise missing_parameter(f"{place}.{name}")
-    optional_text(holder, name, place)
+        raise missing_parameter(f"{param}.{name}")
+    optional_text(holder, name, param)
 
 
-def _check_content(message: Json, place: str) -> None:
+def _check_content(message: Json, param: str) -> None:
     content, role = message.get("content"), message["role"]
-    if content is None and role == "assistant" and any(map(message.get, _IN_PLACE_OF_CONTENT)):
+    if content is None and role == "assistant" and any(map(message.get, _REPLACES_CONTENT)):
         return
     if "content" not in message:
-        raise missing_parameter(f"{place}.content")
+        raise missing_parameter(f"{param}.content")
     if isinstance(content, str):
         return
     if not isinstance(content, list):
-        raise invalid_type(f"{place}.content", "a string or an array of text parts", content)
+        raise invalid_type(f"{param}.content", "a string or an array of text parts", content)
     for position, part in enumerate(content):
-        _check_part(part, f"{place}.content", position, _PARTS.get(role, ("text",)))
+        _check_part(part, f"{param}.content", position, _PARTS.get(role, ("text",)))
 
 
-def _check_part(part: Any, place: str, position: int, kinds: tuple[str, ...]) -> None:
+def _check_part(part: Any, param: str, position: int, kinds: tuple[str, ...]) -> None:
     if not isinstance(part, dict):
-        raise invalid_type(f"{place}[{position}]", "an object", part)
+        raise invalid_type(f"{param}[{position}]", "an object", part)
     kind = part.get("type")
     if kind not in kinds:  # an engine would fetch an image by its address
-        raise unsupported_value(place, kind, kinds)
-    refuse_unknown(part, ("type", kind), f"{place}[{position}]")
+        raise unsupported_value(param, kind, kinds)
+    refuse_unknown(part, ("type", kind), f"{param}[{position}]")
     if not isinstance(part.get(kind), str):
-        raise invalid_type(f"{place}[{position}].{kind}", "a string", part.get(kind))
+        raise invalid_type(f"{param}[{position}].{kind}", "a string", part.get(kind))
 
 
-def _check_assistant(message: Json, place: str) -> None:
+def _check_assistant(message: Json, param: str) -> None:
     if message.get("refusal") and message.get("content"):
         reason = "a message has content or a refusal, not both; send one of them"
-        raise invalid_value(f"{place}.refusal", reason)
+        raise invalid_value(f"{param}.refusal", reason)
     first, second = (message.get(name) for name in REASONING)
     if first is not None and second is not None and first != second:
         reason = f"it differs from '{REASONING[0]}', its other name; send one of them"
-        raise invalid_value(f"{place}.{REASONING[1]}", reason)
+        raise invalid_value(f"{param}.{REASONING[1]}", reason)
     sign = message.get(BROKEN_CALL)
     if sign is not None:
         if not isinstance(sign, dict):
-            raise invalid_type(f"{place}.{BROKEN_CALL}", "an object", sign)
+            raise invalid_type(f"{param}.{BROKEN_CALL}", "an object", sign)
         for name in ("type", "message", "tool_call_id"):
-            required_text(sign, name, f"{place}.{BROKEN_CALL}")
+            required_text(sign, name, f"{param}.{BROKEN_CALL}")
 
 
-def _check_calls(calls: Any, place: str) -> None:
+def _check_calls(calls: Any, param: str) -> None:
     if not isinstance(calls, list):
-        raise invalid_type(place, "an array", calls)
+        raise invalid_type(param, "an array", calls)
     seen = set[str]()
     for position, call in enumerate(calls):
-        _check_call(call, f"{place}[{position}]")
+        _check_call(call, f"{param}[{position}]")
         if call["id"] in seen:
             reason = f"the id '{call['id'][:64]}' is that of an earlier call of the message"
-            raise invalid_value(f"{place}[{position}].id", reason)
+            raise invalid_value(f"{param}[{position}].id", reason)
         seen.add(call["id"])
 
 
-def _check_call(call: Any, place: str) -> None:
+def _check_call(call: Any, param: str) -> None:
     if not isinstance(call, dict):
-        raise invalid_type(place, "an object", call)
+        raise invalid_type(param, "an object", call)
     if call.get("type", "function") != "function":
-        raise unsupported_value(f"{place}.type", call["type"], ("function",))
-    refuse_unknown(call, _CALL_KEYS, place)
-    required_text(call, "id", place)
+        raise unsupported_value(f"{param}.type", call["type"], ("function",))
+    refuse_unknown(call, _CALL_KEYS, param)
+    required_text(call, "id", param)
     function = call.get("function")
     if function is None:
-        raise missing_parameter(f"{place}.function")
+        raise missing_parameter(f"{param}.function")
     if not isinstance(function, dict):
-        raise invalid_type(f"{place}.function", "an object", function)
-    refuse_unknown(function, _FUNCTION_KEYS, f"{place}.function")
+        raise invalid_type(f"{param}.function", "an object", function)
+    refuse_unknown(function, _FUNCTION_KEYS, f"{param}.function")
     for name in ("name", "arguments"):
-        required_text(function, name, f"{place}.function")
-    _check_arguments(function["arguments"], f"{place}.function.arguments")
+        required_text(function, name, f"{param}.function")
+    _check_arguments(function["arguments"], f"{param}.function.arguments")
 
 
-def _check_arguments(text: str, place: str) -> None:
+def _check_arguments(text: str, param: str) -> None:
     """Checks arguments, which a chat template renders as an object, never as text."""
     try:
         arguments = strict_loads(text)
     except RecursionError:
-        raise invalid_value(place, "it is nested too deeply") from None
+        raise invalid_value(param, "it is nested too deeply") from None
     except json.JSONDecodeError as error:
         reason = f"it is not valid JSON ({error.msg} at character {error.pos})"
-        raise invalid_value(place, reason) from None
+        raise invalid_value(param, reason) from None
     except TooManyValues as error:
-        raise invalid_value(place, str(error)) from None
+        raise invalid_value(param, str(error)) from None
     except ValueError as error:
-        raise invalid_value(place, "it holds a number that is out of range") from error
+        raise invalid_value(param, "it holds a number that is out of range") from error
     if not isinstance(arguments, dict):
-        raise invalid_value(place, "it is not a JSON object as text, such as '{}'")
+        raise invalid_value(param, "it is not a JSON object as text, such as '{}'")

@@ -1,9 +1,9 @@
-"""Checks the parameters of a chat: names, types, ranges, combinations. Its messages have their own
-room, `app.domain.chat.conversation`.
+"""Checks the parameters of a chat: names, types, ranges, combinations.
+`app.domain.chat.conversation` checks the messages.
 
-Names outside `ACCEPTED` are refused: an engine has more settings than a tenant may touch. Chat
-templates are programs, cache salts and request ids are other tenants' business, transfer settings
-name addresses.
+Names outside `ACCEPTED` are refused, because a tenant must not use all settings of an engine: chat
+templates are programs, cache salts and request ids affect other tenants, transfer settings name
+addresses.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ _MAX_SEED: Final = 2**63 - 1
 _MAX_TOKENS: Final = 2**31 - 1
 _STREAM_OPTIONS: Final = ("include_usage", "include_obfuscation")
 ParameterCheck = Callable[[str, Any], None]
-"""Raises `InvalidRequest` for a parameter's name and its value, which is not null."""
+"""Checks the value of a parameter, which is not null. Raises `InvalidRequest`."""
 
 
 def check_parameters(body: dict[str, Any]) -> None:
@@ -67,7 +67,7 @@ def check_parameters(body: dict[str, Any]) -> None:
 
 
 def engine_options(body: dict[str, Any]) -> dict[str, Any]:
-    """Returns checked parameters without the option of a stream that no engine has."""
+    """Returns checked parameters without the stream option that no engine supports."""
     options = body.get("stream_options")
     if options is None:
         return body
@@ -141,10 +141,10 @@ def _stored(param: str, value: Any) -> None:
 
 def _stops(param: str, value: Any) -> None:
     for position, stop in enumerate([value] if isinstance(value, str) else value):
-        place = param if isinstance(value, str) else f"{param}[{position}]"
-        _string(place, stop)
+        item_param = param if isinstance(value, str) else f"{param}[{position}]"
+        _string(item_param, stop)
         if not stop:
-            raise invalid_value(place, "it must not be empty")
+            raise invalid_value(item_param, "it must not be empty")
 
 
 def _stop(param: str, value: Any) -> None:

@@ -37,11 +37,11 @@ def check_tools(param: str, value: Any) -> None:
         )
     first = dict[str, str]()
     for position, tool in enumerate(value):
-        place = f"{param}[{position}]"
-        _check_tool(tool, place)
+        item_param = f"{param}[{position}]"
+        _check_tool(tool, item_param)
         name = tool["function"]["name"]
-        if first.setdefault(name, place) != place:
-            raise invalid_value(f"{place}.function.name", f"'{first[name]}' has the same name")
+        if first.setdefault(name, item_param) != item_param:
+            raise invalid_value(f"{item_param}.function.name", f"'{first[name]}' has the same name")
 
 
 def check_tool_choice(param: str, value: Any) -> None:
@@ -70,15 +70,15 @@ def check_choice_among_tools(body: Json) -> None:
             raise invalid_value("tool_choice.function.name", f"'tools' has no '{chosen}'")
 
 
-def _check_tool(tool: Any, place: str) -> None:
+def _check_tool(tool: Any, item_param: str) -> None:
     if not isinstance(tool, dict):
-        raise invalid_type(place, "an object", tool)
+        raise invalid_type(item_param, "an object", tool)
     if "type" not in tool:
-        raise missing_parameter(f"{place}.type")
+        raise missing_parameter(f"{item_param}.type")
     if tool["type"] != "function":
-        raise unsupported_value(f"{place}.type", tool["type"], ("function",))
-    refuse_unknown(tool, ("type", "function"), place)
-    inner = f"{place}.function"
+        raise unsupported_value(f"{item_param}.type", tool["type"], ("function",))
+    refuse_unknown(tool, ("type", "function"), item_param)
+    inner = f"{item_param}.function"
     _check_name(tool.get("function"), inner, known=_FUNCTION_KEYS)
     function = tool["function"]
     optional_text(function, "description", inner)
@@ -89,20 +89,20 @@ def _check_tool(tool: Any, place: str) -> None:
         _check_schema(schema, f"{inner}.parameters", function["name"])
 
 
-def _check_name(function: Any, place: str, *, known: tuple[str, ...]) -> None:
+def _check_name(function: Any, item_param: str, *, known: tuple[str, ...]) -> None:
     if function is None:
-        raise missing_parameter(place)
+        raise missing_parameter(item_param)
     if not isinstance(function, dict):
-        raise invalid_type(place, "an object", function)
-    refuse_unknown(function, known, place)
-    required_text(function, "name", place)
+        raise invalid_type(item_param, "an object", function)
+    refuse_unknown(function, known, item_param)
+    required_text(function, "name", item_param)
     if _NAME.fullmatch(function["name"]) is None:
-        raise invalid_value(f"{place}.name", f"it must be {PATTERNS[TOOL_NAME]}")
+        raise invalid_value(f"{item_param}.name", f"it must be {PATTERNS[TOOL_NAME]}")
 
 
-def _check_schema(schema: Any, place: str, name: str) -> None:
+def _check_schema(schema: Any, item_param: str, name: str) -> None:
     if not isinstance(schema, dict):
-        raise invalid_type(place, "an object", schema)
+        raise invalid_type(item_param, "an object", schema)
     found = schema_fault(schema)
     if found is None and schema.get("type", "object") != "object":
         found = ("type",), "a function's schema must have the type 'object'"
@@ -110,6 +110,6 @@ def _check_schema(schema: Any, place: str, name: str) -> None:
         path, reason = found
         raise InvalidRequest(
             f"Invalid schema for function '{name}': {reason}.",
-            param=parameter(place, path),
+            param=parameter(item_param, path),
             code="invalid_function_parameters",
         )

@@ -1,1 +1,1 @@
-"""Uploaded files and the rows they hold, one file per row format."""
+"""Uploaded files and their rows, one module per row format."""

@@ -1,7 +1,7 @@
 """Checks shared by all row formats: one JSONL line, its conversation, its function tools.
 
-Faults are given one by one as (JSON pointer, message), so that a check can report the first or all
-of them. Pure. Must not know which method a row is for, nor files.
+Faults are yielded one by one as (JSON pointer, message), so that a check can report the first or
+all of them. Pure. Must not know files or the method of a row.
 """
 
 import json
@@ -15,7 +15,9 @@ from app.domain.texts.storable_text import has_nul
 from app.domain.texts.strict_json import is_too_deep, strict_loads
 
 MAX_ROW_BYTES: Final = 1_048_576
-"""A row travels whole in every grader request, which the contract caps at 1 MB."""
+"""Limit of a row: every grader request contains the whole row, and the contract limits requests to
+1 MB.
+"""
 ROLES: Final = ("developer", "system", "user", "assistant", "tool")
 _NAME: Final = re.compile(TOOL_NAME)
 _OTHER_FORMATS: Final = {
@@ -24,12 +26,12 @@ _OTHER_FORMATS: Final = {
     "input": "the form of the Responses API: send 'messages' of Chat Completions",
     "item": "the form of an eval's items: put its content into the row itself",
 }
-"""Keys of rows without messages that other parts of the hosted API take, and the cure."""
+"""Keys of rows of other parts of the hosted API, each with the correction."""
 _SHOWN_KEYS: Final = 5
 _SHOWN_CHARACTERS: Final = 64
 
 Fault = tuple[str, str]
-"""JSON pointer (RFC 6901) into the row, and what is wrong there."""
+"""JSON pointer (RFC 6901) into the row, and the message about the fault there."""
 
 
 class DatasetError(ValueError):
@@ -44,7 +46,7 @@ class DatasetError(ValueError):
 
 
 def is_blank(line: bytes) -> bool:
-    """Returns whether a line is no row: it has white space at most."""
+    """Returns whether a line has only white space, so that it is not a row."""
     return not line or line.isspace()
 
 
@@ -89,7 +91,7 @@ def messages_faults(
     messages: Any, pointer: str, *, row: Mapping[str, Any] | None = None
 ) -> Iterator[Fault]:
     """Yields faults of any conversation; each row format checks the last role itself. `row` is the
-    object that should have them, whose keys explain why it does not.
+    whole object: if it has no messages, its keys may show the reason.
     """
     if not isinstance(messages, list) or not messages:
         instead = "" if messages is not None else _instead(row or {})
@@ -100,7 +102,9 @@ def messages_faults(
 
 
 def _instead(row: Mapping[str, Any]) -> str:
-    """Returns the keys that a row without messages has, with the form they are known from."""
+    """Returns the keys of a row without messages that belong to another known format, with the name
+    of that format.
+    """
     for key, hint in _OTHER_FORMATS.items():
         if key in row:
             return f"; the row has '{key}', {hint}"
@@ -159,8 +163,8 @@ def _call_faults(calls: Any, pointer: str) -> Iterator[Fault]:
 def tools_faults(
     tools: Any, pointer: str, *, callable_names: AbstractSet[str] | None
 ) -> Iterator[Fault]:
-    """Yields faults of function tools. `callable_names` have an endpoint; `None` where calls are
-    only text to learn from and are never made.
+    """Yields faults of function tools. `callable_names` are tools with an endpoint; `None` if calls
+    are only training text and never made.
     """
     if tools is None:
         return
@@ -199,7 +203,9 @@ def _tool_faults(tool: Any, pointer: str) -> Iterator[Fault]:
 
 
 def _schema_faults(schema: Any, pointer: str) -> Iterator[Fault]:
-    """Yields faults of what a model's call is checked against; readers of the rest are lenient."""
+    """Yields faults of the parts of a schema that calls are checked against; other parts are not
+    checked.
+    """
     if schema is None:
         return
     if not isinstance(schema, dict):

@@ -37,7 +37,7 @@ TOOLS_NOT_RUN: Final = (
     "turn, whose calls are graded as sample.output_tools. To run them, send "
     f"{RUNS_CALLS} in method.reinforcement."
 )
-"""The warning of a job that runs no call and whose rows offer tools."""
+"""Warning about a job that runs no calls although its rows offer tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def parse_rows(
     """Returns every row of a file; blank lines are skipped. Raises `DatasetError` at the first
     fault.
 
-    `job_tools` are the names registered with the job: a row that offers another tool is at
-    fault: no endpoint answers its calls. `None` for a job that runs no tool: rows may offer any.
+    `job_tools` are the names registered with the job: a row that offers another tool is faulty,
+    because no endpoint answers its calls. `None` for a job that runs no tool: rows may offer any.
     """
     return list(each_row(lines, job_tools, max_rows))
 
@@ -86,7 +86,7 @@ def parse_rows(
 def each_row(
     lines: Iterable[bytes], job_tools: AbstractSet[str] | None, max_rows: int
 ) -> Iterator[DatasetRow]:
-    """Yields the rows of `parse_rows` one at a time, for files that memory should not hold."""
+    """Yields the rows of `parse_rows` one at a time, for files too large for memory."""
     index = 0
     for number, line in enumerate(lines, start=1):
         if is_blank(line):

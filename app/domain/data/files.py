@@ -1,4 +1,4 @@
-"""An uploaded file as its client describes it, and as the service knows it."""
+"""An uploaded file: its client's description, and its row."""
 
 from dataclasses import dataclass
 

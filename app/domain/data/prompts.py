@@ -1,8 +1,8 @@
-"""Prompts of a job's files: rows that repeat one, and held-out rows that are trained on too.
+"""Finds repeated prompts in a job's files, and held-out rows that are trained on too.
 
-Owns when two rows count as the same: when their messages are the same JSON, whatever the order of
-keys and the spaces between them. Near-duplicates are not found. Pure; keeps a digest of each
-prompt, so that a large file needs little memory.
+Owns the rule for equal rows: their messages are equal JSON, whatever the order of keys and the
+white space. Near-duplicates are not found. Pure; keeps a digest of each prompt, so that a large
+file needs little memory.
 """
 
 import hashlib
@@ -21,7 +21,9 @@ OVERLAPPING_ROWS: Final = "overlapping_rows"
 
 @dataclass(frozen=True, slots=True)
 class Overlap(DescribedFields):
-    """Validation rows whose messages are in the training file too: they measure memory."""
+    """Validation rows whose messages are in the training file too, so that they measure
+    memorisation.
+    """
 
     rows: int
     """Number of such rows."""
@@ -30,7 +32,7 @@ class Overlap(DescribedFields):
 
     @property
     def warning(self) -> str:
-        """Says how many rows there are, names the first, and what to do."""
+        """Returns a warning with the number of rows, the first ones, and the correction."""
         shown = ", ".join(f"line {held} is line {line}" for line, held in self.lines[:_SHOWN])
         more = ", …" if self.rows > _SHOWN else ""
         rows = "1 row" if self.rows == 1 else f"{self.rows} rows"

@@ -37,7 +37,7 @@ def _weight_faults(message: Any, pointer: str) -> Iterator[Fault]:
 
 
 def _answer_faults(messages: list[dict[str, Any]], train_on: TrainOn) -> Iterator[Fault]:
-    """Something must be left to learn from."""
+    """Yields a fault unless at least one answer is trained."""
     last = len(messages) - 1
     if messages[last]["role"] != "assistant":
         yield (

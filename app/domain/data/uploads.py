@@ -1,4 +1,4 @@
-"""A file that arrives in parts, as the service knows it."""
+"""The row of a file that is uploaded in parts."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -26,7 +26,7 @@ class UploadRow:
     bytes: int
     """Size announced by the client; completing needs exactly as many bytes."""
     status: UploadStatus
-    """Status now: a pending upload past its expiry reads `expired`."""
+    """Current status: a pending upload past its expiry is `expired`."""
     created_at: int
     expires_at: int
     file_expires_after_s: int | None

@@ -1,9 +1,9 @@
 """The base of models that the published specification shows.
 
-Owns the rule for the description of a field: the text under it in its class, else the meaning that
-its name has in every object (`COMMON_FIELDS`), and the mark of fields that a reply leaves out. The
-texts are read from the source when the specification is built, not at the import of the class,
-which would take a second. Must not know which models the specification has.
+Owns the rule for the description of a field (the text under it in its class, else the common
+meaning of its name in `COMMON_FIELDS`) and the mark of fields that a reply may leave out. The texts
+are read from the source when the specification is built, not at the import of the class, which
+would take a second. Must not know the models of the specification.
 """
 
 import ast
@@ -22,7 +22,7 @@ from pydantic_core import CoreSchema
 from app.domain.texts.python_syntax import module_of
 
 LEFT_OUT: Final = "x-left-out"
-"""Marks a field that a reply may lack; the specification takes the mark out when it is complete."""
+"""Marks a field that a reply may lack; it is removed when the specification is complete."""
 COMMON_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "id": "Id of the object.",
@@ -72,12 +72,14 @@ class Described(DescribedFields, BaseModel):
 
 
 def _fields(owner: type) -> Mapping[str, FieldInfo]:
-    """Returns the fields of a model; a dataclass leaves none out."""
+    """Returns the fields of a model, with their marks; empty for a dataclass, which leaves no field
+    out.
+    """
     return owner.model_fields if issubclass(owner, BaseModel) else {}
 
 
 def _text_of(owner: type, field: str) -> str | None:
-    """Returns the text under a field, in the class that has it last."""
+    """Returns the text under a field in the most derived class that has it."""
     for base in owner.__mro__:
         if base.__module__.startswith("app."):
             text = _texts(base.__module__).get((base.__qualname__, field))

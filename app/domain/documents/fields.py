@@ -1,8 +1,9 @@
-"""Field types for values of customers that need care: secrets, called addresses, judges' names.
+"""Field types for customers' values with special treatment: secrets, called addresses, judges'
+names.
 
 Owns the marks that `app.domain.documents.walk` finds in annotations. A field of a customer's model
 takes one of these types and is then sealed, redacted, checked and probed like every other. Must not
-know where such fields are.
+know the models with such fields.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,9 +24,9 @@ class AddressMark:
     """An URL of the customer's that the service calls; its query values are secrets."""
 
     called: Callable[[str], str] = str
-    """Turns the field's value into the URL that is called."""
+    """Converts the field's value to the URL that is called."""
     headers: str = "headers"
-    """The field beside it whose headers are sent there."""
+    """Name of the sibling field whose headers are sent to the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,12 @@ class JudgeMark:
     """The name of a model that scores."""
 
     elsewhere: str = "base_url"
-    """The field beside it that names another server; without it the service finds the model."""
+    """Name of the sibling field with another server; without it the service finds the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingMark:
-    """A choice of which one value needs embeddings."""
+    """A choice, one value of which needs embeddings."""
 
     value: str
 
@@ -49,7 +50,7 @@ class TemplateMark:
 
 
 def chat_url(base_url: str) -> str:
-    """Returns the URL that OpenAI's clients build: the base holds the version, e.g. `…/v1`."""
+    """Returns the URL as OpenAI's clients build it: the base contains the version, e.g. `…/v1`."""
     return base_url.rstrip("/") + "/chat/completions"
 
 
@@ -67,13 +68,15 @@ _NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class OpenKeys:
-    """A mixin for models that keep unknown keys; it lists the keys that are documented anyway."""
+    """A mixin for models that keep unknown keys; it lists keys that are documented although they
+    are not fields.
+    """
 
     documented_keys: ClassVar[Mapping[str, str]] = _NO_KEYS
-    """Keys that are no fields and hold one value, each with the words for that value."""
+    """Documented keys with one value each, with the description of that value."""
     free_form_keys: ClassVar[frozenset[str]] = frozenset()
-    """Keys that are no fields and may hold any JSON."""
+    """Documented keys whose value may be any JSON."""
     accepted_keys: ClassVar[frozenset[str] | None] = None
-    """The only unknown keys that a new object may have; `None` for any. Objects that are stored
-    already keep theirs.
+    """The only unknown keys that a new object may have; `None` permits any. Stored objects keep
+    theirs.
     """

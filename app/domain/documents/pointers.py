@@ -1,4 +1,4 @@
-"""JSON pointers (RFC 6901) and parameter names for places in a JSON document. Pure."""
+"""JSON pointers (RFC 6901) and parameter names for values in a JSON document. Pure."""
 
 from typing import Any, Final
 

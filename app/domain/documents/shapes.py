@@ -1,4 +1,4 @@
-"""Reads the annotations of a customer's model: the shapes of those fields that a walk looks into.
+"""Reads the annotations of a customer's model: the shapes of the fields that a walk visits.
 
 Must not know values. `app.domain.documents.walk` applies the shapes to instances and to JSON.
 """
@@ -65,13 +65,13 @@ class WalkPlan:
     """The walk of one model class."""
 
     shapes: dict[str, Shape]
-    """Fields that may hold anything of interest."""
+    """Fields that may contain a marked value."""
     known: frozenset[str]
     free_form: frozenset[str]
     documented: Mapping[str, str]
     accepted: frozenset[str] | None
     open: bool
-    """Keeps unknown keys."""
+    """True if the model keeps unknown keys."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -97,7 +97,7 @@ def plan_of(model: type[BaseModel]) -> WalkPlan:
 
 
 def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:
-    """Returns the shape of values of this annotation; `None` where the walk finds nothing."""
+    """Returns the shape of values of this annotation; `None` if the walk need not visit them."""
     mark = next((note for note in metadata if isinstance(note, _MARKS)), None)
     if mark is not None:
         return Marked(mark)

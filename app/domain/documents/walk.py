@@ -2,7 +2,7 @@
 
 Owns the one traversal behind sealing, redaction, address checks, preflight and the registry. It
 follows the shapes of a model's fields (`app.domain.documents.shapes`), and works on instances as
-well as on JSON, valid or not. Must not know any particular model.
+well as on JSON, valid or not. Must not know any specific model.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -49,7 +49,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WalkedField:
-    """A field that a walk found in a customer's document."""
+    """A field that the walk found in a customer's document."""
 
     kind: Kind
     path: Path
@@ -58,11 +58,11 @@ class WalkedField:
     """The object that holds the value: a model or JSON."""
     mark: FieldMark | None = None
     expected: str | None = None
-    """The words for the one value that a documented key of kind `UNKNOWN` takes."""
+    """Description of the only value of a documented key of kind `UNKNOWN`."""
     known: frozenset[str] = frozenset()
-    """The keys that the object beside an `UNKNOWN` one may have."""
+    """The known keys of the object with an `UNKNOWN` key."""
     closed: bool = False
-    """The object takes no unknown key but those that its model lists."""
+    """True if the object accepts only the unknown keys that its model lists."""
 
 
 Models = type[BaseModel] | tuple[type[BaseModel], ...]
@@ -70,9 +70,9 @@ Models = type[BaseModel] | tuple[type[BaseModel], ...]
 
 
 def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedField]:
-    """Yields the fields that need care in a value of `models`: an instance, or JSON however wrong.
+    """Yields the marked fields in a value of `models`: an instance, or JSON, even invalid.
 
-    An instance is walked as the class it is of.
+    An instance is walked as its own class.
     """
     if isinstance(value, BaseModel):
         plan = plan_of(type(value))
@@ -153,7 +153,7 @@ def _items(value: Any) -> Iterable[tuple[str | int, Any]]:
 
 
 def headers_of(field: WalkedField) -> dict[str, Any] | None:
-    """Returns the headers that an address receives: those of its owner."""
+    """Returns the headers of an address, which are those of its owner."""
     match field.mark:
         case AddressMark(headers=name):
             sent = value_of(field.owner, name)
@@ -165,12 +165,14 @@ def headers_of(field: WalkedField) -> dict[str, Any] | None:
 
 
 def value_of(holder: Any, name: str) -> Any:
-    """Returns a value of a model or of the JSON of one; `None` where there is none."""
+    """Returns a value of a model or of its JSON; `None` if it is absent."""
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
 def _kind_of_extra(plan: WalkPlan, name: str, value: Any) -> Kind:
-    """A documented key of one value counts as free-form JSON, an object below it as unknown."""
+    """Returns the kind of an extra key: a documented key of one value counts as free-form JSON, an
+    object below it as unknown.
+    """
     if name in plan.free_form:
         return Kind.FREE_FORM
     documented = name in plan.documented and not isinstance(value, dict | list | tuple)
@@ -178,9 +180,9 @@ def _kind_of_extra(plan: WalkPlan, name: str, value: Any) -> Kind:
 
 
 def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
-    """Returns the member of a union that a value is of, or the likeliest where it is none.
+    """Returns the member of a union to which a value belongs, or the most similar one.
 
-    A member's `type` decides; without it, the number of the member's keys that the value has.
+    A member's `type` decides; without it, the number of shared keys.
     """
     if isinstance(models, type):
         return models

@@ -1,6 +1,6 @@
 """`arithmetic`: sums, differences and products of random whole numbers.
 
-Problems are numbered, so that the number of different ones is known and none occurs twice.
+Problems are numbered, so that their total is known and none occurs twice.
 """
 
 from typing import Any, ClassVar, Final, Literal, Self
@@ -28,15 +28,15 @@ class ArithmeticEnvironment(EnvironmentOptions):
 
     type: Literal["arithmetic"]
     operands: int = Field(default=2, ge=2, le=8, strict=True)
-    """Numbers of each problem."""
+    """Number of operands of each problem."""
     min_operand: int = Field(default=0, ge=-1_000_000, le=1_000_000, strict=True)
-    """The least number."""
+    """Smallest operand."""
     max_operand: int = Field(default=99, ge=-1_000_000, le=1_000_000, strict=True)
-    """The greatest number."""
+    """Largest operand."""
     operations: tuple[Operation, ...] = Field(default=("add", "subtract"), min_length=1)
-    """The operations to draw from; products bind before sums."""
+    """The operations to draw from; products are computed before sums."""
     format_penalty: float = Field(default=0.0, ge=0, le=1, strict=True)
-    """Taken off the reward of an answer that does not end with a line `Answer: N`."""
+    """Amount by which the reward of an answer without a final line `Answer: N` is reduced."""
 
     @field_validator("operations")
     @classmethod

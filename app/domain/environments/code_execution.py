@@ -26,12 +26,12 @@ class CodeExecutionEnvironment(EnvironmentOptions):
 
     def row(self, number: int) -> dict[str, Any]:
         """Returns the row of a task, by its number."""
-        asked = code_task(number, self.level)
-        prompt = _PROMPT.format(signature=asked.signature, returns=asked.returns)
+        task = code_task(number, self.level)
+        prompt = _PROMPT.format(signature=task.signature, returns=task.returns)
         return {
             "messages": [{"role": "user", "content": prompt}],
-            "function": asked.function,
-            "tests": asked.tests,
+            "function": task.function,
+            "tests": task.tests,
         }
 
     def grader(self) -> dict[str, Any]:

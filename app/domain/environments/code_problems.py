@@ -1,7 +1,7 @@
 """Original programming tasks: functions to write, with two numbers to fill in, and their tests.
 
-Owns the tasks by level. The expected values of tests are computed by the solution here; the
-arguments depend on the numbers, so that a function which ignores them fails. Must not know prompts.
+Owns the tasks by level. The solution here computes the expected values of tests; the arguments
+depend on the numbers, so that a function which ignores the numbers fails. Must not know prompts.
 """
 
 from collections.abc import Callable

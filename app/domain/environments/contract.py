@@ -11,10 +11,10 @@ class EnvironmentPlan:
     """An episode of one turn."""
 
     task: dict[str, Any] = field(default_factory=dict)
-    """The row; `messages` of it precede those of the environment."""
+    """The row; its `messages` precede those of the environment."""
     seed: int = 0
     content: str | None = None
-    """Text of the turn; `None`: made up, or empty beside calls."""
+    """Text of the turn; `None`: generated, or empty beside calls."""
     tool_calls: tuple[tuple[str, str], ...] | None = None
     """Name and arguments of each call; `None`: one of the first offered tool."""
 

@@ -1,4 +1,4 @@
-"""The unions of environments, how one is read, and the tasks of a built-in one."""
+"""The unions of environments, their parsing, and the tasks of built-in ones."""
 
 from collections.abc import Iterator
 from types import MappingProxyType
@@ -32,7 +32,7 @@ _MODELS: Final = MappingProxyType({**ENVIRONMENTS, HTTP: HttpEnvironmentSpec})
 def read_environment(sent: Any) -> AnyEnvironment:
     """Reads an environment from JSON or an instance. Raises `ValidationError`.
 
-    By hand, so that an error's place is the path a client wrote, without a union's tags.
+    Parses by hand, so that an error has the path in the client's body, without a union's tags.
     """
     if isinstance(sent, EnvironmentOptions | HttpEnvironmentSpec):
         return sent  # type: ignore[return-value]  # the union has every class of it
@@ -60,7 +60,7 @@ def _by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: 
 
 
 def built_in(environment: object) -> BuiltIn | None:
-    """Returns the environment if the tasks of a job come from it, not only its turns."""
+    """Returns the environment if it provides the tasks of a job, not only the turns."""
     if isinstance(environment, EnvironmentOptions):
         return environment  # type: ignore[return-value]  # the union has every class of it
     return None
@@ -84,7 +84,7 @@ def over_http(environment: AnyEnvironment | None) -> HttpEnvironmentSpec | None:
 
 
 def read_built_in(sent: Any) -> BuiltIn:
-    """Reads an environment that tasks come from. Raises `ValueError` for any other."""
+    """Reads an environment that provides tasks. Raises `ValueError` for any other."""
     environment = built_in(read_environment(sent))
     if environment is None:
         raise ValueError("the tasks do not come from this environment")
@@ -95,7 +95,7 @@ Environment = Annotated[AnyEnvironment, Field(discriminator="type"), WrapValidat
 
 
 def is_graded_by(environment: AnyEnvironment, grader: Any) -> bool:
-    """Says if a grader, or the JSON of one, is the environment's own."""
+    """Returns whether a grader, or the JSON of one, is the environment's own."""
     if environment.missing_option is not None:
         return False
     own = environment.grader()
@@ -117,8 +117,8 @@ def check_count(environment: BuiltIn, problems: int) -> None:
 
 
 def validation_numbers(environment: BuiltIn, problems: int) -> Iterator[int]:
-    """Yields the numbers of the held-out tasks, which come first: more training tasks change none
-    of them.
+    """Yields the numbers of the held-out tasks. They come first, so that more training tasks do not
+    change them.
     """
     for index in range(environment.validation_tasks):
         yield task_number(index, of=problems, seed=environment.seed)

@@ -1,6 +1,6 @@
 """`gsm8k`: word problems of school mathematics with a chain of thought.
 
-Reads rows of the public data set's form: a `question`, and an `answer` whose last line is
+Reads rows in the format of the public data set: a `question`, and an `answer` whose last line is
 `#### N`. Without a file the tasks are this project's own word problems. Must not know files.
 """
 
@@ -22,7 +22,7 @@ _PROMPT: Final = (
 
 
 class UnreadableProblem(ValueError):
-    """A row that is no problem of this form. The text is for its author."""
+    """A row that is not a problem in this format. The text is for its author."""
 
 
 class Gsm8kEnvironment(EnvironmentOptions):
@@ -33,9 +33,10 @@ class Gsm8kEnvironment(EnvironmentOptions):
         default=None, min_length=1, max_length=256, exclude_if=lambda value: value is None
     )
     """Id of a JSONL file with `question` and `answer` in each row, as in the public data set; its
-    problems are drawn in the order of the seed. Absent: word problems of this service."""
+    problems are used in an order drawn from the seed. Absent: word problems of this service.
+    """
     max_steps: int = Field(default=MAX_STEPS, ge=1, le=MAX_STEPS, strict=True)
-    """Most steps of a solution; of the service's own problems only."""
+    """Largest number of steps of a solution; for the service's own problems only."""
 
     @model_validator(mode="after")
     def _steps_are_those_of_its_own_problems(self) -> Self:

@@ -1,6 +1,6 @@
 """`http`: an environment at a customer's address, which resets and steps the episodes of a job.
 
-The rows of the training file are its tasks. Must not know the bodies of its calls.
+The rows of the training file are its tasks. Must not know the wire format of its calls.
 """
 
 from typing import Any, ClassVar, Final, Literal
@@ -41,19 +41,21 @@ class HttpEnvironmentSpec(Described):
     id: str | None = Field(default=None, max_length=128, exclude_if=_absent)
     """Id of the registered environment that it was copied from."""
     version: int | None = Field(default=None, strict=True, exclude_if=_absent)
-    """Version of that one."""
+    """Version of that registered environment."""
 
     @model_validator(mode="before")
     @classmethod
-    def _knows_every_key(cls, sent: Any) -> Any:
-        """Names the nearest options, and comes before what a misspelt key leaves missing."""
+    def _refuse_unknown_keys(cls, sent: Any) -> Any:
+        """Reports unknown keys with the nearest options, before the missing options that a
+        misspelling causes.
+        """
         return known_keys(sent, cls.model_fields)
 
     @property
     def missing_option(self) -> str | None:
-        """The option that its grader needs and that was not sent: there is none."""
+        """Always `None`: the environment's grader needs no option."""
         return None
 
     def grader(self) -> dict[str, Any]:
-        """Returns the grader of a job that names none: the environment's own rewards."""
+        """Returns the grader of a job without one: the environment's own rewards."""
         return {"type": "environment", "name": "environment"}

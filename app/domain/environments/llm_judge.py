@@ -81,8 +81,8 @@ class LlmJudgeEnvironment(EnvironmentOptions):
 
     def row(self, number: int) -> dict[str, Any]:
         """Returns the row of a question, by its number."""
-        asked = writing_task(number) if self.prompts is None else self.prompts[number]
-        return {"messages": [{"role": "user", "content": asked}], "question": asked}
+        question = writing_task(number) if self.prompts is None else self.prompts[number]
+        return {"messages": [{"role": "user", "content": question}], "question": question}
 
     def grader(self) -> dict[str, Any]:
         judge = {

@@ -15,7 +15,7 @@ class EnvironmentOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     grader_options: ClassVar[frozenset[str]] = frozenset()
-    """Options of the environment's grader, which change no task."""
+    """Names of the options of the environment's grader, which change no task."""
 
     seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
     """Seed of the tasks: equal options and an equal seed give equal tasks."""
@@ -26,16 +26,18 @@ class EnvironmentOptions(Described):
 
     @model_validator(mode="before")
     @classmethod
-    def _knows_every_key(cls, sent: Any) -> Any:
-        """Names the nearest options, and comes before what a misspelt key leaves missing."""
+    def _refuse_unknown_keys(cls, sent: Any) -> Any:
+        """Reports unknown keys with the nearest options, before the missing options that a
+        misspelling causes.
+        """
         return known_keys(sent, cls.model_fields)
 
     @property
     def problem_file(self) -> str | None:
-        """The file that the problems come from, if the options name one."""
+        """The file with the problems, if the options name one."""
         return None
 
     @property
     def missing_option(self) -> str | None:
-        """The option that the environment's grader needs and that was not sent."""
+        """The option that the environment's grader needs but that is missing."""
         return None

@@ -1,7 +1,7 @@
-"""Numbers of tasks in a seeded order without repeats, so that two splits are disjoint.
+"""Draws task numbers in a seeded order without repeats, so that two splits are disjoint.
 
-A permutation of all problems is computed index by index (a Feistel network, walked until it lands
-inside), so a task needs neither a list of all problems nor the tasks before it.
+A permutation of all problems is computed index by index (a Feistel network, repeated until the
+result is in range), so a task needs neither a list of all problems nor earlier tasks.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ _ROUNDS: Final = 4
 
 
 def task_number(index: int, *, of: int, seed: int) -> int:
-    """Returns the problem that stands at an index of the seeded order of `of` problems."""
+    """Returns the number of the problem at an index of the seeded order of `of` problems."""
     if not 0 <= index < of:
         raise ValueError(f"there is no index {index} among {of} problems")
     half_bits = max(1, ((of - 1).bit_length() + 1) // 2)
@@ -23,7 +23,9 @@ def task_number(index: int, *, of: int, seed: int) -> int:
 
 
 def drawn(number: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns the digits of a problem's number, each below its size: the choices that make it."""
+    """Returns the mixed-radix digits of a problem's number, each below its size: the choices that
+    define the problem.
+    """
     digits = []
     for size in sizes:
         number, digit = divmod(number, size)

@@ -1,6 +1,6 @@
 """Original word problems: stories with numbers to fill in, each with its worked solution.
 
-Owns the stories. Each one says how many values a place may take, so that the number of different
+Owns the stories. Each story has the number of values of each blank, so that the number of different
 problems is known. Must not know prompts or rows.
 """
 
@@ -24,9 +24,9 @@ class Solved:
 @dataclass(frozen=True, slots=True)
 class Story:
     sizes: tuple[int, ...]
-    """Number of values of each place, the name's first."""
+    """Number of values of each blank, the name's first."""
     write: Callable[..., Solved]
-    """Takes a name and the value of each other place, from 0."""
+    """Takes a name and the value of each other blank, from 0."""
 
     @property
     def problems(self) -> int:
@@ -192,14 +192,14 @@ MAX_STEPS: Final = max(_BY_STEPS)
 
 
 def stories(most_steps: int) -> tuple[Story, ...]:
-    """Returns the stories that are solved in at most so many steps."""
+    """Returns the stories whose solution has at most this number of steps."""
     return tuple(
         story for steps, chosen in _BY_STEPS.items() if steps <= most_steps for story in chosen
     )
 
 
 def problem_count(most_steps: int) -> int:
-    """Returns the number of problems; each story has equally many."""
+    """Returns the number of problems, which is equal for all stories."""
     chosen = stories(most_steps)
     return len(chosen) * min(story.problems for story in chosen)
 

@@ -1,7 +1,7 @@
 """Faults of a run's data source: unknown keys, MCP tools, bounds, and credentials. Pure.
 
-A data source is stored and shown as it was sent, and nothing in it is sent to a customer's server:
-a credential in it has no use, so it is refused and never sealed. The rows of `file_content` are the
+A data source is stored and shown unchanged, and no part of it is sent to a customer's server: a
+credential in it is useless, so it is refused and never sealed. The rows of `file_content` are the
 customer's data and are not walked.
 """
 
@@ -39,7 +39,7 @@ def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidR
 
 
 def _sample_read(field: WalkedField) -> InvalidRequest | None:
-    """Returns the error of a prompt that reads a sample, which does not exist before the model
+    """Returns the error for a prompt that reads a sample, which does not exist before the model
     answers.
     """
     read = placeholders(field.value) if field.kind is Kind.TEMPLATE else ()

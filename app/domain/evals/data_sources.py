@@ -1,7 +1,7 @@
-"""Data sources of eval runs: where items come from, and how each becomes a prompt. Pure.
+"""Data sources of eval runs: the origin of items, and their conversion to prompts. Pure.
 
-Owns the hosted `data_source` of a run: `jsonl` grades what the rows hold; `completions` and
-`responses` ask a model first.
+Owns the hosted `data_source` of a run: `jsonl` grades samples in the rows; `completions` and
+`responses` sample a model first.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -30,7 +30,7 @@ class _Part(BaseModel):
 
 
 class EvalRow(_Part):
-    """One item, with the sample to grade where nothing is sampled."""
+    """One item, with the sample to grade if the run has no model."""
 
     item: dict[str, Any]
     sample: dict[str, Any] | None = None
@@ -55,7 +55,7 @@ class FileReference(_Part):
 
     @property
     def planned_items(self) -> int:
-        """The most that the file can hold: nothing has read it yet."""
+        """Largest possible number of items of the file, which has not been read yet."""
         return MAX_ITEMS
 
     @property
@@ -85,7 +85,7 @@ class SentSampling(_Part):
     reasoning_effort: Annotated[str, Field(max_length=32)] | None = None
     response_format: dict[str, Any] | None = None
     text: dict[str, Any] | None = None
-    """The Responses API's place for a format."""
+    """The Responses API's field for a format."""
     tools: Annotated[list[dict[str, Any]], Field(max_length=128)] | None = None
 
 
@@ -115,7 +115,7 @@ DATA_SOURCE: Final[TypeAdapter[JsonlSource | SampledSource]] = TypeAdapter(DataS
 
 
 class RowFault(ValueError):
-    """A row of a file that is no item; the text names the line, from 1."""
+    """A row of a file that is not an item; the text names the line, from 1."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"Line {line}: {message}")

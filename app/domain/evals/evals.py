@@ -1,7 +1,7 @@
-"""Evals, their runs and output items, and how a run is counted. Pure.
+"""Evals, their runs and output items, and the counting of a run. Pure.
 
 An eval is either a user's or a job's. The runs of a job's eval are its validations: they are read
-from the job's own rollouts and have ids derived from it, so nothing is stored twice.
+from the job's rollouts and have ids derived from the job's id, so nothing is stored twice.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ OPEN_RUNS: Final = (EvalRunStatus.QUEUED, EvalRunStatus.IN_PROGRESS)
 EvalOrder = Literal["created_at", "updated_at"]
 """Times by which a list of evals can be sorted."""
 ItemStatus = Literal["pass", "fail", "error"]
-"""`error`: the sample or a score could not be had, so the item neither passed nor failed."""
+"""`error`: there is no sample or no score, so the item neither passed nor failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Eval:
 
 @dataclass(frozen=True, slots=True)
 class NewEval:
-    """A create call in domain words."""
+    """A create call as a domain value."""
 
     name: str | None
     item_schema: dict[str, Any]
@@ -108,7 +108,7 @@ def eval_id_of(job_id: str) -> str:
 
 
 def eval_of_job(job_id: str, grader: dict[str, Any]) -> Eval:
-    """`grader` is the job's, its header values redacted."""
+    """Returns the eval of a job; `grader` is the job's, its header values redacted."""
     return Eval(
         id=eval_id_of(job_id),
         job_id=job_id,
@@ -132,7 +132,7 @@ def validation_run_id(job_id: str, step: int) -> str:
 
 
 def step_of(run_id: str, job_id: str) -> int | None:
-    """Returns the step whose validation a run id names, `None` when it names none of this job."""
+    """Returns the step whose validation has this run id, `None` for the id of another job."""
     start, _, step = run_id.rpartition("_")
     if f"{start}_" != validation_run_id(job_id, 0)[:-1] or not step.isdecimal() or len(step) > 9:  # noqa: PLR2004 - an int of the database
         return None
@@ -140,8 +140,8 @@ def step_of(run_id: str, job_id: str) -> int | None:
 
 
 def threshold(criterion: dict[str, Any]) -> float | None:
-    """Returns the least score that passes: the criterion's own `pass_threshold`, 1 for a check that
-    says only yes or no, and `None` where any score above 0 passes.
+    """Returns the least score that passes: the criterion's own `pass_threshold`, 1 for a check with
+    only two results, and `None` if any score above 0 passes.
     """
     own = criterion.get("pass_threshold")
     if isinstance(own, int | float) and not isinstance(own, bool):
@@ -159,8 +159,8 @@ def criterion_name(criterion: dict[str, Any]) -> str:
 
 
 def result_names(of: Eval) -> list[str]:
-    """Returns `<grader>-<uuid>` for each criterion: the same in every run, and apart from its
-    namesakes.
+    """Returns `<grader>-<uuid>` for each criterion: the same in every run, and unique among graders
+    of one name.
     """
     return [
         f"{criterion_name(criterion)}-{uuid5(NAMESPACE_URL, f'{of.id}/{number}')}"
@@ -178,7 +178,9 @@ def token_usage(prompt: int, completion: int, cached: int = 0) -> dict[str, int]
 
 
 class Tally:
-    """Adds up a run item by item, so that what is written with an item covers all before it."""
+    """Adds up a run item by item, so that the totals written with an item include all earlier
+    items.
+    """
 
     def __init__(self, criteria: Iterable[str]) -> None:
         """`criteria` are the result names of the run, in order."""

@@ -27,12 +27,12 @@ from app.domain.rollouts.spans import last_turn, prompt_messages, trace_of
 _ITEM_PREFIX: Final = "outputitem_"
 _ROLLOUT_PREFIX: Final = "rollout_"
 _TOP_P: Final = 1.0
-"""The engine samples from the whole distribution."""
+"""`top_p` of all rollouts: the engine samples from the whole distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValidationCounts:
-    """One validation as numbers."""
+    """The counts of one validation."""
 
     step: int
     total: int
@@ -48,7 +48,7 @@ class ValidationCounts:
 
 @dataclass(frozen=True, slots=True)
 class ValidationItems:
-    """One validation, and how its rollouts look as output items."""
+    """One validation, with its rollouts as output items."""
 
     of: Eval
     job: Job
@@ -57,7 +57,9 @@ class ValidationItems:
     def item(
         self, rollout: RolloutRow, row: dict[str, Any] | None, *, turn_limit: int | None
     ) -> OutputItem:
-        """`row` is missing once its file was deleted; its messages are in the trace."""
+        """Returns a rollout as an output item. `row` is `None` once its file was deleted; its
+        messages are in the trace.
+        """
         sampling = self._sampling(rollout, turn_limit)
         trace = trace_of(rollout, model=self._model, model_config=sampling)
         seen = _as_graded({"messages": prompt_messages(rollout)} if row is None else row)
@@ -158,8 +160,8 @@ def _model(job: Job, validation: ValidationCounts) -> str:
 
 
 def _temperature(job: Job) -> float:
-    """Returns the temperature of the job's validations; a job whose files are still checked has
-    `auto`, which is 1 as in training.
+    """Returns the temperature of the job's validations. While the files are being checked it is
+    still `auto`, which becomes 1, as in training.
     """
     sent = (job.method.options.get("hyperparameters") or {}).get("eval_temperature")
     return 1.0 if sent in (None, "auto") else float(sent)
@@ -171,7 +173,7 @@ def rollout_id(item_id: str) -> str:
 
 
 def _as_graded(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns the whole row, with the keys graders rely on always there."""
+    """Returns the whole row, with all keys that graders rely on."""
     messages = [
         message if "name" in message else {"name": None, **message} for message in row["messages"]
     ]

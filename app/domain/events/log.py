@@ -1,6 +1,6 @@
-"""The committed events of an installation: their types, and one event as its readers get it. Pure.
+"""The committed events of an installation: their types, and one event as consumers read it. Pure.
 
-Owns the vocabulary of the event log. Must not know rows, consumers or what they do with an event.
+Owns the vocabulary of the event log. Must not know rows or consumers.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,17 @@ JobEventType = Literal["job.message", "job.metrics"]
 """An event of a job's own list; `job.metrics` is a committed training step."""
 LoggedType = JobEventType | EventType
 KEEP_LOG_S: Final = 7 * 24 * 3600.0
-"""The log keeps an event this long, read or not: a consumer may be away so long and miss none."""
+"""Retention of an event in the log, read or not: a consumer that is unavailable for less time
+misses none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedEvent:
     position: int
-    """Place in the log: positions rise in an order in which no event appears behind a reader."""
+    """Position in the log. Positions rise in commit order, so that no event appears before the
+    cursor of a reader.
+    """
     id: str
     project_id: str
     type: str

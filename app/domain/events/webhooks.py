@@ -31,7 +31,7 @@ EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
 MAX_ENDPOINTS: Final = 20
 """Limit for each project."""
 OVERLAP_S: Final = 24 * 3600
-"""Longest time that a rotated secret may go on signing."""
+"""Longest time for which a rotated secret continues to sign."""
 MAX_SECRETS: Final = 10
 """Limit for secrets that sign at once: a header with all of them stays below 1 KB."""
 SEND_TIMEOUT_S: Final = 10.0
@@ -51,7 +51,7 @@ _GONE: Final = 410
 
 
 class DeliveryStatus(StrEnum):
-    """State of a delivery: still tried, accepted by the endpoint, or given up."""
+    """State of a delivery: pending, accepted by the endpoint, or failed after all attempts."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -84,20 +84,20 @@ class DeliveryError(StrEnum):
 class SigningSecret:
     text: str = field(repr=False)
     until: int | None = None
-    """Unix seconds after which it signs no more; `None` for the current one."""
+    """Unix seconds at which it stops signing; `None` for the current one."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointCredentials:
-    """The part of an endpoint that is sealed."""
+    """The sealed part of an endpoint."""
 
     signing: tuple[SigningSecret, ...]
     url: str | None = field(default=None, repr=False)
-    """The whole URL. Earlier versions sealed none, and their rows hold the whole URL."""
+    """The whole URL. `None` in rows of earlier versions, which store the whole URL unsealed."""
 
     def whole_url(self, shown: str) -> str | None:
-        """Returns the URL to call, where the row shows `shown`; `None` when a part of it is lost,
-        because the row was redacted without the secret key.
+        """Returns the URL to call; `shown` is the row's redacted form. `None` if a part of it is
+        lost, because the row was redacted without the secret key.
         """
         if self.url is not None:
             return self.url
@@ -169,7 +169,7 @@ class Outcome:
 
     @property
     def gone(self) -> bool:
-        """The receiver refuses all further events."""
+        """True if the receiver refuses all further events."""
         return self.status_code == _GONE
 
 
@@ -186,7 +186,7 @@ def event_body(event: WebhookEvent) -> bytes:
 
 
 def job_event(status: JobStatus) -> EventType | None:
-    """Returns the event of a job that reaches a state; `None` unless it ends."""
+    """Returns the event for a job's new state; `None` unless the state is final."""
     match status:
         case JobStatus.SUCCEEDED:
             return "fine_tuning.job.succeeded"
@@ -241,8 +241,8 @@ def retry_delay_s(
     if attempts > len(RETRY_DELAYS_S):
         return None
     base = RETRY_DELAYS_S[attempts - 1]
-    asked = _seconds(retry_after, now)
-    delay = base if asked is None else min(max(asked, base), 2 * base)
+    requested_s = _seconds(retry_after, now)
+    delay = base if requested_s is None else min(max(requested_s, base), 2 * base)
     return delay * (1 + JITTER * (2 * chance - 1))
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from app.domain.faults.near_names import name_like
-from app.domain.faults.suggestions import MAX_COMPARED, NOWHERE, SIMILARITY, KeyPlaces
+from app.domain.faults.suggestions import MAX_COMPARED, NOWHERE, SIMILARITY, KeyHints
 from app.domain.faults.unknown_keys import MAX_LISTED, UNKNOWN_PARAMETER
 
 _KEY: Final = "key"
@@ -21,16 +21,15 @@ _KNOWN: Final = "known"
 def unknown_key(
     key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
 ) -> ValidationError:
-    """Returns the fault of a key that nothing reads; for validators. `holder` is the path of the
-    object that has it. The nearest name is looked up by the reader of the fault (`cure_of`): a
-    body can have thousands.
+    """Returns the fault of an unknown key, for validators. `holder` is the path of its object. The
+    nearest name is looked up lazily (`cure_of`), because a body can have thousands of faults.
     """
     return _unknown([key], tuple(known), holder)
 
 
 def known_keys(sent: Any, known: Collection[str]) -> Any:
     """Returns an object without its nulls, which count as absent; for validators of closed objects.
-    Raises `ValidationError` for keys that nothing reads.
+    Raises `ValidationError` for unknown keys.
     """
     if not isinstance(sent, dict):
         return sent
@@ -52,9 +51,9 @@ def _unknown(
     return ValidationError.from_exception_data("Body", faults)
 
 
-def cure_of(context: Mapping[str, Any], elsewhere: KeyPlaces = NOWHERE) -> str:
-    """Returns what to do about a key, from the context of its fault: the parameter of its very name
-    in another object, else the nearest name in its own.
+def cure_of(context: Mapping[str, Any], elsewhere: KeyHints = NOWHERE) -> str:
+    """Returns the correction for a key, from the context of its fault: the parameter with its exact
+    name in another object, else the nearest name in its own object.
     """
     key = context[_KEY].casefold()
     near = elsewhere.of(key) or name_like(key, context[_KNOWN], SIMILARITY)

@@ -1,6 +1,6 @@
-"""Finds the known name that a misspelt one was meant for.
+"""Finds the known name for a misspelt one.
 
-Owns the rule by which two names are near. Pure. Must not know what is named.
+Owns the rule for similar names. Pure. Must not know the named objects.
 """
 
 from collections.abc import Collection
@@ -8,15 +8,15 @@ from difflib import get_close_matches
 from typing import Final
 
 _LIKELIEST: Final = 3
-"""Names whose distance to a key is counted."""
+"""Number of most similar names whose edit distance to a key is computed."""
 _A_THIRD: Final = 3
 _BEGINNING: Final = 3
-"""Characters of a key that may stand for a name that begins with it."""
+"""Smallest number of characters of a key that may abbreviate a name."""
 
 
 def nearest_name(key: str, known: Collection[str], likeness: float) -> str | None:
-    """Returns the name that is most like a key, if at most a third of its characters differ: by
-    `likeness` alone `headers` would be meant by `grader`.
+    """Returns the name that is most similar to a key, if at most a third of its characters differ:
+    by `likeness` alone, `grader` would match `headers`.
     """
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - rapidfuzz loads only where it is used
 
@@ -27,13 +27,15 @@ def nearest_name(key: str, known: Collection[str], likeness: float) -> str | Non
 
 
 def name_like(key: str, known: Collection[str], likeness: float) -> str | None:
-    """Returns the name that is most like a key, or that the key is the beginning of."""
+    """Returns the name that is most similar to a key, or that begins with the key."""
     begun = (name for name in known if len(key) >= _BEGINNING and name.startswith(key))
     return nearest_name(key, known, likeness) or next(begun, None)
 
 
 def has_words(name: str, key: str) -> bool:
-    """Says if each word of a key begins one of a name, as `max_steps` in `max_episode_steps`."""
+    """Returns whether each word of a key begins a word of a name, like `max_steps` and
+    `max_episode_steps`.
+    """
     words, of_name = key.split("_"), name.split("_")
     begin = all(any(each.startswith(word) for each in of_name) for word in words)
     return len(key) >= _BEGINNING and begin

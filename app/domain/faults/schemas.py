@@ -12,7 +12,7 @@ _META_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
-    """Returns the place and the reason of the first fault."""
+    """Returns the path and the reason of the first fault."""
     for error in _meta_validator().iter_errors(schema):
         return tuple(error.instance_path), error.message
     return None

@@ -16,8 +16,8 @@ MAX_COMPARED: Final = 80
 """Characters of a key that are compared with the known names."""
 SIMILARITY: Final = 0.6
 MEANT: Final = 0.8
-"""Similarity from which a key counts as meant for a parameter of another object, or for a missing
-one.
+"""Similarity from which a key is assumed to be meant for a parameter of another object, or for a
+missing one.
 """
 _OTHER_NAMES: Final = MappingProxyType(
     {
@@ -29,14 +29,14 @@ _OTHER_NAMES: Final = MappingProxyType(
         "num_train_epochs": "n_epochs",
     }
 )
-"""Names of other trainers, which are less like the right ones than like wrong ones."""
+"""Names used by other trainers, for which similarity would suggest a wrong name."""
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPlaces:
-    """Parameters of a call by the last part of their name, for keys that are in the wrong object.
+class KeyHints:
+    """Parameters of a call by the last part of their path, for keys in the wrong object.
 
-    A key may be like one of `names`; a place in `exact` is the hint for its very name alone.
+    `names` also match similar keys; `exact` matches only equal ones.
     """
 
     names: Mapping[str, str]
@@ -46,32 +46,30 @@ class KeyPlaces:
         return self.names.get(name) or self.exact.get(name)
 
 
-NOWHERE: Final = KeyPlaces({}, {})
+NOWHERE: Final = KeyHints({}, {})
 
 
-def nearest(
-    field: WalkedField, elsewhere: KeyPlaces, *, likeness: float = SIMILARITY
-) -> str | None:
-    """Returns the name that a key was meant for: its own in another object, the one in the same
-    object that is most like it, else the one in another object.
+def nearest(field: WalkedField, elsewhere: KeyHints, *, likeness: float = SIMILARITY) -> str | None:
+    """Returns the name for which a key was probably meant: its own name in another object, else the
+    most similar one in the same object, else in another object.
     """
     key = str(field.path[-1])[:MAX_COMPARED].casefold()
-    places = NOWHERE if is_of_others(field.path) else elsewhere
+    hints = NOWHERE if is_of_others(field.path) else elsewhere
     for name in (key, _OTHER_NAMES.get(key, key)):
         if name in field.known:
             return name
-        if (place := places.of(name)) is not None:
-            return place
+        if (param := hints.of(name)) is not None:
+            return param
     here = nearest_name(key, field.known, likeness)
     if here is not None:
         return here
-    there = get_close_matches(key, places.names, n=1, cutoff=MEANT)
-    return places.names[there[0]] if there else None
+    there = get_close_matches(key, hints.names, n=1, cutoff=MEANT)
+    return hints.names[there[0]] if there else None
 
 
-def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
-    """Returns the name that a warning suggests for an accepted key: one that is very like it, or
-    the one in the same object that has all of its words.
+def suggested(field: WalkedField, elsewhere: KeyHints) -> str | None:
+    """Returns the name that a warning suggests for an accepted key: a very similar one, or the one
+    in the same object that has all of its words.
     """
     near = nearest(field, elsewhere, likeness=MEANT)
     if near is not None:
@@ -82,8 +80,8 @@ def suggested(field: WalkedField, elsewhere: KeyPlaces) -> str | None:
 
 
 def is_of_others(path: tuple[str | int, ...]) -> bool:
-    """Says if a key is in a tool or a grader, whose own service may read it: no parameter of the
-    call was meant.
+    """Returns whether a key is in a tool or a grader, whose own service may read it, so that it is
+    not meant for a parameter of the call.
     """
     return any(name in ("tools", "grader", "graders") for name in path[:-1])
 

@@ -1,9 +1,10 @@
-"""Keys that a customer sent and nothing reads: which are refused, which are named in a warning.
+"""Refuses unknown keys that a customer sent, or reports them in a warning.
 
 Owns the rule and the table of features that do not exist yet. An unknown hyperparameter is refused;
-so is an object or a list under any unknown key, because it is a feature that would be ignored.
-Another text, number or boolean is accepted and named. A refusal has the nearest known name, a
-warning has it when it is near: many an accepted key is the customer's own and meant for nothing.
+so is an object or a list under any unknown key, because it would be a feature without effect. A
+text, number or boolean under another unknown key is accepted with a warning. A refusal suggests the
+nearest known name; a warning only a very similar one, because many accepted keys are the customer's
+own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ from typing import Final
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.faults.suggestions import MEANT, NOWHERE, KeyPlaces, nearest, question, suggested
+from app.domain.faults.suggestions import MEANT, NOWHERE, KeyHints, nearest, question, suggested
 
 MAX_LISTED: Final = 20
 """Keys of one object or call that a message names."""
@@ -31,18 +32,18 @@ FEATURES: Final = {
     "auth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
     "oauth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
 }
-"""By key, wherever it occurs: features of this service to come, or of the hosted one."""
+"""Unavailable features by key, at any depth: planned for this service, or hosted only."""
 _OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervised", "dpo"})
 """Parameters that hold objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadKey:
-    """A key that is accepted and that nothing reads."""
+    """An unknown key that is accepted."""
 
     field: WalkedField
     root: str
-    elsewhere: KeyPlaces
+    elsewhere: KeyHints
 
     @property
     def param(self) -> str:
@@ -54,7 +55,7 @@ class UnreadKey:
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
-def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> InvalidRequest | None:
+def refused(field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE) -> InvalidRequest | None:
     """Returns the error for the value of an unknown key, or for an object under a documented key of
     one value; `None` when the value is accepted.
     """
@@ -82,8 +83,8 @@ def refused(field: WalkedField, root: str, elsewhere: KeyPlaces = NOWHERE) -> In
 def refused_wholly(
     field: WalkedField, root: str, *, only_near: bool = False
 ) -> InvalidRequest | None:
-    """Returns the error for an unknown key with any value, for calls that have no place for a
-    warning. `only_near` spares keys that are like no known one.
+    """Returns the error for an unknown key with any value, for calls whose reply has no field for
+    warnings. With `only_near`, keys without a similar known one are accepted.
     """
     fault = refused(field, root)
     if fault is not None or field.kind is not Kind.UNKNOWN or field.value is None:
@@ -97,10 +98,10 @@ def refused_wholly(
 
 
 def meant_for(
-    walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces, missing: Collection[str]
+    walked: Iterable[WalkedField], root: str, elsewhere: KeyHints, missing: Collection[str]
 ) -> InvalidRequest | None:
-    """Returns the error for the first unknown key that was meant for one of the missing
-    parameters: the value is there, under another name or in another object.
+    """Returns the error for the first unknown key that was probably meant for one of the missing
+    parameters, because of a similar name or a wrong object.
     """
     for field in walked:
         near = nearest(field, elsewhere, likeness=MEANT) if field.kind is Kind.UNKNOWN else None
@@ -123,7 +124,7 @@ def is_refused(field: WalkedField) -> bool:
 
 
 def unread(
-    walked: Iterable[WalkedField], root: str, elsewhere: KeyPlaces = NOWHERE
+    walked: Iterable[WalkedField], root: str, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[UnreadKey]:
     """Yields the unknown keys that are accepted."""
     for field in walked:
@@ -132,7 +133,7 @@ def unread(
 
 
 def unread_message(keys: Sequence[UnreadKey]) -> str:
-    """Returns the warning about all keys of a call that nothing reads."""
+    """Returns the warning about all accepted unknown keys of a call."""
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:MAX_LISTED]
@@ -143,11 +144,11 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
     return f"Nothing reads these parameters, so they change nothing: {listed}{rest}"
 
 
-def _may_be(field: WalkedField, place: str) -> bool:
-    """Says if the value can be that of a missing parameter: an object where it holds one, else no
-    number. Under the very name any value is the parameter's.
+def _may_be(field: WalkedField, param: str) -> bool:
+    """Returns whether the value can belong to a missing parameter: an object for a parameter that
+    is an object, otherwise no number. Under the exact name any value can.
     """
-    name = place.rpartition(".")[2]
+    name = param.rpartition(".")[2]
     if name == field.path[-1]:
         return True
     if name in _OBJECTS:
@@ -155,5 +156,5 @@ def _may_be(field: WalkedField, place: str) -> bool:
     return not isinstance(field.value, int | float)
 
 
-def _hint(field: WalkedField, elsewhere: KeyPlaces) -> str:
+def _hint(field: WalkedField, elsewhere: KeyHints) -> str:
     return question(nearest(field, elsewhere))

@@ -1,6 +1,7 @@
-"""Words for values that fail validation: what the value must be, in a clause.
+"""Describes values that fail validation: a clause states what the value must be. pydantic's own
+messages name classes, tags and regular expressions, and clients never see them.
 
-pydantic's own sentences name classes, tags and regular expressions. Clients never see them.
+
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,15 +17,15 @@ from pydantic_core.core_schema import ErrorType
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, RunFailed, missing_parameter
 from app.domain.faults.closed_objects import cure_of
-from app.domain.faults.suggestions import NOWHERE, KeyPlaces, is_of_others
+from app.domain.faults.suggestions import NOWHERE, KeyHints, is_of_others
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER
 from app.domain.texts.patterns import PATTERNS
 
 _COMPARED: Final = 80
 _KEYS_COMPARED: Final = 200
-"""Keys of an object that are compared with the name of a missing one."""
+"""Largest number of keys of an object that are compared with a missing name."""
 _MISSPELT: Final = 0.8
-"""Least similarity of a key to the missing name that it was meant for."""
+"""Smallest similarity from which a key is assumed to be meant for a missing name."""
 GRADER_NOT_AVAILABLE: Final = "grader_not_available"
 """Type of the fault of a grader's kind that does not exist; also the API's error code."""
 _MUST: Final = "it must be "
@@ -101,17 +102,18 @@ def refusal(
     faults: Sequence[ErrorDetails],
     *,
     compared: bool = True,
-    elsewhere: KeyPlaces = NOWHERE,
+    elsewhere: KeyHints = NOWHERE,
 ) -> InvalidRequest:
-    """Returns the error about the value of one parameter; with `compared`, that about the key which
-    was meant for a missing one. `elsewhere` are places that an unknown key may have been meant for.
+    """Returns the error about the value of one parameter. With `compared`, it is about the key that
+    was probably meant for a missing one. `elsewhere` are parameters for which an unknown key may
+    have been meant.
     """
     kind = faults[0]["type"]
     if kind in _ABSENT:
         return (_misspelt(param, faults[0]) if compared else None) or missing_parameter(param)
     if kind in {"extra_forbidden", UNKNOWN_PARAMETER}:
-        places = NOWHERE if is_of_others(faults[0]["loc"]) else elsewhere
-        hint = cure_of(faults[0]["ctx"], places) if kind == UNKNOWN_PARAMETER else "Remove it."
+        hints = NOWHERE if is_of_others(faults[0]["loc"]) else elsewhere
+        hint = cure_of(faults[0]["ctx"], hints) if kind == UNKNOWN_PARAMETER else "Remove it."
         message = f"Unknown parameter: '{param}'. {hint}"
         return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
     code = kind if kind == GRADER_NOT_AVAILABLE else "invalid_value"
@@ -120,8 +122,8 @@ def refusal(
 
 
 def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
-    """Returns the error about the key that was meant for a missing one: the missing name would
-    send its reader away from the mistake.
+    """Returns the error about the key that was probably meant for a missing one: an error about the
+    missing name would hide the mistake.
     """
     sent = fault["input"]
     if not fault["loc"] or not isinstance(sent, dict):
@@ -141,8 +143,8 @@ def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
 
 
 def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
-    """Returns the end of a run whose stored definition, at the path `root`, was made under earlier
-    rules.
+    """Returns the error of a run whose stored definition, at the path `root`, was created under
+    earlier rules and is invalid today.
     """
     fault = error.errors(include_url=False)[0]
     refused = refusal(parameter(root, fault["loc"]), [fault])
@@ -160,7 +162,7 @@ def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
 
 
 def worded(faults: Sequence[ErrorDetails]) -> str:
-    """Returns the clause about faults of one value; a union has one of each member."""
+    """Returns the clause about the faults of one value; a union has one fault for each member."""
     clauses = list(dict.fromkeys(map(_clause, faults)))
     if len(clauses) > 1 and all(clause.startswith(_MUST) for clause in clauses):
         return _MUST + " or ".join(clause.removeprefix(_MUST) for clause in clauses)
@@ -187,7 +189,7 @@ def _clause(fault: ErrorDetails) -> str:
 
 
 def broken_rule(fault: ErrorDetails) -> str | None:
-    """Returns the words of a rule of this project that a value breaks, `None` for a wrong type."""
+    """Returns the message of a violated rule of this project, `None` for a wrong type."""
     kind = fault["type"]
     own = kind not in _BUILT_IN or kind in {"value_error", "assertion_error"}
     return _clause(fault) if own else None

@@ -1,4 +1,4 @@
-"""`auto`: stands for the grader that the rows of a call ask for; it scores nothing itself.
+"""`auto`: stands for the grader that fits the rows of a call; it scores nothing itself.
 
 It is replaced when a job is made or checked, and in a trial run, so that no stored grader has this
 type. Must not know the rules of the choice.
@@ -28,4 +28,4 @@ class AutoGrader(GraderModel):
     name: str | None = Field(default=None, min_length=1, max_length=256)
     """Name of the chosen grader; absent: its type."""
     model: JudgeName | None = None
-    """Name of a judge, for rows that have nothing to compare an answer with."""
+    """Name of a judge, for rows without a reference."""

@@ -1,9 +1,9 @@
 """Reads one tool call, or the calls that a row expects, from JSON.
 
-Owns the keys of a call: its function stands as `name`, `function` or `tool`, its arguments as
-`arguments`, `parameters`, `args` or `input`; the chat form holds both under `function`. Arguments
-that are null or blank are none; any others that are no JSON object cannot be read, which is never
-the same as none. Must not know the forms in which a text holds calls, nor how calls are scored.
+Owns the keys of a call: its function is under `name`, `function` or `tool`, its arguments under
+`arguments`, `parameters`, `args` or `input`; the chat form has both under `function`. Null or blank
+arguments count as no arguments; other arguments that are not a JSON object are unreadable, which is
+not the same as none. Must not know the formats of calls in texts or how calls are scored.
 """
 
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ MAX_EXPECTED: Final = 64
 _NAMES: Final = ("name", "function", "tool")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
 _OTHERS: Final = frozenset({"id", "call_id", "index", "type"})
-"""Keys that a call may have beside its function and its arguments."""
+"""Further keys that a call may have besides function and arguments."""
 
 
 class ReferenceFault(ValueError):
-    """A reference that holds no calls. The text is for its author."""
+    """A reference without calls. The text is for its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
     name: str
     arguments: dict[str, Any] | None
-    """`None` where they cannot be read."""
+    """`None` if they cannot be read."""
 
 
 def call_of(entry: Any) -> WrittenCall | None:
-    """Returns the call of a JSON value, `None` where it names no function."""
+    """Returns the call of a JSON value, `None` if it names no function."""
     if not isinstance(entry, dict):
         return None
     function = entry.get("function")
@@ -61,8 +61,8 @@ def json_of(text: str) -> Any:
 
 
 def is_plainly_a_call(entry: Any) -> bool:
-    """Returns whether a value has one name, one key of arguments, and no key that a call lacks: an
-    ordinary answer such as `{"name": "Ulm", "population": 120000}` has not.
+    """Returns whether a value has one name, one key of arguments, and only keys of a call, unlike
+    an ordinary answer such as `{"name": "Ulm", "population": 120000}`.
     """
     if not isinstance(entry, dict):
         return False
@@ -107,7 +107,7 @@ def expected_calls(text: str) -> list[WrittenCall]:
 
 
 def _stray_key(entry: dict[str, Any]) -> str | None:
-    """Returns the key of a call without arguments that may have been meant for them."""
+    """Returns the key of a call without arguments that was probably meant as its arguments."""
     function = entry.get("function")
     inner = function if isinstance(function, dict) else entry
     if any(key in inner for key in _ARGUMENTS):

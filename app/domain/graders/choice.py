@@ -8,12 +8,12 @@
 | a reference that is a number | `python`: the last number of the answer |
 | a reference that is a short text | `exact_match` |
 | a reference that is a longer text | `text_similarity`, `rouge_l` |
-| none of these, and the job asks for JSON | `json_valid`, by the schema of `response_format` |
+| none of these, and the job requests JSON | `json_valid`, by the schema of `response_format` |
 | none of these, and `auto` names a judge | `ai_judge` |
 
-A key that some rows have and others lack is refused, since the grader would lose those rows; so are
-a number or JSON beside other forms. Short and long texts together are texts. Pure; must not know
-files.
+A key that only some rows have is refused, since the grader would lose the other rows; so is a
+mixture of numbers or JSON with other forms. Short and long texts together count as texts. Pure;
+must not know files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,11 +58,11 @@ class GraderChoice(DescribedFields):
     """The grader that `auto` stands for."""
 
     grader: dict[str, Any]
-    """The chosen grader with its defaults, as it can be sent by hand."""
+    """The chosen grader with its defaults, in the form of a create call."""
     reason: str
-    """The facts of the rows that decided, in a sentence."""
+    """The reason for the choice, in a sentence."""
     warning: str | None = None
-    """The part of `auto` that the choice does not use, in a sentence."""
+    """A sentence about an option of `auto` that the choice does not use; `None` without one."""
 
     @property
     def kind(self) -> str:
@@ -76,7 +76,7 @@ def choose_grader(
     auto: AutoGrader, facts: Iterable[RowFacts], *, answer_schema: dict[str, Any] | None
 ) -> GraderChoice:
     """Chooses by the facts of all rows. `answer_schema` is the JSON schema of answers, an empty one
-    where any JSON is asked for, `None` for text. Raises `NoGraderFits`.
+    if any JSON is requested, `None` for text. Raises `NoGraderFits`.
     """
     rows = list(facts)
     if not rows:
@@ -164,7 +164,7 @@ def _by_reference(rows: Sequence[RowFacts], answer_schema: dict[str, Any] | None
         return definition, f"{_each(rows)} a reference in '{key}' that is JSON"
     if answer_schema is not None:
         raise NoGraderFits(
-            f"'response_format' asks for JSON, and the reference in '{key}' is none, so that it is "
+            f"'response_format' requests JSON, and the reference in '{key}' is none, so that it is "
             "not known which field of the answer it belongs to: send a grader whose 'input' reads "
             "that field, such as '{{sample.output_json.FIELD}}'"
         )
@@ -190,7 +190,7 @@ def _by_answer_schema(answer_schema: dict[str, Any] | None) -> _Chosen | None:
         return None
     definition = {"type": "json_valid", "json_schema": answer_schema or None}
     return definition, (
-        "no row has a reference, and 'response_format' asks for JSON: the form is scored, the "
+        "no row has a reference, and 'response_format' requests JSON: the form is scored, the "
         "content is not"
     )
 
@@ -220,8 +220,8 @@ def _complete(rows: Sequence[RowFacts], key: str) -> bool:
     """
     wrong = next((row for row in rows if key in row.faults), None)
     if wrong is not None:
-        raise NoGraderFits(f"{wrong.place}, '{key}': {wrong.faults[key]}")
-    lacking = [row.place for row in rows if key not in row.forms]
+        raise NoGraderFits(f"{wrong.location}, '{key}': {wrong.faults[key]}")
+    lacking = [row.location for row in rows if key not in row.forms]
     if lacking and len(lacking) < len(rows):
         raise NoGraderFits(
             f"{len(rows) - len(lacking)} of {len(rows)} rows have '{key}' ({lacking[0]} lacks "
@@ -238,8 +238,8 @@ def _only_form(rows: Sequence[RowFacts], key: str, form: Form) -> None:
     same = next(row for row in rows if row.forms[key] is form)
     first, second = sorted((same, other), key=rows.index)
     raise NoGraderFits(
-        f"'{key}' is {first.forms[key].value} in {first.place} and "
-        f"{second.forms[key].value} in {second.place}: one grader cannot read both, so write "
+        f"'{key}' is {first.forms[key].value} in {first.location} and "
+        f"{second.forms[key].value} in {second.location}: one grader cannot read both, so write "
         "it in one form in every row, or send a grader of your own"
     )
 

@@ -8,14 +8,16 @@ from app.domain.texts.strict_json import TooManyValues, strict_loads
 
 MAX_TESTS: Final = 64
 MAX_TEST_VALUES: Final = 250_000
-"""Values in all tests of a row: as many as the longest rendered text has of 8 characters each."""
+"""Largest number of values in all tests of a row: as many as fit into the longest rendered text at
+8 characters each.
+"""
 NO_FUNCTION: Final = "its 'function' is not the name of a function"
 _CALL_KEYS: Final = {"arguments", "expected"}
 _RUN_KEYS: Final = {"stdin", "stdout"}
 
 
 class TestsFault(ValueError):
-    """A text that holds no tests. The message is for its author."""
+    """A text without tests. The message is for its author."""
 
     __test__ = False
 
@@ -40,7 +42,9 @@ CodeTest = CallTest | RunTest
 
 
 def is_function_name(text: str) -> bool:
-    """Returns whether Python can define a function of this name: `class` is reserved."""
+    """Returns whether Python can define a function of this name; reserved words such as `class` are
+    excluded.
+    """
     return text.isidentifier() and not keyword.iskeyword(text)
 
 

@@ -1,7 +1,7 @@
 """The graders' part of the `metrics` event: one entry for each grader that scores by itself.
 
-A multi grader's entries are its children's, under their names in its map. Means are over the
-rollouts that were graded, errors over all that were tried. Pure.
+A multi grader's entries are its children's, under their names in its map. Means are over the graded
+rollouts, errors over all rollouts that reached the grader. Pure.
 """
 
 from typing import Any, Final
@@ -46,7 +46,7 @@ def _tokens(child: str, train: Values, valid: Values) -> Values:
 
 
 def usage_by_model(grader: dict[str, Any], train: Values, valid: Values) -> dict[str, Values]:
-    """Returns the tokens that a step used, summed by model; two graders may ask the same one."""
+    """Returns the tokens that a step used, summed by model; two graders may use the same one."""
     models: dict[str, Values] = {}
     for child, identity in identities(grader):
         for split, values in (("train", train), ("eval", valid)):
@@ -98,7 +98,7 @@ def _errors(child: str, kind: str, split: str, values: Values) -> Values:
 
 
 def _lost(child: str, values: Values) -> float:
-    """Returns how many rollouts left the batch because this grader could not say a score."""
+    """Returns the number of rollouts that left the batch because this grader gave no score."""
     if child:
         return values.get(names.grader_metric(child, "discarded"), 0.0)
     return sum(

@@ -1,10 +1,10 @@
 """The arithmetic of a multi grader's `calculate_output`: read once, computed per sample.
 
 Owns a small language: numbers, names, `+ - * / ^`, unary minus and plus, parentheses and the
-functions below. Promises: text of any kind raises `FormulaError` or gives a formula, a formula of
-any values gives a finite number or raises `FormulaError`, and neither takes long. Must not know
-graders. Source: the hosted graders guide; `^` binds to the right and tighter than unary minus, as
-in mathematics and Python.
+functions below. Promises: parsing any text gives a formula or raises `FormulaError`, evaluating a
+formula gives a finite number or raises `FormulaError`, and both are fast. Must not know graders.
+Source: the hosted graders guide; `^` binds to the right and tighter than unary minus, as in
+mathematics and Python.
 """
 
 import math
@@ -46,7 +46,7 @@ Node = Callable[[Values], float]
 
 
 class FormulaError(ValueError):
-    """Reports a text that is no formula, or has no finite result. The message is for its author."""
+    """Reports an invalid formula, or one without a finite result. The message is for its author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Formula:
 
 
 def parse_formula(text: str) -> Formula:
-    """Raises `FormulaError` naming the place."""
+    """Parses a formula. Raises `FormulaError` with the position of the fault."""
     if len(text) > MAX_LENGTH:
         raise FormulaError(f"the formula is longer than {MAX_LENGTH} characters")
     parser = _Parser(text)
@@ -210,7 +210,7 @@ def _variadic(function: Callable[[list[float]], float], nodes: list[Node]) -> No
 
 
 def _chain(first: Node, rest: list[tuple[Operation, Node]]) -> Node:
-    """Parses from left to right in a loop: a long sum is no deep one."""
+    """Parses from left to right in a loop, so that a long sum needs no deep recursion."""
     if not rest:
         return first
 

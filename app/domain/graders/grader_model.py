@@ -1,6 +1,7 @@
 """The base of grader configurations, and the errors of their validators.
 
-Owns the keys that every grader has. Unknown keys are kept and echoed. Must not know any kind.
+Owns the keys that every grader has. Unknown keys are kept and echoed. Must not know any specific
+type of grader.
 """
 
 from collections.abc import Mapping
@@ -15,13 +16,13 @@ from app.domain.documents.described import Described
 from app.domain.documents.fields import OpenKeys
 
 Number = Annotated[float, Field(strict=True)]
-"""No text and no boolean, as in JSON."""
+"""A number; texts and booleans are refused."""
 Flag = Annotated[bool, Field(strict=True)]
-"""No text and no number, as in JSON."""
+"""A boolean; texts and numbers are refused."""
 ANSWER: Final = "{{sample.output_text}}"
 """The template that graders of one text read by default: the last answer."""
 MAX_PARTS: Final = 256
-"""Entries of a list in a grader."""
+"""Largest number of entries of a list in a grader."""
 
 
 def fault_at(
@@ -40,23 +41,26 @@ class GraderModel(OpenKeys, Described):
     )
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
     passing_score: ClassVar[float | None] = None
-    """The least score that passes where `pass_threshold` is not sent; `None`: any above 0."""
+    """The lowest passing score if `pass_threshold` is absent; `None`: any score above 0 passes."""
     required_in_evals: ClassVar[tuple[str, ...]] = ()
     """Optional fields that a criterion of an eval must send."""
     compares_rollouts: ClassVar[bool] = False
     """True if it scores the rollouts of a group against each other."""
     needs_environment: ClassVar[bool] = False
-    """True if it reads what the job's HTTP environment answered, so that only such a job has it."""
+    """True if it reads the rewards of an HTTP environment, so that only a job with one may have it.
+    """
 
     pass_threshold: float | None = Field(
         default=None, strict=True, exclude_if=lambda value: value is None
     )
-    """Decides pass or fail where results are shown; never the reward."""
+    """Lowest score that counts as passed in displayed results; it does not change the reward."""
 
     @model_validator(mode="before")
     @classmethod
     def _no_stray_secrets(cls, sent: Any) -> Any:
-        """Headers of a kind that sends none, or a bare key, would be stored and echoed."""
+        """Refuses headers or keys of a grader that calls no address: they would be stored and
+        echoed.
+        """
         if not isinstance(sent, dict):
             return sent
         if sent.get("headers") is not None and "headers" not in cls.model_fields:
@@ -67,27 +71,27 @@ class GraderModel(OpenKeys, Described):
 
     @property
     def highest(self) -> float | None:
-        """The highest score, `None` where the definition does not say it."""
+        """The highest score, `None` if the definition does not limit it."""
         return None
 
     @property
     def lowest(self) -> float | None:
-        """The lowest score, `None` where the definition does not say it."""
+        """The lowest score, `None` if the definition does not limit it."""
         return None
 
     @property
     def parts(self) -> "Mapping[str, GraderModel]":
-        """The graders whose scores its own score is made of, by name."""
+        """The graders whose scores it combines, by name."""
         return {}
 
     @property
     def reads_environment(self) -> bool:
-        """True if it, or a part of it, reads what the job's HTTP environment answered."""
+        """True if it, or a part of it, reads the rewards of the job's HTTP environment."""
         return self.needs_environment or any(part.reads_environment for part in self.parts.values())
 
     @property
     def unused_parts(self) -> tuple[str, ...]:
-        """The names of the graders that it holds and does not score by."""
+        """The names of the graders that it contains but does not use."""
         return ()
 
     @property
@@ -97,14 +101,14 @@ class GraderModel(OpenKeys, Described):
 
     @property
     def repeats_its_scores(self) -> bool:
-        """True if the same rollout always has the same score, so that none needs to be kept. A
-        grader that calls an address or a judge is known by that.
+        """True if the same rollout always gets the same score, so that no score needs to be
+        journalled. Scores of a grader that calls an address or a judge are journalled anyway.
         """
         return True
 
 
 class UnitGrader(GraderModel):
-    """A grader whose scores lie between 0 and 1."""
+    """A grader whose scores are between 0 and 1."""
 
     @property
     @override

@@ -1,7 +1,7 @@
 """Grader configurations, a closed union that grows by one file in `kinds` per type.
 
 Owns the list of all types: a wrong formula, template or range is refused with its path when the
-grader is created, never when the first sample is scored. Must not know how anything is scored.
+grader is created, never when the first sample is scored. Must not know how samples are scored.
 Source: the hosted graders guide and SDK types, and this project's catalogue (`docs/graders.md`).
 """
 
@@ -32,7 +32,9 @@ def read_grader(sent: Any) -> AnyGrader:
 
 
 def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
-    """Returns a grader, or `auto` where there are rows to choose from. Raises `ValidationError`."""
+    """Returns a grader or `auto`, for callers with rows from which to choose. Raises
+    `ValidationError`.
+    """
     if isinstance(sent, AutoGrader):
         return sent
     if isinstance(sent, dict) and sent.get("type") == AUTO:
@@ -41,9 +43,10 @@ def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
     return grader
 
 
-def unused_places(method: Any) -> frozenset[Path]:
-    """Returns the places, in `method.reinforcement`, an instance or JSON, of the parts that its
-    grader holds and does not score by: they are never run. None for what cannot be read.
+def unused_paths(method: Any) -> frozenset[Path]:
+    """Returns the paths, in `method.reinforcement` (an instance or JSON), of the graders that its
+    grader contains but does not use, so that they never run. Empty for a grader that cannot be
+    read.
     """
     try:
         names = read_grader(value_of(method, _GRADER)).unused_parts
@@ -53,12 +56,12 @@ def unused_places(method: Any) -> frozenset[Path]:
 
 
 def is_used(path: Path, unused: frozenset[Path]) -> bool:
-    """Says if a place of a method is outside of the `unused_places`."""
+    """Returns whether a path of a method is outside of the `unused_paths`."""
     return path[:_PART] not in unused
 
 
 def passing_score(kind: str) -> float | None:
-    """Returns the least score that passes with a grader of this type, where the type decides it."""
+    """Returns the lowest passing score of a grader of this type, if the type determines it."""
     model = _MODELS.get(kind)
     return None if model is None else model.passing_score
 

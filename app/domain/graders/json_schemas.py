@@ -18,27 +18,29 @@ MAX_PATTERN: Final = 4_096
 MAX_COMPILED_BYTES: Final = 2**18
 _LEAST_COMPILED_BYTES: Final = 2**9
 MAX_PATTERN_WORK: Final = 2**31
-"""Bytes of the program times bytes of the text. Measured: up to 1e-10 seconds each where the cache
-of states helps no longer, so 0.2 seconds.
+"""Bytes of the program times bytes of the text. Measured: up to 1e-10 seconds each when the cache
+of states is too small, so 0.2 seconds.
 """
 MAX_CHECK_WORK: Final = 4_000_000
 """Checks of the schema times values of the text. Measured: 4e-8 seconds each."""
 _MAX_EXPLAINED: Final = 10_000
-"""Checks times values up to which a fault is named. Measured: 2.5e-5 seconds each, since the engine
-describes every branch that does not fit.
+"""Limit of checks times values up to which a fault is described. Measured: 2.5e-5 seconds each,
+since the engine describes every branch that does not fit.
 """
 _MAX_COPIED: Final = 20_000_000
-"""Checks times characters up to which a fault is named; each description copies its value."""
+"""Limit of checks times characters up to which a fault is described; each description copies its
+value.
+"""
 _CACHE_BYTES: Final = 2**21
 _SHOWN: Final = 300
 
 
 class JsonSchemaFault(ValueError):
-    """Reports a text that is no schema or pattern. The message is for its author."""
+    """Reports an invalid schema or pattern. The message is for its author."""
 
 
 class TooMuchWork(Exception):
-    """The text is too long for the schema or pattern. The text says so."""
+    """The text is too long for the schema or pattern; the message names the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,9 @@ class Pattern:
     """Bytes of the compiled program, rounded up to a power of two."""
 
     def matches(self, text: str) -> bool:
-        """Raises `TooMuchWork`, and `UnicodeEncodeError` for half of a surrogate pair."""
+        """Returns whether the text matches. Raises `TooMuchWork`, and `UnicodeEncodeError` for half
+        of a surrogate pair.
+        """
         _check_pattern_work(self.size, text)
         return self.validator.is_valid(text)
 
@@ -59,20 +63,20 @@ class CompiledSchema:
     cost: SchemaCost
 
     def check_work(self, text: str) -> None:
-        """Raises `TooMuchWork` for a JSON text that asks too much."""
+        """Raises `TooMuchWork` for a JSON text that takes too much work."""
         values = _values(text)
         if values * self.cost.checks > MAX_CHECK_WORK:
             raise TooMuchWork(f"{values} JSON values are too many for a schema of this size")
         _check_pattern_work(self.cost.pattern_bytes, text)
 
     def may_explain(self, text: str) -> bool:
-        """Returns whether describing what is wrong with a JSON text is cheap enough."""
+        """Returns whether describing the faults of a JSON text is cheap enough."""
         checks = self.cost.checks
         return _values(text) * checks <= _MAX_EXPLAINED and len(text) * checks <= _MAX_COPIED
 
 
 def _values(text: str) -> int:
-    """Returns the number of values of a JSON text, or more."""
+    """Returns an upper bound of the number of values of a JSON text."""
     return 1 + sum(map(text.count, ",[{"))
 
 
@@ -86,7 +90,7 @@ def _check_pattern_work(size: int, text: str) -> None:
 
 
 def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
-    """Raises `JsonSchemaFault`."""
+    """Compiles a schema. Raises `JsonSchemaFault`."""
     try:
         cost = schema_cost(schema, pattern_size)
     except SchemaCostFault as fault:
@@ -105,7 +109,7 @@ def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str, *, whole: bool = False, ignore_case: bool = False) -> Pattern:
-    """Returns a pattern of texts that match. Raises `JsonSchemaFault`."""
+    """Compiles a pattern. Raises `JsonSchemaFault`."""
     _compiled(pattern)  # before it stands in a group, which another bracket could close
     flags = "(?i)" if ignore_case else ""
     if not whole:
@@ -118,7 +122,7 @@ def compile_pattern(pattern: str, *, whole: bool = False, ignore_case: bool = Fa
 
 @lru_cache(maxsize=1024)
 def pattern_size(pattern: str) -> int:
-    """Returns the bytes of the compiled program; of none, those of the largest."""
+    """Returns the bytes of the compiled program; the largest size for an invalid pattern."""
     try:
         return _compiled(pattern).size
     except JsonSchemaFault:

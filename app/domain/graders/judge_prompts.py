@@ -1,7 +1,7 @@
-"""The prompt of a model grader: its messages, whose texts are templates, and how it is sampled.
+"""The prompt of a model grader: its messages, whose texts are templates, and its sampling settings.
 
-Owns what such a prompt may hold (text alone) and says so in a client's words. Must not know how
-or where a judge is asked. Source: the SDK's `ScoreModelGrader`.
+Owns the rule that a prompt contains only text, and its error message. Must not know how or where a
+judge is called. Source: the SDK's `ScoreModelGrader`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -54,7 +54,9 @@ class TextPart(Described):
 
 
 def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    """Says what a client did, where a union's own message would list what it could have done."""
+    """Raises one clear error for content other than text, instead of the union's errors for each
+    member.
+    """
     for part in content if isinstance(content, list) else [content]:
         kind = part.get("type") if isinstance(part, dict) else None
         if kind in _MEDIA_PARTS:
@@ -96,8 +98,8 @@ class JudgeMessage(Described):
 
 
 class JudgeSampling(Described):
-    """Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the
-    usual one is taken too.
+    """Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the usual
+    spelling is accepted too.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -109,15 +111,15 @@ class JudgeSampling(Described):
     top_p: float | None = Field(default=None, gt=0, le=1, strict=True)
     """Nucleus of sampling."""
     max_completions_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
-    """Most tokens of an answer."""
+    """Largest number of tokens of an answer."""
     max_completion_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
-    """Most tokens of an answer, in the usual spelling."""
+    """Largest number of tokens of an answer, in the usual spelling."""
     reasoning_effort: str | None = Field(default=None, min_length=1, max_length=32)
-    """Reasoning effort of the judge, where its model has one."""
+    """Reasoning effort of the judge, if its model supports it."""
 
 
 class Prompt:
-    """Messages whose templates are read once and filled for each sample."""
+    """Messages whose templates are parsed once and filled for each sample."""
 
     def __init__(self, messages: Iterable[JudgeMessage]) -> None:
         self._messages: list[tuple[str, list[Template]]] = [
@@ -125,8 +127,9 @@ class Prompt:
         ]
 
     def fill(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Returns the messages in the form of Chat Completions. Raises as `Template.render`, whose
-        bound holds for the whole prompt: each of its many texts may name the same long value.
+        """Returns the messages in the form of Chat Completions. Raises as `Template.render`. The
+        limit of one text applies to the whole prompt, because each of many texts may repeat the
+        same long value.
         """
         left, filled = MAX_RENDERED, list[dict[str, Any]]()
         for role, templates in self._messages:
@@ -138,7 +141,7 @@ class Prompt:
         return filled
 
     def row_fits(self, item: Mapping[str, Any]) -> bool:
-        """Returns whether the texts that come from the row alone are within the bound of `fill`."""
+        """Returns whether the texts that depend on the row only are within the limit of `fill`."""
         left = MAX_RENDERED
         for _, templates in self._messages:
             for template in templates:

@@ -1,6 +1,6 @@
-"""The base of graders that ask a judge: its prompt, its model, its server.
+"""The base of graders that call a judge: its prompt, its model, its server.
 
-Must not know what the judge answers.
+Must not know the judge's answers.
 """
 
 from typing import Annotated, Self
@@ -24,7 +24,7 @@ JudgeBaseUrl = Annotated[CustomerBaseUrl, AfterValidator(_takes_a_path)]
 
 
 def check_headers(headers: SecretHeaders | None, base_url: str | None) -> None:
-    """Raises a `ValidationError` at `headers` that nobody would be sent."""
+    """Raises a `ValidationError` for `headers` that would never be sent."""
     if headers and base_url is None:
         raise fault_at("headers", "they are sent to 'base_url', which is missing")
 

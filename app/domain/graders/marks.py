@@ -1,7 +1,8 @@
-"""Combining marks: where a text may be cut before it is normalised, and long runs of them. Pure.
+"""Combining marks: positions at which a text may be cut before normalisation, and long runs of
+marks. Pure.
 
-Owns the set of characters that join those before them in a normal form. To normalise a run of them
-takes quadratic time, and one call holds the interpreter to its end.
+Owns the set of characters that combine with earlier ones in a normal form. Normalising a run of
+marks takes quadratic time, and one call holds the interpreter lock until it returns.
 """
 
 import re
@@ -11,10 +12,12 @@ from functools import cache
 from typing import Final
 
 MAX_MARKS: Final = 30
-"""Combining marks in a row. Source: Unicode Standard Annex 15, Stream-Safe Text Format."""
+"""Largest number of successive combining marks. Source: Unicode Standard Annex 15, Stream-Safe Text
+Format.
+"""
 LONG_RUN: Final = f"a text has more than {MAX_MARKS} combining marks in a row"
 PIECE: Final = 65_536
-"""Characters that are normalised at once: at most 10 ms."""
+"""Largest number of characters that are normalised in one call, which takes at most 10 ms."""
 _MARKS_END: Final = 0x20000
 """No character from here on is a combining mark."""
 _HANGUL: Final = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
@@ -22,15 +25,17 @@ _HANGUL: Final = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
 
 
 def has_long_run_of_marks(text: str) -> bool:
-    """Says if normalising would sort a long run of marks, which takes quadratic time."""
+    """Returns whether the text has a long run of marks, whose normalisation takes quadratic
+    time.
+    """
     if text.isascii():
         return False
     return any(run.end() - run.start() > MAX_MARKS for run in _marks().finditer(text))
 
 
 def pieces(text: str, size: int = PIECE) -> Iterator[str]:
-    """Yields the text in pieces whose normal forms, one after another, are that of the text. A long
-    run of marks is cut, as Stream-Safe Text Format cuts it.
+    """Yields pieces of the text whose concatenated normal forms are the normal form of the text. A
+    long run of marks is cut, as Stream-Safe Text Format cuts it.
     """
     start = 0
     while start < len(text):
@@ -43,7 +48,7 @@ def pieces(text: str, size: int = PIECE) -> Iterator[str]:
 
 
 def _is_apart(text: str, at: int) -> bool:
-    """Returns whether the character at `at` joins none of those before it."""
+    """Returns whether the character at `at` does not combine with earlier ones."""
     before, each = text[max(0, at - MAX_MARKS) : at], text[at]
     return not _marks().match(each) and all(
         unicodedata.normalize(form, before + each)

@@ -1,4 +1,5 @@
-r"""Texts of a grader that are no templates: a placeholder in one is refused, for nothing fills it.
+r"""Texts of a grader that are not templates: a placeholder in one is refused, because it would
+never be filled.
 
 Placeholders are `{{…}}` around a name, and a path of `item` or `sample` in single braces; other
 braces (`\textbf{item}`, `{"item": 3}`) are text.

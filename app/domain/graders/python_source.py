@@ -1,7 +1,7 @@
-"""Checks the source of a python grader before a job exists, and names what can never run.
+"""Checks the source of a python grader before a job exists, and reports code that can never run.
 
-A courtesy and no protection: code that hides what it does passes, and meets the sandbox. Looks at
-the syntax tree only and runs nothing.
+This is early feedback and no protection: disguised code passes the check, and the sandbox stops it.
+Reads the syntax tree only and runs nothing.
 """
 
 import ast
@@ -13,17 +13,17 @@ from app.domain.texts.python_syntax import module_of
 
 FUNCTION: Final = "grade"
 MAX_SOURCE: Final = 256_000
-"""Bytes; the hosted limit."""
+"""Largest source in bytes; the hosted limit."""
 MAX_SOURCES: Final = 512_000
-"""Bytes of all sources of a request."""
+"""Largest total of the sources of a request, in bytes."""
 MAX_READ: Final = 64_000
-"""Bytes of the sources of a request that are parsed; the sandbox alone reads those beyond. The
-parser holds the interpreter for a whole source, up to 0.2 s for so many bytes.
+"""Largest total of the parsed sources of a request, in bytes; only the sandbox reads the others.
+The parser holds the interpreter lock for a whole source, up to 0.2 s for this number of bytes.
 """
 _NAME: Final = r"[\w\x80-\U0010ffff]"
-"""A character of a name as Python's tokenizer reads it, which first takes all beyond ASCII."""
+"""A character of a name for Python's tokenizer, which accepts every character beyond ASCII."""
 _LONG_NAME: Final = re.compile(rf"(?<!{_NAME})(?:{_NAME}++[\s\\]*+\.[\s\\]*+){{16}}")
-"""A dotted name, for which the parser takes memory that grows with the square of its length."""
+"""A long dotted name, for which the parser's memory grows with the square of its length."""
 _SIGNATURE: Final = f"def {FUNCTION}(sample, item)"
 _VALUES: Final = 2
 _NO_NETWORK: Final = "the sandbox has no network"
@@ -45,9 +45,9 @@ _MODULES: Final = {
     **dict.fromkeys(("cffi", "ctypes", "mmap"), _NO_NATIVE),
     **dict.fromkeys(("shutil", "tempfile"), _NO_FILES),
 }
-"""Modules whose every use fails."""
+"""Modules that always fail in the sandbox."""
 _DEEPEST: Final = 3
-"""Parts of the longest of these names, and one more."""
+"""Number of parts of the longest of these names, plus one."""
 _CALLS: Final = {
     "os": {
         **dict.fromkeys(("fork", "forkpty", "popen", "posix_spawn", "system"), _NO_PROCESSES),
@@ -63,7 +63,9 @@ class SourceFault(ValueError):
 
 
 def check_size(source: str) -> int:
-    """Returns the number of bytes. Raises `SourceFault` for too many, and for what is no text."""
+    """Returns the number of bytes. Raises `SourceFault` for too many, and for a source that is not
+    text.
+    """
     try:
         size = len(source.encode())
     except UnicodeEncodeError:
@@ -88,8 +90,8 @@ def _parsed(source: str) -> ast.Module:
     try:
         return module_of(source)
     except SyntaxError as error:
-        place = "" if error.lineno is None else f"line {error.lineno}: "
-        raise SourceFault(f"{place}{error.msg}") from None
+        location = "" if error.lineno is None else f"line {error.lineno}: "
+        raise SourceFault(f"{location}{error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise SourceFault(f"it cannot be read: {str(error) or type(error).__name__}") from None
 
@@ -135,7 +137,9 @@ def _call_fault(called: ast.expr, own: set[str]) -> str | None:
 
 
 def _check_function(tree: ast.Module, bound: list[set[str]]) -> None:
-    """`bound` has the names that each statement gives to something."""
+    """Raises `SourceFault` unless `grade` is a usable function. `bound` has the names that each
+    statement binds.
+    """
     binding = None
     for node, names in zip(tree.body, bound, strict=True):
         binding = node if FUNCTION in names else binding
@@ -158,7 +162,7 @@ def _takes_two(arguments: ast.arguments) -> bool:
 
 
 def _bound(node: ast.stmt) -> set[str]:
-    """Returns the names that a statement gives to something."""
+    """Returns the names that a statement binds."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):

@@ -1,4 +1,4 @@
-"""Builds the `sample` object that graders receive of a rollout. Pure."""
+"""Builds the `sample` object of a rollout for graders. Pure."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from app.domain.rollouts.trajectory import ToolCallRecord, Trajectory, Turn
 
 
 def sample_object(trajectory: Trajectory) -> dict[str, Any]:
-    """Returns the final turn as the hosted API shows it to graders, empty without a turn, and the
-    whole rollout beside it: all calls, all turns and the stop reason.
+    """Returns the final turn in the hosted form (empty without a turn), and the whole rollout: all
+    calls, all turns and the stop reason.
 
-    `output_json` is the answer as JSON where it is an object or a list.
+    `output_json` is the answer as JSON if it is an object or a list.
     """
     sampled = _sampled_messages(trajectory)
     message = sampled[-1] if sampled else {}
@@ -48,17 +48,19 @@ def sample_object(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _sampled_messages(trajectory: Trajectory) -> list[dict[str, Any]]:
-    """Returns one message for each turn; earlier assistant messages are the row's own."""
+    """Returns one message for each sampled turn; earlier assistant messages belong to the row."""
     count = len(trajectory.turns)
-    spoken = [message for message in trajectory.messages if message["role"] == "assistant"]
-    return spoken[-count:] if count else []
+    assistant_messages = [
+        message for message in trajectory.messages if message["role"] == "assistant"
+    ]
+    return assistant_messages[-count:] if count else []
 
 
 def _calls(
     turn: Turn, message: dict[str, Any], earlier: list[SampleCall], *, index: int
 ) -> list[SampleCall]:
-    """Returns the calls of a turn that were run, then those that the model wrote and nothing ran:
-    calls beyond a limit, or of a row whose tools the job does not run.
+    """Returns the calls of a turn that were run, then those that were not run: calls beyond a
+    limit, or of a row whose tools the job does not run.
     """
     run = {record.call_id for record in turn.tool_calls}
     seen = [(call.name, call.arguments) for call in earlier]

@@ -1,4 +1,4 @@
-"""The facts of a row that decide about its grader: which keys it has, and the form of each value.
+"""Reads the facts of a row that determine its grader: its keys, and the form of each value.
 
 Owns the names of these keys. A null and a blank text count as absent. Pure.
 """
@@ -25,7 +25,7 @@ REFERENCE_KEYS: Final = (
 )
 # fmt: on
 _SOLVED: Final = "####"
-"""Stands before the answer of a worked solution, as in the rows of GSM8K."""
+"""Mark before the answer of a worked solution, as in the rows of GSM8K."""
 _LABEL_CHARACTERS: Final = 64
 _LABEL_WORDS: Final = 8
 
@@ -43,18 +43,18 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    place: str
-    """Line of the file, from 1, and the file where there are several."""
+    location: str
+    """Line of the file, from 1, with the file's name if there are several."""
     forms: Mapping[str, Form]
-    """Form of each value that can be used, by key."""
+    """Form of each usable value, by key."""
     faults: Mapping[str, str]
-    """The fault of each value that cannot, by key."""
+    """Fault of each unusable value, by key."""
     offers_tools: bool
 
 
 def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) -> RowFacts:
-    """Returns the facts of the row in this line, of the `file` file where there are several."""
-    place = f"line {line}" if file is None else f"line {line} of the {file} file"
+    """Returns the facts of the row in this line; `file` names the file if there are several."""
+    location = f"line {line}" if file is None else f"line {line} of the {file} file"
     forms, faults = dict[str, Form](), dict[str, str]()
     for key, form_of in _READERS.items():
         value = item.get(key)
@@ -67,7 +67,7 @@ def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) ->
             continue
         if form is not None:
             forms[key] = form
-    return RowFacts(place, forms, faults, bool(item.get("tools")))
+    return RowFacts(location, forms, faults, bool(item.get("tools")))
 
 
 def _as_text(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""Texts that graders take from the row alone, and the rules that these texts must keep.
+"""Texts that graders read from the row alone, and the rules for these texts.
 
-A row that breaks one can be graded for no answer. So its fault is reported before the job is paid
-for, and a rollout of it is lost and never scored 0. Pure.
+If a row breaks a rule, no answer to it can be graded. The fault is therefore reported before the
+job is paid for, and a rollout of the row is lost and never scored 0. Pure.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -54,16 +54,16 @@ class ReadingRule(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowReading:
-    """A template that reads the row alone."""
+    """A template that depends on the row only."""
 
     param: str
     template: Template
     rule: ReadingRule
     limit: int = 0
-    """The most characters of a text to compare with."""
+    """Largest number of characters of a text to compare with."""
 
     def fault(self, item: Mapping[str, Any]) -> str | None:
-        """Returns why the row's text cannot be used. A key that the row lacks is left out here."""
+        """Returns why the row's text cannot be used. A missing key is not reported here."""
         try:
             return self._fault_of(self.template.render(sample={}, item=item))
         except MissingVariable:
@@ -90,7 +90,9 @@ class RowReading:
 
 
 def row_readings(grader: AnyGrader, root: str) -> Iterator[RowReading]:
-    """Yields the readings of a grader, and of the parts that a `multi` runs, with literal texts."""
+    """Yields the readings of a grader, or of the used parts of a `multi`, including literal
+    texts.
+    """
     for path, text, rule, limit in _readings(grader, ()):
         template = parse_template(text)
         if not template.reads_sample:
@@ -98,7 +100,7 @@ def row_readings(grader: AnyGrader, root: str) -> Iterator[RowReading]:
 
 
 def literal_faults(grader: AnyGrader, root: str) -> Iterator[InvalidRequest]:
-    """Yields the faults of texts without placeholders, which every row has."""
+    """Yields the faults of texts without placeholders, which concern every row."""
     for reading in row_readings(grader, root):
         if not reading.template.placeholders and (fault := reading.fault({})) is not None:
             yield refused_value(reading.param, fault)

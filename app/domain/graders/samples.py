@@ -1,4 +1,4 @@
-"""The parts of `sample` that tell graders about a whole rollout, beside the hosted last turn.
+"""The parts of `sample` that describe a whole rollout, besides the hosted last turn.
 
 Owns the names of `sample.tool_calls`, `sample.turns` and `sample.stop_reason` and of their fields.
 Must not know trajectories or chat replies, from which callers build them.
@@ -14,7 +14,7 @@ from app.domain.rollouts.trajectory import StopReason
 from app.domain.texts.strict_json import strict_loads
 
 NOT_RUN: Final = "not_run"
-"""Error of a call that the model wrote and that nothing answered."""
+"""Error of a call that the model wrote and that was not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class SampleCall:
     arguments: str
     """JSON as the model wrote it."""
     arguments_json: Any
-    """The arguments where they are a JSON object or list, else `None`."""
+    """The parsed arguments if they are a JSON object or list, else `None`."""
     output: str | None
     """The text that the model read; `None` for a call that was not run."""
     error: str | None
-    """`None`, or why the model is at fault: `bad_arguments`, `http_404`, `not_run`, …"""
+    """`None`, or the model's mistake: `bad_arguments`, `http_404`, `not_run`, …"""
     latency_s: float | None
     repeated: bool
     """Same name and arguments as an earlier call."""
@@ -46,9 +46,9 @@ class SampleTurn:
     finish_reason: str | None
     parse_error: str | None
     tool_calls: int
-    """Number of calls in it."""
+    """Number of calls in the turn."""
     completion_tokens: int | None
-    """`None` where nothing counted them."""
+    """`None` if they were not counted."""
 
 
 CALL_KEYS: Final = tuple(field.name for field in fields(SampleCall))
@@ -77,8 +77,8 @@ def rollout_keys(
     *,
     environment: EpisodeReward | None = None,
 ) -> dict[str, Any]:
-    """Returns the keys of `sample` that describe the whole rollout; `environment` is there only in
-    a job with an HTTP environment.
+    """Returns the keys of `sample` that describe the whole rollout; `environment` is present only
+    in a job with an HTTP environment.
     """
     return ({} if environment is None else {"environment": environment.to_sample()}) | {
         "tool_calls": [asdict(call) for call in calls],

@@ -1,10 +1,9 @@
-"""Counts the work that a JSON Schema gives its validator, before it is compiled.
+"""Counts the work of validating by a JSON Schema, before the schema is compiled.
 
-The validator follows each path of references on its own, so that a chain of definitions which each
-name the next one twice doubles the work at every link. Counts the paths, each definition once
-per path, in time proportional to the schema. A schema may refer to itself where each value of a
-sample meets it once, as in a tree; otherwise the work would double with the depth of the sample.
-Pure.
+The validator follows each path of references separately: in a chain of definitions that each refer
+to the next one twice, every link doubles the work. The count covers each definition once per path,
+in time proportional to the schema. A schema may be recursive if it applies to each value of a
+sample once, as in a tree; otherwise the work would double with the depth of the sample. Pure.
 """
 
 import re
@@ -15,11 +14,11 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 MAX_CHECKS: Final = 2_000
-"""Checks of one schema, along all paths of its references."""
+"""Largest number of checks of one schema, along all paths of its references."""
 MAX_PATTERN_BYTES: Final = 2**22
 _ENTRIES_PER_CHECK: Final = 8
 _MAX_STEPS: Final = 50_000
-"""Steps of the search in the loops."""
+"""Largest number of steps of the search in recursive definitions."""
 _MAX_SUM: Final = 2**62
 _INDEX: Final = re.compile("[0-9]{1,7}")
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
@@ -33,7 +32,7 @@ Schema = dict[str, Any]
 
 
 class SchemaCostFault(ValueError):
-    """Names why a schema could ask too much. The text is for its author."""
+    """Reports why a schema could take too much work. The text is for its author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,9 @@ class SchemaCost:
 class _Node:
     schema: Schema
     here: list[int]
-    """Subschemas of the same value."""
+    """Subschemas that apply to the same value."""
     below: list[int]
-    """Subschemas of values inside of it."""
+    """Subschemas that apply to values inside the value."""
 
     def all(self) -> list[int]:
         return self.here + self.below
@@ -190,12 +189,12 @@ def _targets(root: Schema, reference: str, anchors: dict[str, Schema]) -> list[S
 
 
 def _left_by_peeling(targets: dict[int, list[int]]) -> set[int]:
-    """Returns the nodes from which a path leads into a loop."""
+    """Returns the nodes from which a path leads to a loop."""
     return targets.keys() - set(_leaves_first(targets))
 
 
 def _leaves_first(targets: dict[int, list[int]]) -> list[int]:
-    """Returns each node of no loop after all of its targets."""
+    """Returns the nodes outside loops in topological order, targets first."""
     open_targets = {key: len(each) for key, each in targets.items()}
     sources = dict[int, list[int]]()
     for key, each in targets.items():
@@ -211,8 +210,8 @@ def _leaves_first(targets: dict[int, list[int]]) -> list[int]:
 
 
 def _sum_of_paths(nodes: dict[int, _Node], core: set[int], root: int, own: dict[int, int]) -> int:
-    """Returns the sum over all paths from the root. The nodes of loops count once together, since
-    each value of a sample meets one of them.
+    """Returns the sum over all paths from the root. The nodes of all loops together count once,
+    since only one of them applies to each value.
     """
     outside = {
         key: [target for target in node.all() if target not in core] for key, node in nodes.items()
@@ -233,7 +232,7 @@ def _sum_of_paths(nodes: dict[int, _Node], core: set[int], root: int, own: dict[
 
 
 def _check_loops(nodes: dict[int, _Node], core: set[int]) -> None:
-    """Raises `SchemaCostFault` where a value of a sample could meet a loop more than once."""
+    """Raises `SchemaCostFault` if a recursive definition could apply to a value more than once."""
     here = {key: [each for each in nodes[key].here if each in core] for key in core}
     order = _leaves_first(here)
     if len(order) < len(core):
@@ -256,7 +255,7 @@ def _check_loops(nodes: dict[int, _Node], core: set[int]) -> None:
 
 
 def _most_met(schemas: list[tuple[Schema, int]], core: set[int]) -> int:
-    """Returns the largest number of loops that meet at one place below a value."""
+    """Returns the largest number of recursive definitions that apply to one value below a value."""
 
     def count(parts: Iterable[Any]) -> int:
         return sum(isinstance(part, dict) and id(part) in core for part in parts)
@@ -272,8 +271,8 @@ def _most_met(schemas: list[tuple[Schema, int]], core: set[int]) -> int:
         prefix = schema.get("prefixItems")
         for index, part in enumerate(prefix if isinstance(prefix, list) else []):
             named["array", index] += times * (count([part]) - rest)
-    places = [every[kind] + more for (kind, _), more in named.items()]
-    return max(every["object"], every["array"], *places, 0)
+    counts = [every[kind] + more for (kind, _), more in named.items()]
+    return max(every["object"], every["array"], *counts, 0)
 
 
 def _map(schema: Schema, key: str) -> Schema:

@@ -1,6 +1,6 @@
-"""Graders that score one rollout by themselves: the union of their types, and how one is read.
+"""Graders that score one rollout by themselves: the union of their types, and its parser.
 
-Must not know `multi`, which joins them.
+Must not know `multi`, which combines them.
 """
 
 from collections.abc import Sequence
@@ -43,12 +43,12 @@ LocalGrader = (
     | LengthBoundsGrader
     | ToolCallGrader
 )
-"""Graders that call nothing, but for `text_similarity` by `cosine`."""
+"""Graders without external calls, except `text_similarity` with `cosine`."""
 SandboxedGrader = PythonGrader | CodeExecutionGrader
 """Graders that run code in the sandbox."""
-AskingGrader = ScoreModelGrader | LabelModelGrader | LlmJudgeGrader
-"""Graders that ask a judge about one rollout."""
-RolloutGrader = LocalGrader | SandboxedGrader | AskingGrader | EndpointGrader | EnvironmentGrader
+JudgingGrader = ScoreModelGrader | LabelModelGrader | LlmJudgeGrader
+"""Graders that call a judge about one rollout."""
+RolloutGrader = LocalGrader | SandboxedGrader | JudgingGrader | EndpointGrader | EnvironmentGrader
 """Graders that score each rollout without its siblings."""
 SingleGrader = (
     LocalGrader
@@ -77,9 +77,9 @@ SINGLE_MODELS: Final = models_of(SingleGrader)
 
 def read_of(models: Models, sent: Any, *, beside: Sequence[str] = ()) -> Any:
     """Reads a grader of one of `models` from JSON or an instance. Raises `ValidationError`, which
-    names the types `beside` them, too.
+    also lists the types in `beside`.
 
-    By hand, so that an error's place is the path a client wrote, without a union's tags.
+    Parses by hand, so that an error has the path in the client's body, without a union's tags.
     """
     if isinstance(sent, GraderModel):
         return sent

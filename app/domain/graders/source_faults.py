@@ -1,8 +1,9 @@
 """Faults of the python graders of a request.
 
-They are reported when a definition is made or checked, never when a stored one is read. Parsing is
-slow enough to belong on a thread, and holds the interpreter even there: sources of a request have
-a bound together, and those beyond another one are left to the sandbox.
+They are reported when a definition is created or checked, never when a stored one is read. Parsing
+is slow and belongs on a thread, but holds the interpreter lock even there. The total size of a
+request's sources is therefore limited, and sources beyond a second limit are only checked by the
+sandbox.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,8 +18,8 @@ from app.domain.graders.python_source import MAX_READ, MAX_SOURCES, SourceFault,
 
 
 def source_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[InvalidRequest]:
-    """Yields the first fault of each python grader at or below the definitions, each of which has
-    the parameter that it was sent as. Yields one fault alone for too many bytes of sources.
+    """Yields the first fault of each python grader at or below the definitions, which are given by
+    their parameters. Yields only one fault if the sources are too large in total.
     """
     sources = [
         (parameter(root, (*path, "source")), grader.source)
@@ -41,7 +42,7 @@ def source_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[Inva
 
 
 def _too_many(sources: Sequence[tuple[str, str]]) -> InvalidRequest | None:
-    """Returns the error of the source with which all together are too long."""
+    """Returns the error for the source that exceeds the total limit."""
     together = 0
     for param, source in sources:
         together += len(source.encode())
@@ -54,7 +55,7 @@ def _too_many(sources: Sequence[tuple[str, str]]) -> InvalidRequest | None:
 
 
 def python_graders(definition: BaseModel) -> Iterator[tuple[Path, PythonGrader]]:
-    """Yields each python grader at or below `definition` with its place."""
+    """Yields each python grader at or below `definition` with its path."""
     yield from _python_graders(definition, ())
 
 
@@ -70,7 +71,7 @@ def _python_graders(value: Any, path: Path) -> Iterator[tuple[Path, PythonGrader
 
 
 def _python_graders_in(value: Any, path: Path) -> Iterator[tuple[Path, PythonGrader]]:
-    """Looks into models and into lists and maps of models; JSON of no known schema has none."""
+    """Searches models, and lists and maps of models; free-form JSON contains none."""
     match value:
         case BaseModel():
             yield from _python_graders(value, path)

@@ -1,7 +1,7 @@
-"""Faults of a template that its syntax does not show: one brace, and paths that lead nowhere.
+"""Faults of a syntactically valid template: single braces, and paths that never exist.
 
-Owns what a job's `sample` can hold. Must not know rows, whose fields `app.preflight` checks.
-Templates that are no templates at all are refused where a grader is read.
+Owns the list of keys of a job's `sample`. Must not know rows, whose fields `app.preflight` checks.
+Templates with invalid syntax are refused when a grader is parsed.
 """
 
 import re
@@ -27,7 +27,7 @@ ENTRY_KEYS: Final = {"tool_calls": CALL_KEYS, "turns": TURN_KEYS}
 """Keys of the entries of each list of the whole rollout."""
 _JSON: Final = "output_json"
 ENVIRONMENT: Final = "environment"
-"""The part of `sample` with the rewards of an HTTP environment."""
+"""Key of `sample` with the rewards of an HTTP environment."""
 SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON, ENVIRONMENT)
 
 
@@ -58,7 +58,7 @@ def _invalid(field: WalkedField, root: str, message: str) -> InvalidRequest:
 
 
 def placeholders(text: str) -> list[Placeholder]:
-    """Returns the placeholders of a text; none where it is no template."""
+    """Returns the placeholders of a text; none if it is not a template."""
     try:
         template = parse_template(text)
     except TemplateError:
@@ -104,7 +104,7 @@ def _list_fault(key: str, rest: list[str | int]) -> str | None:
 
 
 def _chat_call_fault(steps: list[str | int]) -> str | None:
-    """Returns what is wrong with a path into a call in the form of a chat message."""
+    """Returns the fault of a path that addresses a call in chat form."""
     if not steps:
         return None
     first, *rest = steps

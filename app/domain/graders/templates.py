@@ -1,8 +1,8 @@
 """Templates of graders: `{{ item.answer }}`, `{{ sample.output_tools[0].function.name }}`.
 
-Owns their syntax, so that a wrong one is refused when a grader is created, and what a path finds.
-Promises: rendering is bounded and runs no code. Must not know graders. Source: the hosted graders
-guide; what it leaves open is decided here: a value that is no text is written as JSON, and a null
+Owns their syntax, so that a wrong one is refused when a grader is created, and the look-up of
+paths. Promises: rendering is bounded and runs no code. Must not know graders. Source: the hosted
+graders guide. Two rules are this project's: a value that is not text is written as JSON, and a null
 in `sample` (say, `output_json` of an answer that is not JSON) counts as missing.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 NAMESPACES: Final = ("item", "sample")
 MAX_PLACEHOLDERS: Final = 1_000
 MAX_RENDERED: Final = 2_097_152
-"""Characters."""
+"""Largest number of characters of a rendered text."""
 _PATH: Final = re.compile(r"(?P<namespace>[^\s.\[\]{}]+)(?P<rest>.*)", re.DOTALL)
 _STEP: Final = re.compile(
     r"\.(?P<key>[^\s.\[\]{}\"']+)|\[(?P<index>[0-9]{1,9})\]|\[\"(?P<quoted>[^\"\]]+)\"\]"
@@ -26,11 +26,11 @@ _SHOWN: Final = 80
 
 
 class TemplateError(ValueError):
-    """Reports a text that is no template. The message is for its author."""
+    """Reports an invalid template. The message is for its author."""
 
 
 class MissingVariable(Exception):
-    """A path that leads nowhere in this sample or item."""
+    """A path that does not exist in this sample or item."""
 
     def __init__(self, path: str, namespace: str) -> None:
         super().__init__(f"'{path}' is not there")
@@ -92,7 +92,7 @@ class Template:
 
     @property
     def reads_sample(self) -> bool:
-        """True if the text depends on the answer, and not on the row alone."""
+        """True if the text depends on the answer, not only on the row."""
         return any(each.namespace == "sample" for each in self.placeholders)
 
     def render(
@@ -112,7 +112,7 @@ class Template:
 
 
 def parse_template(text: str) -> Template:
-    """Raises `TemplateError` naming the placeholder at fault."""
+    """Parses a template. Raises `TemplateError` with the invalid placeholder."""
     parts: list[str | Placeholder] = []
     position = 0
     while (start := text.find("{{", position)) != -1:

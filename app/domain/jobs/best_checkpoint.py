@@ -1,8 +1,7 @@
 """Ranks a job's checkpoints and selects those to keep. Pure.
 
-The better validation is the better checkpoint. Between equals the earlier one wins: a later one has
-to be better to take its place, so a job that has learned all it can publishes what moved least from
-its base.
+The checkpoint with the better validation is better. Between equals the earlier one wins: a job that
+has stopped improving thus publishes the checkpoint that moved least from its base.
 """
 
 from collections.abc import Collection, Sequence
@@ -37,8 +36,8 @@ def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
 def kept_steps(
     checkpoints: Sequence[Checkpoint], keep: KeepCheckpoints, *, needed: Collection[int] = ()
 ) -> list[int]:
-    """Returns the steps of the checkpoints that stay, in order. Without any validation value the
-    newest stand for the best. `needed` are kept whatever they are worth.
+    """Returns the steps of the checkpoints to keep, in order. Without any validation value the
+    newest count as the best. `needed` ones are always kept.
     """
     newest = sorted(checkpoint.step for checkpoint in checkpoints)
     best = [checkpoint.step for checkpoint in best_first(checkpoints)] or newest[::-1]

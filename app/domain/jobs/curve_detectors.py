@@ -1,8 +1,8 @@
 """Detectors of the rules that watch the curves of training for a collapse. Pure.
 
 Owns the interface of a detector and its evidence: it gets every committed step in order and returns
-a reason in words, with the figure and the curve's name, while its condition holds. Must not know
-the action that follows.
+a reason as text, with the value and the curve's name, while its condition holds. Must not know the
+action that follows.
 """
 
 from collections import deque
@@ -28,7 +28,7 @@ from app.domain.rollouts import metrics as names
 
 Values = Mapping[str, float]
 _FEWEST_CALLS: Final = 0.1
-"""Tool calls per rollout in the first steps, below which there is nothing to collapse."""
+"""Smallest number of tool calls per rollout in the first steps for which a collapse is detected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Seen:
 
 class RuleDetector(Protocol):
     fixed: bool
-    """The rule compares with a constant, so it pauses at most once."""
+    """True if the rule compares with a constant, so that it pauses at most once."""
 
     @property
     def curves(self) -> Sequence[str]:
@@ -55,7 +55,7 @@ class RuleDetector(Protocol):
         """
 
     def reset(self) -> None:
-        """Forgets every step so far."""
+        """Drops the evidence of all steps so far."""
 
 
 class _Streak:
@@ -103,7 +103,7 @@ class _Drift:
         holds: Callable[[float, float], bool],
         words: Callable[[float, float], str],
     ) -> None:
-        """`holds` and `words` get the mean of the first steps and that of the latest."""
+        """`holds` and `words` get the mean of the first and of the latest steps."""
         self.curves = (curve,)
         self._curve, self._steps = curve, steps
         self._holds, self._words = holds, words
@@ -153,7 +153,7 @@ class _ZeroVariance:
 class _NothingTrained:
     fixed = False
     curves = (names.LOSS,)
-    """A step that changed a weight has a loss."""
+    """Names of the curves: a step that changed a weight has a loss."""
 
     def __init__(self, rule: NothingTrainedRule) -> None:
         self._rule = rule

@@ -1,8 +1,8 @@
-"""Tools, graders and components in the names of curves, as a job has them. Pure.
+"""Checks tools, graders and components in the names of a job's curves. Pure.
 
-Owns the refusal of a curve whose part is of no tool, child of the grader or component of the job:
-it would stay empty for ever. The components of a grader are known once a rollout was graded, the
-tools of an MCP server once it was listed, those of an HTTP environment once an episode offered
+Owns the refusal of a curve whose tool, child of the grader or component the job does not have,
+because it would always be empty. The components of a grader are known once a rollout was graded,
+the tools of an MCP server once it was listed, those of an HTTP environment once an episode offered
 them; before that, no name is refused.
 """
 
@@ -35,7 +35,7 @@ _BEFORE: Final[dict[JobPart, str]] = {
     "<child>": "grader/",
     "<name>": "reward/component/",
 }
-"""Beginnings of curves' names, up to the part."""
+"""Prefixes of curve names, up to the part."""
 
 
 def check_parts(sent: Iterable[str], method: StoredMethod, existing: Collection[str]) -> None:
@@ -74,7 +74,7 @@ def _of_method(method: StoredMethod) -> Iterator[tuple[JobPart, str]]:
 
 
 def _has_unlisted_tools(method: StoredMethod) -> bool:
-    """Returns whether the job may call tools whose names are in its curves alone."""
+    """Returns whether the job may call tools whose names appear only in its curves."""
     match method:
         case StoredReinforcement(options=options):
             servers = options.get("mcp_servers") or ()

@@ -1,4 +1,4 @@
-"""Curves of a job, as charts and findings read them."""
+"""The type of a job's curves for charts and findings."""
 
 from collections.abc import Mapping
 
@@ -6,4 +6,4 @@ from app.domain.ids import Split
 
 Curve = Mapping[int, float]
 Curves = Mapping[tuple[str, Split], Curve]
-"""Values by step, of each curve's name and split."""
+"""Values by step, for each pair of curve name and split."""

@@ -52,8 +52,8 @@ class Watched:
         return (names.REWARD_MIN, names.REWARD_MAX) if self.is_reward else ()
 
     def error(self, valid: Values) -> float:
-        """Returns the standard error of a validation that was sampled; 0 for one that was computed
-        over all rows, and for one whose rollouts were all alike.
+        """Returns the standard error of a sampled validation; 0 for one computed over all rows, and
+        for one whose rollouts all had the same value.
         """
         deviation, count = (valid.get(name, 0.0) for name in self.curves_of_error or ("", ""))
         # The curve divides by n, an estimate from n values by n - 1.
@@ -95,8 +95,8 @@ class _Plateau:
             self._without += 1
 
     def _rises(self) -> bool:
-        """Returns whether the latest validations together are better than the best one would be
-        without its luck: the best of many validations is expected above the truth.
+        """Returns whether the latest validations together are better than the best one, corrected
+        for chance: the best of many validations is expected to be above its true value.
         """
         if self._best is None or not self._error:
             return False
@@ -138,13 +138,15 @@ class _Target:
         return self._reason
 
     def _widen(self, values: Values) -> None:
-        """Takes in the range of rewards that were seen; without a known one it is all there is."""
+        """Extends the range by the observed rewards; it is used if the range of scores is
+        unknown.
+        """
         self._lowest = min(self._lowest, values.get(names.REWARD_MIN, inf))
         self._highest = max(self._highest, values.get(names.REWARD_MAX, -inf))
 
     def _is_reached(self, value: float, valid: Values) -> bool:
-        """Returns whether chance alone passes the target so far in at most one of twenty jobs,
-        however often they look.
+        """Returns whether the target is reached with significance: chance alone would do that in at
+        most one of twenty jobs, however many validations they have.
         """
         beyond = self._watched.gain(value, self._rule.value)
         if not self._watched.is_reward:  # its mean is over all rows
@@ -159,7 +161,8 @@ class _Target:
 
     def _least_error(self, count: int) -> float:
         """Returns the standard error of rewards at either end of their range whose true mean is the
-        target. Near an end the observed deviation is too small, and 0 where all are the best.
+        target. Near an end the observed deviation is too small; it is 0 if all rewards are the
+        highest.
         """
         under, over = self._rule.value - self._lowest, self._highest - self._rule.value
         return sqrt(under * over / count) if count and under > 0 and over > 0 else 0.0

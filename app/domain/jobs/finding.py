@@ -1,4 +1,4 @@
-"""A finding: one sentence about the state of a job, and how grave it is."""
+"""A finding: one sentence about the state of a job, and its severity."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -12,4 +12,4 @@ class Finding:
     severity: FindingSeverity
     text: str
     curve: str
-    """Name of the curve that shows it; empty for one that no curve shows."""
+    """Name of the curve that shows it; empty if there is none."""

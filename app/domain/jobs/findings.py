@@ -1,8 +1,8 @@
 """Findings about a job in plain words, computed from its committed curves and rollouts. Pure.
 
-Owns the sentences that a person reads above the charts: the job's own stop rules whose condition
-holds at its last step, and shares of lost rollouts, failing calls and groups that train nothing.
-Promises that a rule is read as the run reads it. Must not know how a finding is shown.
+Owns the sentences above the charts: the job's own stop rules whose condition holds at its last
+step, and shares of lost rollouts, failing calls and groups that train nothing. Promises that rules
+are evaluated as in the run. Must not know how a finding is shown.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from app.domain.jobs.finding import GRAVEST_FIRST, Finding, FindingSeverity
 from app.domain.jobs.gain_findings import progress
 from app.domain.jobs.gains import Gain
 from app.domain.jobs.stop_rules import LOSSES, REWARD, reward_of
-from app.domain.methods.no_effect import places_of_judges
+from app.domain.methods.no_effect import paths_of_judges
 from app.domain.methods.stop import (
     PreferenceStopOptions,
     ReinforcementStopOptions,
@@ -34,7 +34,7 @@ from app.domain.methods.stored import (
 from app.domain.rollouts import metrics as names
 
 _WINDOW: Final = 5
-"""Steps that shares of lost rollouts and failing calls are computed over."""
+"""Number of latest steps for shares of lost rollouts and failing calls."""
 _NOTABLE: Final = 0.05
 _MOST_GROUPS: Final = 0.5
 _RISE: Final = 0.05
@@ -43,7 +43,7 @@ _NOTHING: Final[Curve] = {}
 
 
 def watched_by(method: StoredMethod) -> Watched:
-    """Returns the curves by which the job's model is better or worse."""
+    """Returns the curves that measure the job's model."""
     match method:
         case StoredReinforcement():
             return REWARD
@@ -56,8 +56,8 @@ def watched_by(method: StoredMethod) -> Watched:
 def findings(
     method: StoredMethod, curves: Curves, gain: Gain | None = None, *, looks: int = 1
 ) -> list[Finding]:
-    """Returns what the curves say now, gravest first. `gain` is that of the last validation over
-    the first one, row by row; without it, it is computed from the curves, for so many looks.
+    """Returns the findings, most severe first. `gain` compares the last validation with the first
+    one, row by row; without it the gain is computed from the curves, for this number of looks.
     """
     grader = _grader(method)
     watched = watched_by(method) if grader is None else reward_of(grader)
@@ -69,13 +69,15 @@ def findings(
         gain,
         looks=looks,
         samples=_samples(method),
-        judges=() if grader is None else places_of_judges(grader, f"method.{method.kind}"),
+        judges=() if grader is None else paths_of_judges(grader, f"method.{method.kind}"),
     )
     return sorted(found, key=lambda one: GRAVEST_FIRST.index(one.severity))
 
 
 def _grader(method: StoredMethod) -> AnyGrader | None:
-    """Returns `None` for a method without one, and for an older job's that is refused today."""
+    """Returns the grader; `None` for a method without one, and for a definition of an older job
+    that is refused today.
+    """
     try:
         return read_grader(method.options["grader"])
     except (KeyError, ValidationError):
@@ -108,7 +110,7 @@ def _rules(method: StoredMethod, watched: Watched, curves: Curves) -> Iterator[F
 
 
 def _stop_options(method: StoredMethod) -> StopOptions | None:
-    """Returns `None` for the options of an older job that are refused today."""
+    """Returns the job's rules; `None` for options of an older job that are refused today."""
     sent = method.options.get("stop") or {}
     try:
         match method:
@@ -165,7 +167,7 @@ def _lost_of(curves: Curves, of: Split, steps: list[int], what: str) -> Iterator
 
 
 def _tool_errors(curves: Curves) -> Iterator[Finding]:
-    """Yields a finding for each tool that answers a notable share of its calls with an error."""
+    """Yields a finding for each tool whose share of failed calls is notable."""
     rollouts = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     steps = _latest(rollouts)
     for (name, split), errors in curves.items():

@@ -1,7 +1,7 @@
 """Findings about the gain of a job, from its validations and from its report. Pure.
 
-Promises that a gain which may be noise is never good news: where the interval has 0
-in it the finding says so, with the interval.
+Promises that a gain which may be noise is not reported as success: if its interval contains 0, the
+finding says so and shows the interval.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _MEASURES: Final = {
     "loss": "loss",
     "logprob_order": "preference_accuracy",
 }
-"""The comparison of a report by its `wins_by`."""
+"""Name of the report's comparison for each `wins_by`."""
 _WORDS: Final = {
     "reward": "reward",
     "preference_accuracy": "share of pairs whose preferred answer is more probable",
@@ -35,8 +35,8 @@ def validated_steps(watched: Watched, points: Iterable[MetricPoint]) -> tuple[in
 
 
 def looks_at(watched: Watched, curves: Curves, *, ended: bool) -> int:
-    """Returns the number of validations that the gain of a job has been read at. One that has ended
-    is read once, at its last validation.
+    """Returns the number of validations at which the gain of a job was evaluated. An ended job is
+    evaluated once, at its last validation.
     """
     return 1 if ended else max(1, len(curves.get((watched.valid, "valid"), {})) - 1)
 
@@ -50,9 +50,9 @@ def progress(
     samples: int = 1,
     judges: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """Yields the way from the first validation to the last one. A loss is computed over all rows,
-    so that it has no noise of sampling. `samples` are the rollouts of a row, `judges` the graders
-    that score the rollouts of a group against each other.
+    """Yields the change from the first validation to the last one. A loss is computed over all
+    rows, so that it has no sampling noise. `samples` is the number of rollouts per row, `judges`
+    are the graders that score the rollouts of a group against each other.
     """
     valid = curves.get((watched.valid, "valid"), {})
     if len(valid) < 2:  # noqa: PLR2004 - a first and a last point
@@ -85,7 +85,7 @@ def _loss_finding(watched: Watched, *, before: float, after: float, way: str) ->
 
 
 def report_finding(report: Mapping[str, Any]) -> Finding:
-    """Returns what the report of a job says, by the measure that its rows are won or lost by."""
+    """Returns the finding of a job's report, by the measure that decides wins and losses."""
     name = _MEASURES.get(report.get("wins_by") or "", "")
     if not report.get(name):
         name = next((one for one in _WORDS if report.get(one)), "")
@@ -108,7 +108,7 @@ def report_finding(report: Mapping[str, Any]) -> Finding:
 
 def _judged_apart(what: str, judges: Sequence[str], curve: str) -> Finding:
     text = (
-        f"The {what} not tell the gain: {', '.join(judges)} judged base and tuned model in groups "
+        f"The {what} not show the gain: {', '.join(judges)} judged base and tuned model in groups "
         "of their own, whose scores are not comparable. Run an eval with a grader of single "
         "answers."
     )
@@ -118,8 +118,8 @@ def _judged_apart(what: str, judges: Sequence[str], curve: str) -> Finding:
 def _unpaired(
     watched: Watched, curves: Curves, *, steps: tuple[int, int], looks: int, samples: int
 ) -> Gain:
-    """Returns the gain by the curves alone, for rollouts that are not kept any more. As many values
-    are independent as there are rows.
+    """Returns the gain computed from curves only, for rollouts that are no longer stored. The
+    number of independent values is the number of rows.
     """
     valid = {name: curve for (name, split), curve in curves.items() if split == "valid"}
     before, after = (

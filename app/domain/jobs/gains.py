@@ -1,8 +1,8 @@
 """The gain of a job between two validations, with its 95 % interval. Pure.
 
-Owns when a gain is clear: when its interval leaves out 0. The interval is Student's t over the
-held-out rows, each compared with itself; where only curves are left, it is that of two means. It is
-wider while the job goes on, because one of many looks may show a gain by chance.
+Owns the rule for a clear gain: its interval does not contain 0. The interval is Student's t over
+the paired held-out rows or, if only curves remain, over two means. It is wider while the job runs,
+because one of many looks may show a gain by chance.
 """
 
 import math
@@ -14,40 +14,40 @@ from typing import Final
 from app.domain.jobs.students_t import t_quantile
 
 FEWEST_ROWS: Final = 6
-"""Rows from which on there is an interval: of 1 row it would have no width, and of 2 it would leave
-out the truth in every second job.
+"""Smallest number of rows with an interval: for 1 row it would have no width, and for 2 it would
+miss the true value in every second job.
 """
 _CHANCE: Final = 0.05
 
 TIE: Final = 1e-9
-"""Difference up to which two values are equal: smaller ones are rounding errors."""
+"""Largest difference of equal values: smaller ones are rounding errors."""
 
 Interval = tuple[float, float]
 
 
 def chance_at(look: int) -> float:
-    """Returns the chance of an error that look k of a job may take, 0.05/(k (k + 1)): all looks
-    together take one in twenty, however many there are, and the first takes 0.025.
+    """Returns the error probability of look k of a job, 0.05/(k (k + 1)): 0.025 for the first, and
+    in total at most 0.05 for any number of looks.
     """
     return _CHANCE / (look * (look + 1))
 
 
 def is_too_few(rows: int, deviation: float, *, tail: float) -> bool:
-    """Returns whether rows have no interval with this tail: too few of them, or so few equal ones
-    that chance gives all of them one sign as often.
+    """Returns whether there is no interval with this tail: for too few rows, or so few equal ones
+    that by chance alone all would have the same sign with this probability.
     """
     return rows < FEWEST_ROWS or (deviation <= TIE and 0.5**rows > tail)
 
 
 def difference(before: float, after: float) -> float:
-    """Returns by how much a value rose, 0 for a rounding error."""
+    """Returns the increase of a value; 0 for a rounding error."""
     rise = after - before
     return 0.0 if abs(rise) <= TIE else rise
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A difference; above 0 the model became better."""
+    """The gain of a job; positive if the model improved."""
 
     mean: float
     interval: Interval | None
@@ -55,7 +55,7 @@ class Gain:
     rows: int | None = None
     """Rows that were compared; `None` where they are not known."""
     looks: int = 1
-    """Validations that the interval allows for."""
+    """Number of looks for which the interval is corrected."""
 
     @property
     def is_clear(self) -> bool:
@@ -78,8 +78,8 @@ class Gain:
 def paired_gain(
     before: Mapping[int, float], after: Mapping[int, float], *, looks: int = 1
 ) -> Gain | None:
-    """Returns the gain over the rows that both have; `None` without any. `looks` is the number of
-    validations that were, or could be, read as this one is.
+    """Returns the gain over the shared rows; `None` without any. `looks` is the number of
+    validations at which the gain was or could have been evaluated.
     """
     differences = [difference(before[row], after[row]) for row in before if row in after]
     count = len(differences)
@@ -95,9 +95,8 @@ def paired_gain(
 
 
 def unpaired_gain(rise: float, error: float, *, samples: int, looks: int = 1) -> Gain:
-    """Returns the gain between two means whose difference has this standard error, from so many
-    values that are independent. Values without an error prove nothing: few that are all alike are
-    common by chance.
+    """Returns the gain between two means whose difference has this standard error, from this number
+    of independent values. An error of 0 proves nothing: a few equal values are common by chance.
     """
     if samples < FEWEST_ROWS or error <= TIE:
         return Gain(rise, None, looks=looks)

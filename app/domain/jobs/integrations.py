@@ -1,4 +1,4 @@
-"""Integrations of a job: kept and echoed, and nothing is sent to them."""
+"""Integrations of a job, which are stored and echoed; nothing is sent to them."""
 
 from typing import Any, Final
 
@@ -9,5 +9,5 @@ WANDB_NOT_SENT: Final = (
 
 
 def integrations_warning(sent: Any) -> str | None:
-    """Returns the warning about integrations; `None` without any. `sent` may be wrong JSON."""
+    """Returns the warning about integrations; `None` without any. `sent` may be invalid."""
     return WANDB_NOT_SENT if isinstance(sent, list) and sent else None

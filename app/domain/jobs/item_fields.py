@@ -1,6 +1,6 @@
 """Fields of rows that a job's templates read, and the rows that lack them.
 
-Owns the sentence about a path such as `item.answer` that leads nowhere. Must not know files.
+Owns the message about a path such as `item.answer` that does not exist. Must not know files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ from typing import Any, Final
 from app.domain.data.dataset import grader_item
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, walk_fields
-from app.domain.graders.graders import is_used, unused_places
+from app.domain.graders.graders import is_used, unused_paths
 from app.domain.graders.template_faults import placeholders
 from app.domain.graders.templates import Placeholder
 from app.domain.methods.reinforcement import ReinforcementMethod
 
 INVALID_VARIABLE: Final = "invalid_variable_error"
-"""The hosted flag of a template whose path leads nowhere; here the code of the job's error too."""
+"""The hosted flag of a template with a missing path; also the code of the job's error."""
 _SIMILARITY: Final = 0.5
 _MAX_FIELDS: Final = 200
 _MAX_LINES: Final = 5
@@ -35,7 +35,7 @@ class ItemField:
 
 def item_fields(method: Any, root: str) -> tuple[ItemField, ...]:
     """Returns the fields that the graders of `method.reinforcement`, an instance or JSON, read."""
-    found, unused = dict[str, ItemField](), unused_places(method)
+    found, unused = dict[str, ItemField](), unused_paths(method)
     for walked in walk_fields(ReinforcementMethod, method):
         is_read = walked.kind is Kind.TEMPLATE and is_used(walked.path, unused)
         for placeholder in placeholders(walked.value) if is_read else ():
@@ -52,7 +52,7 @@ class MissingFields:
     fields: Sequence[ItemField]
     rows: int = 0
     lines: dict[int, list[int]] = field(default_factory=dict)
-    """The first lines that lack a field, by the field's position."""
+    """The first line without each field, by the field's index."""
     counts: dict[int, int] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 

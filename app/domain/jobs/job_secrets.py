@@ -1,4 +1,4 @@
-"""Splits a job's `method` into its shown and its sealed part, and joins them again."""
+"""Splits a job's `method` into its redacted and its sealed part, and joins them again."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ def split_method(method: dict[str, Any]) -> tuple[dict[str, Any], SecretValues]:
 
 
 def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
-    """Returns the method with its real values; `opened` may be of the first form.
+    """Returns the method with its secrets; `opened` may have the first stored format.
 
-    Raises `SecretsMissing` when a value that the job uses is not there.
+    Raises `SecretsMissing` when a value that the job uses is missing.
     """
     sealed = by_pointer(opened, owners_of_method(method))
     kind = stored_method(method).kind

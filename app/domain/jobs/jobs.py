@@ -75,7 +75,7 @@ TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
 
 TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
 ENDED: Final = tuple(sorted(status.value for status in TERMINAL))
-"""The terminal states as rows hold them."""
+"""The terminal states as stored in rows."""
 
 
 OPEN_JOBS: Final = (
@@ -106,12 +106,12 @@ TuningMethod = ReinforcementMethod | SupervisedMethod | DpoMethod
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A create call in domain words, before anything was looked up."""
+    """A create call as a domain value, before any look-up."""
 
     model: str
     training_file: str
     validation_file: str | None
-    """The file is never absent for reinforcement."""
+    """`None` is possible for other methods than reinforcement only."""
     method: TuningMethod
     seed: int | None = None
     suffix: str | None = None
@@ -121,7 +121,7 @@ class NewJob:
     priority: int = 0
     """Jobs of the project with a higher one start first."""
     unread: tuple[UnreadKey, ...] = ()
-    """Keys outside the method's own object that nothing reads."""
+    """Unknown keys outside the method's own object."""
     grader_choice: GraderChoice | None = None
     """The choice of a call whose grader is `auto`."""
 
@@ -133,7 +133,7 @@ class QueuePosition:
     position: int
     """1 is next."""
     estimated_start: int | None
-    """Unix seconds; `None` where the running jobs do not tell."""
+    """Unix seconds; `None` without an estimate for the running jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class JobError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One job row in domain words. Headers of tools and grader are not in it (see `secrets`)."""
+    """One job row as a domain value, without headers of tools and grader (see `secrets`)."""
 
     id: str
     organization_id: str
@@ -182,7 +182,7 @@ class Job:
     ended_early: dict[str, Any] | None = None
     """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
     reproducibility: dict[str, Any] | None = None
-    """Says if the job is the same to the bit: `{same_to_the_bit, reasons, processors}`; `None`
+    """The record of being the same to the bit: `{same_to_the_bit, reasons, processors}`; `None`
     before a worker has begun.
     """
     queue: QueuePosition | None = None
@@ -198,7 +198,7 @@ def validating_message(job: Job) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResumePoint:
-    """The last committed step with the object keys of its files, from which a claim goes on."""
+    """The last committed step with the object keys of its files, from which a claim continues."""
 
     step: int
     """0 before the first."""

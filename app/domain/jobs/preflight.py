@@ -1,7 +1,7 @@
 """A preflight report: its issues, the contents of its files, the estimate of the job.
 
-Pure data, made by `app.preflight` and `app.services.jobs.preflight`, shown by the API and the
-command line alike. Must not know how the issues were found.
+Pure data: built by `app.preflight` and `app.services.jobs.preflight`, shown by API and command
+line. Must not know how the issues were found.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ Basis = Literal["history", "assumption"]
 
 
 def issue_of(error: InvalidRequest) -> PreflightIssue:
-    """Returns the issue for which a create call would answer with this error."""
+    """Returns the issue that corresponds to an error of a create call."""
     return PreflightIssue("error", error.code or "invalid_value", error.message, error.param)
 
 
@@ -31,7 +31,7 @@ class TokenLengths(DescribedFields):
     """Prompt lengths in tokens, through the model's own chat template."""
 
     measured_rows: int
-    """All of them, or an even sample and the longest ones of a large file."""
+    """Number of measured rows: all rows, or an even sample and the longest rows of a large file."""
     mean: float
     """Mean over the measured rows."""
     p50: int
@@ -43,7 +43,7 @@ class TokenLengths(DescribedFields):
     max: int
     """The longest row."""
     context_length: int
-    """Tokens that the base model has room for."""
+    """Tokens of the base model's context."""
     over_context: int
     """Measured prompts that leave the model no room for an answer."""
 
@@ -57,7 +57,7 @@ class FileSummary(DescribedFields):
     faulty_rows: int
     """Rows with at least one fault."""
     duplicate_rows: int
-    """Rows whose messages stand on an earlier line as well."""
+    """Rows whose messages are on an earlier line as well."""
     duplicate_lines: tuple[tuple[int, int], ...]
     """The first of them: (earlier line, repeated line)."""
     tokens: TokenLengths | None
@@ -68,14 +68,14 @@ class FileSummary(DescribedFields):
 
 @dataclass(frozen=True, slots=True)
 class EndpointCheck(DescribedFields):
-    """Result of a HEAD request to a customer's address, or of the listing of an MCP server; nothing
+    """Result of a HEAD request to a customer's address, or of the listing of an MCP server; no tool
     is run.
     """
 
     param: str
     """The parameter of the create call with the address."""
     name: str
-    """Name of the tool or grader, label of the MCP server."""
+    """Name of the tool or grader, or label of the MCP server."""
     reachable: bool
     """True if it answered, whatever the status."""
     status: int | None
@@ -101,7 +101,7 @@ class Estimate(DescribedFields):
     completion_tokens: int
     """Tokens that the policy would sample."""
     training_seconds: float | None
-    """Wall time of one worker, `None` where nothing tells the pace."""
+    """Wall time of one worker, `None` if the pace is unknown."""
     basis: Basis
     """`history`: the pace and lengths of this project's finished jobs on the same base model."""
     explanation: str
@@ -127,14 +127,15 @@ class DatasetQuestion:
     batch_size: int | None = None
     """The number that was sent; `None` for `auto`."""
     without_calls: tuple[NoEffect, ...] = ()
-    """Options and templates without effect if no tool is offered."""
+    """Options and templates that have no effect if no tool is offered."""
     no_room_share: float | None = None
-    """Share of validation prompts without room for an answer that ends the job; `None`: none does.
+    """Share of validation prompts without room for an answer that ends the job; `None` if the check
+    is off.
     """
     sample_rows: int = 0
     """Rows of each file to return."""
     shared_tools: tuple[dict[str, Any], ...] = ()
-    """Functions that the job offers on every row, after the row's own."""
+    """Functions that the job offers on every row, after the row's own ones."""
     names_method: bool = True
     """False for a call without `method`, which is read as supervised."""
 

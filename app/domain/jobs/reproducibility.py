@@ -1,7 +1,7 @@
 """States whether a job would end with the same bits when it is run or resumed again.
 
-Owns the rule over what each claim of a job found: the mode, the trainer's and the engine's
-processors, and the engine's own probe. Pure.
+Owns the rule over the records of all claims: the mode, the trainer's and the engine's processors,
+and the engine's own probe. Pure.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class EngineMachine:
-    """An engine's answer about the machine it runs on."""
+    """An engine's reply about its machine."""
 
     processor: str
     batch_invariant: bool
-    """True if the bits of a result were found to be independent of the requests beside it."""
+    """True if a probe found the bits of a result independent of concurrent requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,12 @@ class ClaimMachine:
     accelerated: bool
     """True if the trainer computes on an accelerator, whose sums have no fixed order."""
     in_order: bool
-    """True if the mode trains on the same samples each time: `sync`, and methods without one."""
+    """True if every run trains on the same samples: in mode `sync`, and for methods without modes.
+    """
     samples: bool
-    """True if the method trains on what an engine samples."""
+    """True if the method trains on samples of an engine."""
     engine: EngineMachine | None
-    """`None` for an engine that does not say, and for a method that does not sample."""
+    """`None` for an engine without this information, and for a method that does not sample."""
 
 
 def reproducibility(before: dict[str, Any] | None, claim: ClaimMachine) -> dict[str, Any]:

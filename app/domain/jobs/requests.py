@@ -1,6 +1,6 @@
 """A create call as domain values, whose tools, grader and data may be references.
 
-Owns which files a call needs. Must not know how a reference is resolved.
+Owns the rule for the required files. Must not know how a reference is resolved.
 """
 
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ class JobRequest:
     training_file: str | None
     validation_file: str | None
     curriculum: CurriculumSource | None = None
-    """The rows, in place of the files."""
+    """The rows, instead of files."""
     method: RequestedMethod
     seed: int | None = None
     suffix: str | None = None
@@ -56,7 +56,7 @@ class JobRequest:
 
     @property
     def environment(self) -> BuiltIn | None:
-        """The built-in environment that the tasks come from."""
+        """The built-in environment that provides the tasks."""
         method = self.method
         match method:
             case ReinforcementBody():
@@ -76,8 +76,8 @@ class JobRequest:
                 )
 
     def with_files(self, body: dict[str, Any]) -> "JobRequest":
-        """Returns the call with the files that the JSON of it has, in place of a curriculum or of
-        the tasks of an environment.
+        """Returns the call with the files named in its resolved JSON, instead of a curriculum or an
+        environment's tasks.
         """
         if self.curriculum is None and self.environment is None:
             return self
@@ -89,7 +89,7 @@ class JobRequest:
         )
 
     def with_grader(self, choice: GraderChoice | None) -> "JobRequest":
-        """Returns the call with the chosen grader in place of `auto`."""
+        """Returns the call with the chosen grader instead of `auto`."""
         if choice is None:
             return self
         method = self.method
@@ -108,7 +108,7 @@ class JobRequest:
         files: tuple[str | None, str | None],
         grader_choice: GraderChoice | None,
     ) -> NewJob:
-        """Returns the job to make; `files` are those of training and validation. Raises
+        """Returns the job to create; `files` are those of training and validation. Raises
         `InvalidRequest` when a file that the method needs is missing.
         """
         training, validation = files

@@ -1,9 +1,9 @@
-"""The result file of a job: its curves as the CSV that readers of the hosted one know. Pure.
+"""Builds the result file of a job: its curves as CSV in the hosted format. Pure.
 
 Source of the first columns: third-party readers of the hosted `step_metrics.csv`; `train_accuracy`
-is the older name of a supervised one. After them stand
-all curves as `<split>/<name>`. One row for each step from 1 on, blank where nothing was measured.
-`entropy_loss_sum` is left out: no such term is in the loss.
+is the older name of a supervised one. All curves follow as `<split>/<name>`. There is one row for
+each step from 1 on, blank for values that were not measured. `entropy_loss_sum` is omitted, because
+the loss has no such term.
 """
 
 import csv
@@ -38,8 +38,9 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
     """Returns row and content for the curves from step 1 on; `None` if no step has points. The last
     of two points with the same key counts.
 
-    The id follows from job and content, so that writing it again changes nothing, and that a cancel
-    and an end of the run that overlap do not change each other's file: a lost step is in one alone.
+    The id is derived from job and content. Writing the file again therefore changes nothing, and a
+    cancel and a simultaneous end of the run, only one of which includes a lost step, write separate
+    files.
     """
     points = [point for point in points if point.step > 0]
     if not points:

@@ -1,7 +1,7 @@
-"""Needs of a job's graders that each row must meet, and the rows that do not.
+"""Requirements of a job's graders for each row, and the rows that fail them.
 
-Owns the sentences about a path that leads nowhere and about a value that a grader cannot read. Must
-not know files.
+Owns the messages about a missing path and about a value that a grader cannot read. Must not know
+files.
 """
 
 from collections.abc import Iterator
@@ -42,12 +42,12 @@ class UnmetNeed:
     param: str
     message: str
     line: int | None
-    """The first line; `None` where every row has the fault."""
+    """The first line with the fault; `None` if every row has it."""
 
 
 def row_needs(method: Any, root: str) -> RowNeeds:
-    """Returns the needs of `method.reinforcement`, an instance or JSON. The defaults of a grader
-    count, as far as it can be read.
+    """Returns the needs of `method.reinforcement`, an instance or JSON. Includes the defaults of a
+    grader if it can be parsed.
     """
     if isinstance(method, dict):
         method = {**method, "grader": _as_read(method.get("grader"))}
@@ -61,8 +61,8 @@ def row_needs(method: Any, root: str) -> RowNeeds:
 
 
 def _as_read(sent: Any) -> Any:
-    """Returns a grader as an instance; of a `multi` that cannot be read, the children that can; and
-    JSON as it was sent where nothing can.
+    """Returns a grader as an instance. For an invalid `multi` it returns the valid children, and
+    otherwise the JSON as sent.
     """
     whole = _instance_of(sent)
     if isinstance(whole, dict) and isinstance(whole.get("graders"), dict):
@@ -127,7 +127,7 @@ class _Unreadable:
     count: int = 0
     lines: list[int] = field(default_factory=list)
     first: str = ""
-    """Fault of the first of them."""
+    """Fault of the first such row."""
 
     def add(self, line: int, fault: str) -> None:
         self.count += 1

@@ -1,4 +1,4 @@
-"""The jobs of the installation in figures, without their tenants."""
+"""Counts of the installation's jobs, without their tenants."""
 
 from dataclasses import dataclass
 

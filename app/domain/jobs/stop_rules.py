@@ -2,9 +2,9 @@
 Pure.
 
 Promises: its output is a function of the values it read, so a run that was killed reads the
-committed curves again and reaches the same state. A warning is given once while its cause lasts.
-A rule that paused the job is reset: only later steps count. A rule that compares with a constant
-(`target`, `max_steps`, `max_time`) pauses no second time.
+committed curves again and reaches the same state. A warning is given once while its cause lasts. A
+rule that paused the job is reset: only later steps count. A rule that compares with a constant
+(`target`, `max_steps`, `max_time`) pauses only once.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class RuleTrigger:
     action: TriggerAction
     step: int
     reason: str
-    """Reason in words, with the figures."""
+    """Reason as text, with the values."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -66,31 +66,31 @@ class Watch:
 
 
 class _Guard:
-    """One rule: when what holds becomes something to say."""
+    """One rule: decides when a condition that holds becomes a trigger."""
 
     def __init__(self, name: str, rule: StopRule, detector: RuleDetector) -> None:
         self._name = name
         self._action = rule.action
         self._detector = detector
-        self._said = False
+        self._triggered = False
 
     def feed(self, seen: Seen) -> RuleTrigger | None:
         reason = self._detector.see(seen)
         if seen.step == 0 or self._action == "off":
             return None
         if reason is None:
-            self._said = self._said and self._action == "pause" and self._detector.fixed
+            self._triggered = self._triggered and self._action == "pause" and self._detector.fixed
             return None
-        if self._said:
+        if self._triggered:
             return None
-        self._said = self._action != "pause" or self._detector.fixed
+        self._triggered = self._action != "pause" or self._detector.fixed
         if self._action == "pause":
             self._detector.reset()
         return RuleTrigger(self._name, self._action, seen.step, reason)
 
 
 def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
-    """Returns the curves that the rules look at, whichever of them are on."""
+    """Returns the curves that all rules read, including rules that are off."""
     rules = [rule for name in type(options).model_fields if (rule := getattr(options, name))]
     return sorted({name for rule in rules for name in build_detector(rule, watched).curves})
 

@@ -8,7 +8,7 @@ from app.domain.jobs.jobs import Job, JobEvent, JobStatus
 from app.domain.rollouts.metrics import MetricPoint
 
 LAST_EVENT_ID: Final = "Last-Event-ID"
-"""The header in which a browser that connects again names the last event it has."""
+"""The header with the last received event, which a browser sends when it reconnects."""
 END_STREAM: Final = "end_stream"
 """Key of a request's state: the function that ends its stream. A server that stops calls it,
 because it waits for open replies.
@@ -20,14 +20,14 @@ class StreamedEvent:
     """An event with the points of the curves that were committed with it."""
 
     position: int
-    """Place in the order of commits; a stream goes on behind it."""
+    """Position in commit order; a stream continues after it."""
     event: JobEvent
     points: Sequence[MetricPoint] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class JobHead:
-    """The parts of a job that a stream shows; two heads differ when there is news."""
+    """The parts of a job that a stream shows; a changed head is news."""
 
     status: JobStatus
     step: int
@@ -38,7 +38,7 @@ class JobHead:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Nothing happened for the time of a heartbeat."""
+    """No event arrived during a heartbeat interval."""
 
 
 StreamItem = StreamedEvent | Job | Quiet

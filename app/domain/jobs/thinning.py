@@ -1,4 +1,4 @@
-"""Thins a list to as many items as a reader can use."""
+"""Thins a list to a given number of items."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -8,8 +8,8 @@ _Item = TypeVar("_Item")
 
 
 def thin(items: Sequence[_Item], count: int) -> list[_Item]:
-    """Returns at most `count` evenly spaced items in order, the first and the last among them; one
-    alone is the last.
+    """Returns at most `count` evenly spaced items in order, including the first and the last; with
+    a `count` of 1 only the last.
     """
     if len(items) <= count:
         return list(items)
@@ -20,9 +20,9 @@ def thin(items: Sequence[_Item], count: int) -> list[_Item]:
 
 
 def extremes(values: Sequence[float], count: int) -> list[int]:
-    """Returns the places of at most `count` values, in order, so that no spike is lost: the first
-    and the last, and between them the lowest and the highest of stretches of equal length. One
-    alone is the last.
+    """Returns the indices of at most `count` values, in order, such that no spike is lost: the
+    first and the last, and between them the lowest and the highest of stretches of equal length.
+    With a `count` of 1 it is only the last.
     """
     last = len(values) - 1
     if len(values) <= count:
@@ -32,8 +32,8 @@ def extremes(values: Sequence[float], count: int) -> list[int]:
     stretches = (count - 2) // 2
     between = range(1, last)
     chosen = {0, last}
-    for _, places in groupby(between, lambda place: (place - 1) * stretches // (last - 1)):
+    for _, indices in groupby(between, lambda index: (index - 1) * stretches // (last - 1)):
         if stretches:
-            each = list(places)
+            each = list(indices)
             chosen |= {min(each, key=values.__getitem__), max(each, key=values.__getitem__)}
     return sorted(chosen)

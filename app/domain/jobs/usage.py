@@ -1,4 +1,4 @@
-"""Usage of a job so far, and the caps that make it pause. Pure.
+"""Usage of a job so far, and the caps at which it pauses. Pure.
 
 Usage is added up with each committed step, so a killed worker neither loses nor repeats any of it.
 """
@@ -13,8 +13,9 @@ class Usage:
     """Amounts of a job, or of the part of it that one commit adds. Times in seconds."""
 
     training_time_s: float = 0.0
-    """Wall time of the run: from a claim or commit to the next commit, whatever was done in it. The
-    cap of the same name counts it, and the price is per hour of it."""
+    """Wall time of the run: from a claim or commit to the next commit, including all work. The cap
+    of the same name limits it, and the price is per hour of it.
+    """
     sampling_time_s: float = 0.0
     """Part of the time: training rollouts with their tools and graders."""
     update_time_s: float = 0.0
@@ -28,7 +29,7 @@ class Usage:
     tool_calls: int = 0
     trained_tokens: int = 0
     gpu_seconds: float = 0.0
-    """`training_time_s` × accelerators the trainer holds; 0 on a machine without one."""
+    """`training_time_s` × accelerators of the trainer; 0 on a machine without one."""
     estimated_cost: float | None = None
     """Cost in `currency`; `None` while the operator has set no price."""
     currency: str | None = None
@@ -36,9 +37,7 @@ class Usage:
     """Tokens of model graders, by model."""
 
     def plus(self, other: "Usage") -> "Usage":
-        """Returns the sum. A price may come or change later; what was paid before it stays as it
-        was.
-        """
+        """Returns the sum. A later price changes no earlier cost."""
         amounts = {
             name: getattr(self, name) + getattr(other, name)
             for name in (field.name for field in fields(self))
@@ -81,7 +80,7 @@ def _merged(
 class ReachedCap:
     name: str
     reason: str
-    """The cap in words, with its name."""
+    """The cap as text, with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ class Caps:
     max_rollouts: int | None = None
 
     def reached(self, usage: Usage | None) -> "ReachedCap | None":
-        """Returns the cap that forbids another step; `None` while there is none."""
+        """Returns the cap that prevents another step; `None` if there is none."""
         if usage is None:
             return None
         if self.max_rollouts is not None and usage.rollouts >= self.max_rollouts:
@@ -106,7 +105,7 @@ class Caps:
         return None
 
     def raised(self, other: "Caps") -> "Caps":
-        """Returns the caps with those that `other` sets replaced."""
+        """Returns the caps, replaced by those that `other` sets."""
         return Caps(
             self.max_training_time_s
             if other.max_training_time_s is None

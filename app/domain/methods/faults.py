@@ -1,7 +1,7 @@
 """Faults of a new job's method that its type does not show: response format, templates of graders.
 
-They are reported when a job is made or checked, never when a stored one is read. Works on a method
-and on its JSON, valid or not.
+They are reported when a job is created or checked, never when a stored one is read. Works on a
+method and on its JSON, valid or not.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,9 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
 
 
 def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequest]:
-    """Yields the graders of an environment's rewards, where no environment gives any."""
+    """Yields the graders that read an environment's rewards in a job without such an
+    environment.
+    """
     if grader.needs_environment:
         yield refused_value(
             f"{path}.type",
@@ -77,7 +79,7 @@ def _has_http_environment(method: Any) -> bool:
 
 
 def readable_grader(method: Any) -> AnyGrader | None:
-    """Returns the grader of a method or of its JSON, `None` where it cannot be read."""
+    """Returns the grader of a method or of its JSON, `None` if it cannot be parsed."""
     try:
         return read_grader(value_of(method, "grader"))
     except (ValidationError, PydanticCustomError):
@@ -93,12 +95,12 @@ def _rate_fault(field: WalkedField, root: str) -> InvalidRequest | None:
 
 
 def format_warning(method: Any) -> str | None:
-    """Returns the warning about a response format that asks for JSON; `None` for any other."""
+    """Returns the warning about a response format that requests JSON; `None` for any other."""
     return NOT_ENFORCED if gives_json(_response_format(method)) else None
 
 
 def _response_format(method: Any) -> Any:
-    """Returns the format of a method or of its JSON, as it was sent."""
+    """Returns the format of a method or of its JSON, as sent."""
     match method:
         case ReinforcementMethod(response_format=sent) | {"response_format": sent}:
             return sent

@@ -1,4 +1,4 @@
-"""The methods of a job by their names on the wire, and the places of their parameters."""
+"""The methods of a job by their names on the wire, and the paths of their parameters."""
 
 from functools import cache
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from app.domain.environments.environments import ENVIRONMENTS, PARAM
-from app.domain.faults.suggestions import KeyPlaces
+from app.domain.faults.suggestions import KeyHints
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
 
@@ -29,22 +29,24 @@ CALL_PARAMETERS: Final = (
     "max_rollouts",
     "max_training_time_s",
 )
-"""Parameters of a create call outside its method, for which a key in the method may be meant."""
+"""Parameters of a create call outside its method; a misplaced key in the method may be meant for
+one of them.
+"""
 
 
-def places_of(kind: MethodType | None, sent: Any) -> KeyPlaces:
-    """Returns the places of all parameters of a call of this method; `sent` is its own object.
-    `None` is a call that names no method.
+def parameters_of(kind: MethodType | None, sent: Any) -> KeyHints:
+    """Returns the paths of all parameters of a call with this method; `sent` is the method's
+    object. `None` is a call without a method.
     """
     environment = sent.get("environment") if isinstance(sent, dict) else None
     environment = environment or getattr(sent, "environment", None)
     own = environment.get("type") if isinstance(environment, dict) else None
     own = own or getattr(environment, "type", None)
-    return _places(kind, own if isinstance(own, str) and own in ENVIRONMENTS else None)
+    return _parameters(kind, own if isinstance(own, str) and own in ENVIRONMENTS else None)
 
 
 @cache
-def _places(kind: MethodType | None, environment: str | None) -> KeyPlaces:
+def _parameters(kind: MethodType | None, environment: str | None) -> KeyHints:
     call = {name: name for name in CALL_PARAMETERS}
     names = call | (_of_all() if kind is None else _of_method(kind))
     exact = dict[str, str]()
@@ -55,7 +57,7 @@ def _places(kind: MethodType | None, environment: str | None) -> KeyPlaces:
     if environment is not None:
         options = ENVIRONMENTS[environment].model_fields.keys() - {"type"}
         exact |= {name: f"{PARAM}.{name}" for name in options}
-    return KeyPlaces(names, exact)
+    return KeyHints(names, exact)
 
 
 def _of_method(kind: MethodType) -> dict[str, str]:

@@ -2,10 +2,10 @@
 absent parts.
 
 Owns the defaults per mode. These options are an extension; the hosted API has none. Must not know
-how any of it is computed.
+how the options are applied.
 
-- `loss` absent: `ppo`. In the modes `sync` and `streaming` nothing corrects the sampler's mismatch
-  by default, since rollouts are of the policy that is trained; in `async` it is truncated by token.
+- `loss` absent: `ppo`. In the modes `sync` and `streaming` the sampler's mismatch is not corrected
+  by default, since the trained policy samples the rollouts; in `async` it is truncated by token.
 - `advantage` absent: `centred`; `objective` absent: a light token penalty.
 """
 
@@ -22,7 +22,7 @@ from app.domain.methods.reasoning_efforts import ReasoningEffort, token_budget
 from app.domain.models.models import BaseModelSpec
 
 _LEAST_BOUNDED_STALENESS = 2
-"""Staleness from which on a loss must bound its ratio."""
+"""Smallest staleness at which a loss must bound its ratio."""
 
 
 def _absent(value: Any) -> bool:
@@ -30,7 +30,7 @@ def _absent(value: Any) -> bool:
 
 
 class LearningOptions(Described):
-    """Fields of `method.reinforcement`; unknown keys are other rooms'."""
+    """Training fields of `method.reinforcement`; other modules read the other keys."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
@@ -43,7 +43,7 @@ class LearningOptions(Described):
     objective: ObjectiveOptions | None = Field(default=None, exclude_if=_absent)
     """An extension; `None` is a light token penalty."""
     mismatch: MismatchOptions | None = Field(default=None, exclude_if=_absent)
-    """An extension: corrections for a sampler that was not quite the trained policy."""
+    """An extension: corrections for a sampler that differs from the trained policy."""
 
     @property
     def truncation(self) -> Truncation | None:
@@ -97,9 +97,7 @@ class Learning(Described):
 def resolved_learning(
     sent: LearningOptions, base_model: BaseModelSpec, effort: ReasoningEffort = "default"
 ) -> Learning:
-    """Returns the options with nothing absent and nothing `auto`; resolving it again changes
-    nothing.
-    """
+    """Returns the options without absent or `auto` values; resolving them again changes nothing."""
     loss = sent.loss or PpoOptions()
     mismatch = sent.mismatch or MismatchOptions()
     objective = sent.objective or ObjectiveOptions()

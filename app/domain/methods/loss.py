@@ -1,9 +1,9 @@
 """Loss options of a job: one class per kind, with defaults and ranges.
 
-Owns the names and the defaults on the wire; `options()` is what a loss of that name is built
-with. Unknown kinds and keys are refused with their path: a misspelt option would silently change
-the training. Must not know how a loss is computed. All of it is an extension; the hosted API has
-none.
+Owns the names and the defaults on the wire; `options()` returns the arguments of the loss with that
+name. Unknown kinds and keys are refused with their path, because a misspelt option would silently
+change the training. Must not know how a loss is computed. All options are extensions; the hosted
+API has none.
 """
 
 from typing import Annotated, Any, Final, Literal, Self, assert_never
@@ -23,16 +23,16 @@ from typing_extensions import override
 from app.domain.documents.described import Described
 
 Number = Annotated[float, Field(strict=True)]
-"""No text and no boolean, as in JSON."""
+"""A number; texts and booleans are refused."""
 _MISSING: Final = "missing"
 
 
-def fault(message: str, *place: str) -> ValidationError:
-    """Returns an error at a place within, from a validator that stands for the whole."""
+def fault(message: str, *path: str) -> ValidationError:
+    """Returns an error at a path below the object, for validators of the whole object."""
     own = PydanticCustomError("options", "{fault}", {"fault": message})
     kind: Any = _MISSING if message == _MISSING else own
     return ValidationError.from_exception_data(
-        "Options", [{"type": kind, "loc": place, "input": None}]
+        "Options", [{"type": kind, "loc": path, "input": None}]
     )
 
 
@@ -43,7 +43,7 @@ class LossOptions(Described):
 
     @property
     def resolved(self) -> Self:
-        """The same loss with every absent option named."""
+        """The same loss with the defaults of absent options."""
         return self
 
     def options(self) -> dict[str, Any]:
@@ -65,11 +65,11 @@ class LabelSmoothingOptions(LossOptions):
 
 
 class FocalOptions(LossOptions):
-    """Focal loss: tokens that the model is sure of weigh less."""
+    """Focal loss: tokens with a high probability weigh less."""
 
     type: Literal["focal"] = "focal"
     gamma: Number = Field(default=2.0, ge=0, le=10)
-    """Exponent that lowers the weight of tokens the model is sure of; 0 is cross-entropy."""
+    """Exponent that lowers the weight of tokens with a high probability; 0 is cross-entropy."""
 
 
 class DpoOptions(LossOptions):
@@ -79,21 +79,21 @@ class DpoOptions(LossOptions):
     variant: Literal["sigmoid", "ipo"] = "sigmoid"
     """`ipo` is the squared loss of IPO."""
     label_smoothing: Number = Field(default=0.0, ge=0, lt=0.5)
-    """Share of pairs taken to be labelled the wrong way round; for `sigmoid`."""
+    """Assumed share of pairs with swapped labels; for `sigmoid`."""
 
     @model_validator(mode="after")
-    def _smoothing_has_a_place(self) -> "DpoOptions":
+    def _smoothing_has_an_effect(self) -> "DpoOptions":
         if self.variant == "ipo" and self.label_smoothing:
             raise fault("it is for the variant 'sigmoid'", "label_smoothing")
         return self
 
 
 class BradleyTerryOptions(LossOptions):
-    """Bradley-Terry loss of pairs: without a reference model, so that `beta` does nothing."""
+    """Bradley-Terry loss of pairs: without a reference model, so that `beta` has no effect."""
 
     type: Literal["bradley_terry"] = "bradley_terry"
     margin: Number = Field(default=0.0, ge=0, le=1000)
-    """Nats by which the chosen completion must be the likelier."""
+    """Nats by which the chosen completion must be more likely."""
     length_normalised: bool = Field(default=False, strict=True)
     """Compare means over tokens, not sums."""
 
@@ -111,7 +111,7 @@ class PpoOptions(LossOptions):
     epsilon: Number = Field(default=0.2, gt=0, lt=1)
     """Largest distance of a token's ratio from 1 at which it still has a gradient."""
     epsilon_high: Number | None = Field(default=None, gt=0, le=100)
-    """The same upwards, where it differs; 0.28 is "clip higher"."""
+    """The same limit for ratios above 1, if it differs; 0.28 is "clip higher"."""
     dual_clip: Number | None = Field(default=None, gt=1, le=1000)
     """Ratio beyond which a token of negative advantage has no gradient either; usually 3."""
 
@@ -127,13 +127,13 @@ class CispoOptions(LossOptions):
 
     type: Literal["cispo"] = "cispo"
     low: Number = Field(default=0.0, ge=0, le=1)
-    """Lower bound of the ratio a token is weighted by."""
+    """Lower bound of the ratio by which a token is weighted."""
     high: Number = Field(default=4.0, ge=1, le=1000)
-    """Bounds of the ratio a token is weighted by."""
+    """Upper bound of the ratio by which a token is weighted."""
 
 
 class DroOptions(LossOptions):
-    """DRO: a quadratic distance from the sampling policy in place of clipping."""
+    """DRO: a quadratic penalty on the distance from the sampling policy instead of clipping."""
 
     type: Literal["dro"] = "dro"
     beta: Number = Field(gt=0, le=1000)
@@ -141,8 +141,8 @@ class DroOptions(LossOptions):
 
 
 def one_of(*models: type[BaseModel], noun: str) -> WrapValidator:
-    """Picks by `type` and by hand, so that an error's place is the path a client wrote, without a
-    union's tags.
+    """Chooses the class by `type` and by hand, so that an error has the path in the client's body,
+    without a union's tags.
     """
     kinds = {model.model_fields["type"].default: model for model in models}
 

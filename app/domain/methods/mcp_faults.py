@@ -1,5 +1,5 @@
-"""Faults of a job's MCP servers that their types do not show: labels, headers, a listing that was
-sent. Works on a method and on its JSON, valid or not.
+"""Faults of a job's MCP servers that their types do not show: labels, headers, a listing in the
+request. Works on a method and on its JSON, valid or not.
 """
 
 from collections.abc import Iterator, Mapping

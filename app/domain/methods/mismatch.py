@@ -1,8 +1,8 @@
-"""Mismatch options of a job: corrections for rollouts whose sampler was not exactly the trained
-policy, but an older version, or the same one in another engine's arithmetic.
+"""Mismatch options of a job: corrections for rollouts whose sampler was an older version of the
+trained policy, or the same version in another engine's arithmetic.
 
-Owns the names and defaults on the wire. All of it is an extension; the hosted API has none. Must
-not know how any of it is computed.
+Owns the names and defaults on the wire. All options are extensions; the hosted API has none. Must
+not know how they are applied.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -28,15 +28,15 @@ CAPS: Final = {"token": 2.0, "sequence": 5.0}
 
 class Truncation(Described):
     """Weighs each token by its ratio of trained to sampling policy, at most `cap`; the loss's own
-    ratio then starts from the policy that is trained.
+    ratio is then relative to the policy before the step.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     level: Literal["token", "sequence"] = "token"
-    """A token's own ratio, or the product of those of its rollout."""
+    """The ratio of each token, or the product over its rollout."""
     cap: Number = Field(ge=1, le=1000)
-    """2 for tokens and 5 for sequences, where it is not sent."""
+    """Default: 2 for tokens and 5 for sequences."""
 
     @model_validator(mode="before")
     @classmethod
@@ -86,7 +86,7 @@ SequenceMask = Annotated[
 
 
 def _read_truncation(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
-    """Reads by hand, so that an error's place is the path a client wrote, without a union's
+    """Parses by hand, so that an error has the path in the client's body, without a union's
     tags.
     """
     if sent is None or sent == "auto" or isinstance(sent, Truncation):

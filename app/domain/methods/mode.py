@@ -1,6 +1,6 @@
 """Training modes, which order sampling and training: one class each, with options and defaults.
 
-Owns the names on the wire, `method.reinforcement.mode`. All of it is an extension; the hosted API
+Owns the names on the wire, `method.reinforcement.mode`. All options are extensions; the hosted API
 has none. Must not know how a mode works.
 """
 
@@ -13,7 +13,7 @@ from app.domain.documents.described import Described
 from app.domain.methods.loss import one_of
 
 Count = Annotated[int, Field(strict=True)]
-"""No text, no boolean and no fraction, as in JSON."""
+"""A whole number; texts, booleans and fractions are refused."""
 
 
 class ModeOptions(Described):
@@ -42,13 +42,13 @@ class StreamingOptions(ModeOptions):
 
     type: Literal["streaming"] = "streaming"
     minibatches: Count = Field(default=4, ge=1, le=64)
-    """Parts of a step, each trained once its groups are there; at most one part per prompt. The
+    """Parts of a step, each trained once its groups have finished; at most one part per prompt. The
     optimizer steps once, after the last part.
     """
 
 
 class AsyncOptions(ModeOptions):
-    """Mode `async`: sampling goes on while a step is trained, from versions at most
+    """Mode `async`: sampling continues while a step is trained, from versions at most
     `max_staleness` old.
     """
 
@@ -73,7 +73,7 @@ TrainingMode = Annotated[
 
 
 def trains_in_parts(mode: AnyMode | None) -> bool:
-    """Returns whether a step is trained part by part, before all of its groups are there."""
+    """Returns whether a step is trained part by part, before all of its groups have finished."""
     match mode:
         case StreamingOptions():
             return True
@@ -95,7 +95,7 @@ def trains_in_order(mode: AnyMode | None) -> bool:
 
 
 def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
-    """Returns the mode that is used: `sync` where none was named, no more parts than prompts."""
+    """Returns the effective mode: `sync` by default, with no more parts than prompts."""
     match mode:
         case None:
             return SyncOptions()

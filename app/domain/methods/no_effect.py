@@ -1,6 +1,6 @@
 """Finds options and graders of a reinforcement job that cannot change anything, for warnings.
 
-Works on a method, and where rows decide also on its JSON, valid or not.
+Works on a method; checks that depend on rows also work on its JSON, valid or not.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,13 +19,13 @@ from app.domain.graders.template_faults import placeholders
 from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
 
 _RUN: Final = "tool_calls"
-"""Part of `sample` with the calls of all turns; a job may run none of them."""
+"""Path in `sample` of the calls of all turns; a job may run none of them."""
 _WRITTEN: Final = "output_tools"
-"""Part of `sample` with the calls of the last turn, as the model wrote them."""
+"""Path in `sample` of the calls of the last turn, as the model wrote them."""
 _SOURCES: Final[Mapping[str | None, str]] = MappingProxyType(
     {"rollout": _RUN, "last_turn": _WRITTEN}
 )
-"""By `source` of a `tool_call` grader: the only part of `sample` that it reads calls from."""
+"""The path in `sample` from which a `tool_call` grader reads calls, by its `source`."""
 _NEED_CALLS: Final = (
     ("objective", "call_budget"),
     ("objective", "call_budget_penalty"),
@@ -46,7 +46,7 @@ class NoEffect:
 
 
 def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
-    """Yields what has no effect whatever the rows are."""
+    """Yields parts that have no effect, whatever the rows are."""
     if not _reads_sample(method.grader):
         param = f"{root}.grader"
         yield NoEffect(
@@ -75,7 +75,7 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
 
 
 def _options_of_no_grader(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
-    """Yields the options of an environment's grader where the job has another one."""
+    """Yields the options of an environment's grader if the job has another grader."""
     environment = method.environment
     if environment is None or is_graded_by(environment, method.grader):
         return
@@ -91,8 +91,8 @@ def _options_of_no_grader(method: ReinforcementMethod, root: str) -> Iterator[No
 
 
 def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
-    """Yields what the judges of groups of a job cannot tell: they compare the rollouts of a group,
-    and a validation of one rollout a row has groups of one.
+    """Yields a warning about group judges: they compare the rollouts of a group, but a validation
+    with one rollout per row has groups of one.
     """
     alone = method.hyperparameters.eval_samples in ("auto", 1)
     for path in group_judges(method.grader, ("grader",)):
@@ -114,14 +114,14 @@ def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
         )
 
 
-def places_of_judges(grader: AnyGrader, root: str) -> list[str]:
-    """Returns the parameters of the judges of groups in a method at `root`."""
+def paths_of_judges(grader: AnyGrader, root: str) -> list[str]:
+    """Returns the paths of the group judges in a method at `root`."""
     return [parameter(root, path) for path in group_judges(grader, ("grader",))]
 
 
 def group_judges(grader: AnyGrader, path: Path) -> Iterator[Path]:
-    """Yields the places of the graders of the reward that score the rollouts of a group against
-    each other.
+    """Yields the paths of the reward's graders that score the rollouts of a group against each
+    other.
     """
     if grader.compares_rollouts:
         yield path
@@ -131,7 +131,7 @@ def group_judges(grader: AnyGrader, path: Path) -> Iterator[Path]:
 
 
 def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
-    """Yields what reads the calls of the rollouts of a job that runs no tool."""
+    """Yields parts that read the calls of rollouts, in a job that runs no tool."""
     for path in () if method.runs_calls else _readers(method, _RUN):
         param = parameter(root, path)
         yield NoEffect(
@@ -144,7 +144,7 @@ def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
 
 
 def without_calls(method: Any, root: str) -> Iterator[NoEffect]:
-    """Yields what has no effect if neither the job nor a row offers a tool."""
+    """Yields parts that have no effect if neither the job nor a row offers a tool."""
     for path in _readers(method, _WRITTEN):
         param = parameter(root, path)
         yield NoEffect(
@@ -197,7 +197,7 @@ def _reads_sample(grader: GraderModel) -> bool:
 
 
 def _sent(method: Any, path: tuple[str, ...]) -> bool:
-    """Returns whether an option has a value of the customer's other than null, 0 and `off`."""
+    """Returns whether the customer set an option to a value other than null, 0 and `off`."""
     value = method
     for name in path:
         if isinstance(value, BaseModel):

@@ -1,7 +1,7 @@
-"""Objective options of a job: the advantage estimator, and the terms beside the grader's reward.
+"""Objective options of a job: the advantage estimator, and the terms added to the grader's reward.
 
-Owns the names and defaults on the wire. All of it is an extension; the hosted API has none. Must
-not know how any of it is computed.
+Owns the names and defaults on the wire. All options are extensions; the hosted API has none. Must
+not know how they are applied.
 """
 
 from typing import Annotated, Final, Literal
@@ -13,11 +13,11 @@ from app.domain.methods.loss import Number, fault
 from app.domain.methods.supervised import Auto
 
 Count = Annotated[int, Field(strict=True)]
-"""No text, no boolean and no fraction, as in JSON."""
+"""A whole number; texts, booleans and fractions are refused."""
 AUTO: Final = "auto"
 Flag = Annotated[bool, Field(strict=True)]
 _BUFFERS_PER_LIMIT: Final = 5
-"""DAPO's buffer of 4,096 in 20,480 tokens."""
+"""Ratio of limit to buffer, as in DAPO: 4,096 of 20,480 tokens."""
 
 
 class AdvantageOptions(Described):
@@ -39,7 +39,7 @@ class OverlongOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     limit: Count = Field(ge=1, le=10**9)
-    """Sampled tokens at which the whole penalty is due."""
+    """Sampled tokens at which the penalty is complete."""
     buffer: Annotated[Count, Field(ge=1)] | Auto = AUTO
     """Tokens; `auto` is a fifth of the limit."""
     penalty: Number = Field(default=1.0, gt=0, le=100)
@@ -60,18 +60,21 @@ class OverlongOptions(Described):
 
 
 class ObjectiveOptions(Described):
-    """Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
-    All are off by default but a light token penalty.
+    """Terms of the value from which advantages are computed; the displayed reward stays the
+    grader's. All are off by default except a light token penalty.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     token_penalty: Number = Field(default=0.02, ge=0, le=100)
-    """Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below; less
-    where rewards of a group differ by less, so that no worse rollout becomes the better one."""
+    """Reward lost by a rollout of `token_budget` sampled tokens or more, and proportionally less by
+    a shorter one. It is scaled down in groups with small differences of reward, so that no worse
+    rollout becomes the better one.
+    """
     token_budget: Annotated[Count, Field(ge=1, le=10**9)] | Auto = AUTO
-    """`auto` is the most tokens that the base model may write in one turn, as the job's reasoning
-    effort has it."""
+    """`auto` is the base model's limit of tokens of one turn, adjusted to the job's reasoning
+    effort.
+    """
     call_budget: Annotated[Count, Field(ge=0, le=10**6)] | None = None
     """Tool calls that cost nothing; `null` is no budget."""
     call_budget_penalty: Number = Field(default=0.05, ge=0, le=100)
@@ -83,8 +86,9 @@ class ObjectiveOptions(Described):
     clamp_limit_stop: Flag = False
     """A rollout that a limit stopped earns at most 0."""
     kl_coefficient: Number = Field(default=0.0, ge=0, le=100)
-    """Advantage lost by a token per nat that it is likelier under the policy than under the model
-    that the job started from, compared with the other tokens of its group."""
+    """Advantage lost by a token per nat by which it is more likely under the policy than under the
+    start model, relative to the other tokens of its group.
+    """
 
     def resolved(self, *, token_budget: int) -> "ObjectiveOptions":
         return self.model_copy(

@@ -1,12 +1,12 @@
-"""Effects of a job's `reasoning_effort`. The hosted API names the levels and not their effects; the
-effects are this project's. Pure.
+"""Defines the effects of a job's `reasoning_effort`. The hosted API documents only the names of the
+levels; the effects are this project's. Pure.
 
-- The chat template is given `template_variables`, in the rollouts and wherever the tuned model is
-  called later; `default` gives it nothing, so that the model's own default holds.
-- `low`: a turn may hold half of the base model's `max_turn_tokens`, and the `auto` token budget of
-  the objective is half of them too, so that a token costs twice as much.
-- `default` and `medium`: a turn may hold all of them, and they are the budget.
-- `high`: a turn may hold all of them, and the budget is twice as many: a token costs half.
+- The chat template gets `template_variables`, in rollouts and in later calls of the tuned model;
+  `default` passes none, so that the model's own default applies.
+- `low`: a turn may have half of the base model's `max_turn_tokens`, and the `auto` token budget of
+  the objective is half of them too, so that a token costs twice as much. - `default` and `medium`:
+  a turn may have all of them, and they are the budget. - `high`: a turn may have all of them, and
+  the budget is twice as large, so that a token costs half as much.
 """
 
 from dataclasses import dataclass
@@ -37,17 +37,17 @@ _SHARES: Final[dict[ReasoningEffort, _Shares]] = {
 
 
 def turn_tokens(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
-    """Returns the tokens that one sampled turn may hold."""
+    """Returns the limit of tokens of one sampled turn."""
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].turn))
 
 
 def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
-    """Returns the value of a `token_budget` of `auto`."""
+    """Returns the value of the `token_budget` `auto`."""
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].budget))
 
 
 def named_effort(effort: str | None) -> str | None:
-    """Returns the effort that a chat template is given; `None` for the model's own default."""
+    """Returns the effort that is passed to a chat template; `None` for the model's own default."""
     return None if effort == "default" else effort
 
 

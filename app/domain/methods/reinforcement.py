@@ -42,7 +42,7 @@ from app.domain.tools.tools import ToolSpec
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
 DEFAULT_MAX_EPISODE_STEPS = 10
 MAX_TOOLS = 128
-"""The number of functions that the hosted API takes in one call of a model."""
+"""Largest number of functions that the hosted API accepts in one call of a model."""
 
 
 EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]
@@ -69,7 +69,7 @@ class ReinforcementHyperparameters(OpenKeys, Described):
     eval_temperature: EvalTemperature = "auto"
     """Temperature of these rollouts; an extension."""
     eval_greedy: bool = Field(default=True, strict=True)
-    """One more rollout of each held-out row, at temperature 0; an extension."""
+    """Adds one rollout of each held-out row at temperature 0; an extension."""
     reasoning_effort: ReasoningEffort = "default"
     """Reasoning effort of the rollouts; kept by calls of the tuned model."""
 
@@ -84,7 +84,8 @@ class ReinforcementHyperparameters(OpenKeys, Described):
 
 
 RUNS_CALLS: Final = "'tools', 'mcp_servers' or an 'environment' of type 'http'"
-"""The settings that answer the calls of the model, in messages about a job without any."""
+"""The settings under which calls of the model are answered, for messages about a job without any.
+"""
 
 
 class ReinforcementMethod(OpenKeys, LearningOptions):
@@ -97,8 +98,9 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
 
     environment: Environment | None = Field(default=None, exclude_if=absent)
-    """An environment (an extension): a built-in source of tasks, in place of the files, or one of
-    type `http`, which plays the rows of the files. It has a grader of its own."""
+    """An environment (an extension): a built-in source of tasks, instead of the files, or one of
+    type `http`, which plays the rows of the files. It has its own grader.
+    """
     grader: Grader
     """The function that scores each rollout."""
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
@@ -109,9 +111,9 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     )
     """MCP servers whose tools are offered on every row, beside the row's own."""
     max_episode_steps: EpisodeSteps | None = None
-    """Most turns and tool calls of a rollout; absent: 10."""
+    """Largest number of turns and tool calls of a rollout; absent: 10."""
     response_format: dict[str, Any] | None = None
-    """The job keeps and echoes it; no engine enforces it."""
+    """It is stored and echoed; no engine enforces it."""
     stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)
     """Rules that warn, pause the job or end it early (an extension)."""
     keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
@@ -133,7 +135,9 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
 
     @property
     def runs_calls(self) -> bool:
-        """True if somebody answers the calls of the policy, so that rollouts have several turns."""
+        """True if tools or an environment answer the calls of the policy, so that rollouts have
+        several turns.
+        """
         return self.runs_tools or self.http_environment is not None
 
     @property
@@ -151,7 +155,7 @@ class Evaluation:
     samples: int
     temperature: float
     greedy: bool
-    """One more rollout at temperature 0; false where all of them are at 0."""
+    """Adds one rollout at temperature 0; false if all of them are at 0."""
 
     @property
     def rollouts_per_row(self) -> int:
@@ -160,7 +164,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedHyperparameters:
-    """The hyperparameters of a run, all of them numbers."""
+    """The resolved hyperparameters of a run, all of them numbers."""
 
     batch_size: int
     group_size: int

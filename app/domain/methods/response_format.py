@@ -1,8 +1,8 @@
-"""`response_format` of a reinforcement job: one of the forms of Chat Completions.
+"""`response_format` of a reinforcement job: one of the formats of Chat Completions.
 
-Owns the rules of a format, and the advice in their errors. A schema is compared with the
-meta-schema of JSON Schema 2020-12, and nothing that it refers to is fetched. Source: the hosted
-API's `ResponseFormatText`, `ResponseFormatJsonObject` and `ResponseFormatJsonSchema`.
+Owns the rules of a format, and their error messages. A schema is compared with the meta-schema of
+JSON Schema 2020-12, and nothing that it refers to is fetched. Source: the hosted API's
+`ResponseFormatText`, `ResponseFormatJsonObject` and `ResponseFormatJsonSchema`.
 """
 
 import re
@@ -29,13 +29,13 @@ NOT_ENFORCED: Final = (
 
 
 def gives_json(sent: Any) -> bool:
-    """Returns whether the format asks for JSON, so that a grader may read `sample.output_json`."""
+    """Returns whether the format requests JSON, so that a grader may read `sample.output_json`."""
     return isinstance(sent, dict) and sent.get("type") in ("json_object", "json_schema")
 
 
 def answer_schema(sent: Any) -> dict[str, Any] | None:
-    """Returns the JSON schema of answers, an empty one where any JSON is asked for, and `None`
-    where text is. The format may be wrong in any way.
+    """Returns the JSON schema of answers: an empty one if any JSON is requested, `None` for text.
+    The format may be invalid in any way.
     """
     if not gives_json(sent):
         return None
@@ -45,8 +45,8 @@ def answer_schema(sent: Any) -> dict[str, Any] | None:
 
 
 def response_format_fault(sent: Any, root: str) -> InvalidRequest | None:
-    """Returns the first fault; `None` for a right format, an absent one, and one that is no object,
-    which is refused where the method is read.
+    """Returns the first fault; `None` for a valid or absent format, and for one that is not an
+    object, which the parser of the method refuses.
     """
     found = _fault(sent) if isinstance(sent, dict) else None
     if found is None:

@@ -1,11 +1,11 @@
 """Stop rules of a job: the conditions that warn about it, pause it or end it before its last step.
 
-Owns the names, defaults and ranges on the wire: `method.<type>.stop`. All of it is an extension;
-the hosted API has none. Must not know how a rule is evaluated (see `app.domain.jobs.stop_rules`).
+Owns the names, defaults and ranges on the wire: `method.<type>.stop`. All rules are extensions; the
+hosted API has none. Must not know how a rule is evaluated (see `app.domain.jobs.stop_rules`).
 
 Every rule has an `action`: `off`, `warn` (an event), `pause` (the job can be resumed) or `stop`
-(the job succeeds with its best checkpoint). Rules that need a figure of the customer's are off
-until they are sent, and stop; the others only warn by default.
+(the job succeeds with its best checkpoint). Rules that need a value from the customer are off until
+it is sent, and then stop the job; the others only warn by default.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -17,7 +17,7 @@ from app.domain.methods.loss import Number
 
 Action = Literal["off", "warn", "pause", "stop"]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**6)]
-"""No text, no boolean and no fraction, as in JSON."""
+"""A whole number; texts, booleans and fractions are refused."""
 Share = Annotated[Number, Field(gt=0, le=1)]
 SHORTEST_S: Final = 1.0
 
@@ -30,7 +30,7 @@ class Rule(Described):
 
 
 class PlateauRule(Rule):
-    """Validation has not become better for a while, the base model's included."""
+    """Validation has not improved for a while; the base model's validation counts too."""
 
     evaluations: Count = 3
     """Validations in succession without a new best."""
@@ -39,11 +39,11 @@ class PlateauRule(Rule):
 
 
 class TargetRule(Rule):
-    """Ends the job when validation is as good as it has to be."""
+    """Ends the job when validation has reached a target."""
 
     action: Action = "stop"
     value: Number
-    """Mean validation reward at least, or validation loss at most."""
+    """Smallest mean validation reward, or largest validation loss."""
 
 
 class MaxStepsRule(Rule):
@@ -63,7 +63,9 @@ class MaxTimeRule(Rule):
 
 
 class GapRule(Rule):
-    """Training has run away from validation: rows learned by heart, or a grader that is gamed."""
+    """Training has diverged from validation: the policy has memorised rows, or exploits the
+    grader.
+    """
 
     threshold: Number = Field(default=0.2, gt=0)
     """Mean training value since the validation before, less the validation's."""
@@ -72,7 +74,7 @@ class GapRule(Rule):
 
 
 class TokenGrowthRule(Rule):
-    """Rollouts write more and more."""
+    """Rollouts become longer and longer."""
 
     ratio: Number = Field(default=2.0, gt=1, le=1000)
     """Mean completion tokens of the latest `steps` steps against those of the first."""
@@ -90,7 +92,7 @@ class EntropyRule(Rule):
 
 
 class ZeroVarianceRule(Rule):
-    """No group has rollouts of different reward: nothing is learned from any of them."""
+    """No group has rollouts of different reward, so that none of them trains."""
 
     steps: Count = 5
     """Number of steps in succession."""
@@ -102,7 +104,7 @@ class EntropyRiseRule(Rule):
     ratio: Number = Field(default=3.0, gt=1, le=1000)
     """Mean entropy of the latest `steps` steps against that of the first."""
     min_rise: Number = Field(default=0.5, ge=0, le=100)
-    """Nats per token that it has risen by at least."""
+    """Smallest rise in nats per token."""
     steps: Count = 3
     """Length of both windows."""
 
@@ -120,7 +122,7 @@ class ToolCallCollapseRule(Rule):
     """The policy has stopped calling its tools."""
 
     share: Share = 0.1
-    """Mean calls of the latest `steps` steps at most, as a share of those of the first."""
+    """Largest ratio of the mean calls of the latest `steps` steps to those of the first."""
     steps: Count = 3
     """Length of both windows."""
 
@@ -183,15 +185,15 @@ class StopOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     plateau: PlateauRule = PlateauRule()
-    """Validation has not become better for a while."""
+    """Validation has not improved for a while."""
     target: TargetRule | None = None
-    """Validation is as good as it has to be; `null` is off."""
+    """Validation has reached a target; `null` is off."""
     max_steps: MaxStepsRule | None = None
     """A number of steps; `null` is off."""
     max_time: MaxTimeRule | None = None
     """A time of training; `null` is off."""
     gap: GapRule = GapRule()
-    """Training has run away from validation."""
+    """Training has diverged from validation."""
     nothing_trained: NothingTrainedRule = NothingTrainedRule()
     """No step has changed a weight."""
 
@@ -234,9 +236,11 @@ class KeepCheckpoints(Described):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     best: Count = 3
-    """The best by validation, of equals the earlier; the job publishes the first of them."""
+    """Number of the best checkpoints by validation; of equals the earlier one counts as better. The
+    job publishes the best.
+    """
     last: Annotated[int, Field(strict=True, ge=0, le=10**6)] = 1
-    """The newest, good or not."""
+    """Number of the newest checkpoints, kept whatever their validation."""
 
 
 def absent(value: Any) -> bool:
@@ -244,9 +248,10 @@ def absent(value: Any) -> bool:
 
 
 class EndOptions(Described):
-    """Fields that supervised and preference methods have of it; reinforcement has its own `stop`.
+    """Fields about the end of a job in supervised and preference methods; reinforcement has its own
+    `stop`.
 
-    `None` is the defaults.
+    `None` means the defaults.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -258,7 +263,7 @@ class EndOptions(Described):
 
 
 def shown_end(method: dict[str, Any], stop: type[StopOptions] = StopOptions) -> dict[str, Any]:
-    """Returns `stop` and `keep_checkpoints` of a method's own JSON, with all defaults put in."""
+    """Returns `stop` and `keep_checkpoints` of a method's own JSON, with all defaults filled in."""
     rules = stop.model_validate(method.get("stop") or {})
     keep = KeepCheckpoints.model_validate(method.get("keep_checkpoints") or {})
     return {"stop": rules.model_dump(mode="json"), "keep_checkpoints": keep.model_dump(mode="json")}

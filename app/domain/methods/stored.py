@@ -1,9 +1,9 @@
-"""A job's `method` as it is stored and echoed: one class per type, closed as `StoredMethod`.
+"""A job's `method` as stored and echoed: one class per type, joined in the closed union
+`StoredMethod`.
 
-Owns the document `{"type": "dpo", "dpo": {…}}`: resolved, its secrets redacted, unknown keys
-included. Promises that reading a row validates nothing, since a page has a hundred jobs and an
-older row may have values that are refused today; `parse` validates on demand. Must not know how a
-method trains.
+Owns the document `{"type": "dpo", "dpo": {…}}`: resolved, with redacted secrets and unknown keys.
+Promises that reading a row validates nothing, since a page has a hundred jobs and older rows may
+have values that are refused today; `parse` validates on demand. Must not know how a method trains.
 """
 
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ StoredMethod = StoredReinforcement | StoredSupervised | StoredDpo
 
 
 def stored_method(document: dict[str, Any]) -> StoredMethod:
-    """Raises `ValueError` for a type that no method has."""
+    """Returns a document as its class. Raises `ValueError` for an unknown type."""
     match document["type"]:
         case "reinforcement":
             return StoredReinforcement(document)

@@ -30,7 +30,7 @@ from app.domain.models.models import BaseModelSpec
 
 MethodType = Literal["supervised", "dpo", "reinforcement"]
 OfflineMethodType = Literal["supervised", "dpo"]
-"""Methods that train on the texts of files and sample nothing."""
+"""Methods that train on the texts of files, without sampling."""
 Auto = Literal["auto"]
 
 TrainOn = Literal["all", "last"]
@@ -48,8 +48,8 @@ HOSTED_HYPERPARAMETERS: Final = frozenset(
         "reasoning_effort",
     }
 )
-"""Every hyperparameter of the hosted API. One of another method is accepted with a warning, so that
-a script may keep one set for all methods; any other unknown one is refused.
+"""Every hyperparameter of the hosted API. A hyperparameter of another method is accepted with a
+warning, so that a script may use one set for all methods; any other unknown one is refused.
 """
 
 _EPOCHS: Final = 3
@@ -70,7 +70,7 @@ def a_number(value: Any) -> Any:
 
 
 def _number_or_auto(value: Any) -> Any:
-    """Refuses what `a_number` refuses, except `auto`."""
+    """Accepts `auto`, and otherwise only values that `a_number` accepts."""
     if isinstance(value, bool) or (isinstance(value, str) and value != "auto"):
         raise ValueError('it is a number or "auto"')
     return value
@@ -210,7 +210,9 @@ def default_loss(kind: OfflineMethodType) -> CrossEntropyOptions | DpoOptions:
 def resolved_options(
     options: dict[str, Any], kind: OfflineMethodType, train_rows: int
 ) -> dict[str, Any]:
-    """Returns stored options with every `auto` replaced by its number, and the loss named."""
+    """Returns stored options with every `auto` replaced by its number, and with the default
+    loss.
+    """
     sent = dict(options.get("hyperparameters") or {})
     automatic = {
         name: value

@@ -1,1 +1,1 @@
-"""Base models, tuned models and who may call them."""
+"""Base models, tuned models, and permissions to call them."""

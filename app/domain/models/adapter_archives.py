@@ -1,4 +1,4 @@
-"""The two files that an adapter's archive has beside the adapter: a manifest and a model card.
+"""The two further files of an adapter's archive: a manifest and a model card.
 
 Owns their names and contents. Pure; promises that the same model and files always give the same
 bytes, and that neither file names a path or a key of the service.
@@ -19,13 +19,13 @@ ADAPTER_FILES: Final = frozenset({CONFIG_FILE, WEIGHTS_FILE})
 
 @dataclass(frozen=True, slots=True)
 class AdapterFacts:
-    """Facts about an adapter that its user needs once it has left the service."""
+    """Facts about an adapter that its user needs outside of the service."""
 
     model: str
     base_model: str
     """The service's name for the base model."""
     base_weights: str | None
-    """Hub id of the base model's weights; `None` if the operator has them in a directory."""
+    """Hub id of the base model's weights; `None` for weights in a directory of the operator."""
     step: int
     created_at: int
     reasoning_effort: str | None

@@ -1,8 +1,8 @@
-"""Refuses prompts that do not fit into the context: by their characters, before anything encodes
-them, and by their tokens.
+"""Refuses prompts that do not fit into the context: by characters before they are encoded, then by
+tokens.
 
-Encoding takes about 2 MB a second, so a prompt that cannot fit must not be encoded at all: its
-length in characters decides.
+Encoding processes about 2 MB a second, so a prompt with too many characters to fit is refused
+without encoding.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,8 +13,7 @@ from app.domain.errors import InvalidRequest
 CONTEXT_LENGTH_EXCEEDED: Final = "context_length_exceeded"
 """The hosted code of a prompt that does not fit."""
 CHARACTERS_PER_TOKEN: Final = 32
-"""More than ordinary text has (3 to 5): a prompt with more characters than the context's tokens
-times this number does not fit.
+"""Characters per token above which a prompt cannot fit into the context; ordinary text has 3 to 5.
 """
 
 NO_ROOM_CURE: Final = (
@@ -33,12 +32,12 @@ def full_context(context_length: int, longest: int) -> str:
 
 
 def most_characters(tokens: int) -> int:
-    """Returns the characters above which a text is taken to need more than `tokens`."""
+    """Returns the number of characters above which a text is assumed to need more than `tokens`."""
     return max(0, tokens) * CHARACTERS_PER_TOKEN
 
 
 def check_characters(characters: int, context_length: int) -> None:
-    """Raises `InvalidRequest` for a prompt of so many characters that it cannot fit."""
+    """Raises `InvalidRequest` for a prompt with too many characters to fit."""
     limit = most_characters(context_length)
     if characters > limit:
         raise InvalidRequest(
@@ -51,7 +50,7 @@ def check_characters(characters: int, context_length: int) -> None:
 
 
 def check_tokens(tokens: int, context_length: int) -> None:
-    """Raises `InvalidRequest` for messages of so many tokens that they leave none for an answer."""
+    """Raises `InvalidRequest` for messages that leave no token for an answer."""
     if fills_context(tokens, context_length):
         raise InvalidRequest(
             f"This model's maximum context length is {context_length} tokens. However, your "
@@ -63,8 +62,8 @@ def check_tokens(tokens: int, context_length: int) -> None:
 
 
 def check_messages(messages: Iterable[Any], context_length: int) -> None:
-    """Raises `InvalidRequest` for messages whose text alone cannot fit. Messages of another shape
-    than the hosted one count as nothing here.
+    """Raises `InvalidRequest` for messages whose text alone cannot fit. Messages of an unknown
+    shape are not counted.
     """
     check_characters(sum(map(len, _texts(messages))), context_length)
 

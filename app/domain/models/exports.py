@@ -1,4 +1,4 @@
-"""Exports of tuned models: their weights in a form that needs nothing of this service. Pure."""
+"""Exports of tuned models: their weights in a format that works without this service. Pure."""
 
 import json
 from collections.abc import Mapping
@@ -36,9 +36,9 @@ class ModelExport:
     kind: ExportKind
     status: ExportStatus = ExportStatus.QUEUED
     stage: ExportStage | None = None
-    """Work that is done at the moment; `None` before and after."""
+    """Current stage of the work; `None` before and after."""
     bytes: int
-    """Bytes of the export; before its end an estimate, 0 where none can be made."""
+    """Bytes of the export; before its end an estimate, or 0 without one."""
     object_key: str | None = None
     """Directory of the files, once the export is complete."""
     error: dict[str, Any] | None = None
@@ -48,7 +48,7 @@ class ModelExport:
 
 
 def export_directory(project_id: str, export_id: str) -> str:
-    """Returns the key below which every claim of an export has a directory of its own."""
+    """Returns the key prefix of an export; every claim has its own directory below it."""
     return f"projects/{project_id}/exports/{export_id}"
 
 

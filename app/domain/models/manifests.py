@@ -13,7 +13,7 @@ MANIFEST: Final = "manifest.json"
 
 
 class ManifestMismatch(AgentRftError):
-    """A committed directory differs from what was written."""
+    """A committed directory differs from its manifest."""
 
 
 def manifest_text(digests: Mapping[str, str]) -> str:
@@ -35,7 +35,9 @@ def read_manifest(directory: str, content: bytes) -> dict[str, str]:
 
 
 def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Raises `ManifestMismatch` and names the files that differ, are missing or are too many."""
+    """Raises `ManifestMismatch` and names the files that differ, are missing or are not in the
+    manifest.
+    """
     if found != expected:
         wrong = sorted({name for name, _ in expected.items() ^ found.items()})
         raise ManifestMismatch(f"{directory} differs from its manifest in {wrong}")

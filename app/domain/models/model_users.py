@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _NAMED: Final = 5
-"""Users of a model that an error names."""
+"""Largest number of users of a model in an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class ModelUser:
     id: str
     noun: str
     cure: str
-    """The request that ends it early."""
+    """The request that ends this use early."""
 
 
 def using_job(job_id: str) -> ModelUser:
@@ -29,7 +29,9 @@ def using_export(model: str, export_id: str) -> ModelUser:
 
 
 def used_by(users: Sequence[ModelUser]) -> str:
-    """Returns who uses a model, and what ends the first user of each kind."""
+    """Returns a sentence about the users of a model, with the request that ends the first one of
+    each kind.
+    """
     more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
     named = ", ".join(f"{user.noun} {user.id}" for user in users[:_NAMED])
     first = {user.noun: user.cure for user in reversed(users)}

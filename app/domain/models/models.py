@@ -1,6 +1,6 @@
 """Base models and the names of tuned ones.
 
-Nothing in the training loop knows which model it trains: everything it needs is in `BaseModelSpec`.
+The training loop is independent of the model: it reads all model settings from `BaseModelSpec`.
 """
 
 import hashlib
@@ -28,19 +28,19 @@ class BaseModelSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """Dated public name, e.g. `tiny-agent-2026-11-21`; what a job's `model` is resolved to."""
+    """Dated public name, e.g. `tiny-agent-2026-11-21`, to which a job's `model` is resolved."""
     aliases: tuple[str, ...] = ()
     """Other names a create call may use for it."""
     path: str
-    """Local directory or hub id, as `from_pretrained` takes it."""
+    """Local directory or hub id, as for `from_pretrained`."""
     context_length: int = Field(gt=0)
-    """Tokens a whole rollout may hold, prompt included."""
+    """Largest number of tokens of a whole rollout, prompt included."""
     tool_parser: ToolParserChoice = "auto"
-    """vLLM's name of the format of tool calls; `auto` finds the one that the chat template writes.
-    """
+    """vLLM's name of the format of tool calls; `auto` finds the format of the chat template."""
     reasoning_parser: str | None = None
-    """vLLM's reasoning parser, e.g. `qwen3`, for a model that always thinks: vLLM constrains the
-    answer to a `response_format` only after its end. Reasoning is read without it.
+    """vLLM's reasoning parser, e.g. `qwen3`, for a model that always thinks: vLLM then constrains
+    the answer to a `response_format` only after the reasoning. Reasoning is parsed without this
+    setting too.
     """
     chat_template: Path | None = None
     """Jinja file that replaces the tokenizer's own chat template."""
@@ -49,22 +49,24 @@ class BaseModelSpec(BaseModel):
     learning_rate: float = Field(default=4e-5, gt=0)
     """AdamW rate of reinforcement jobs at `learning_rate_multiplier` 1."""
     supervised_learning_rate: float | None = Field(default=None, gt=0)
-    """The same of supervised jobs; `None` is 5 times `learning_rate`."""
+    """The same rate for supervised jobs; `None` is 5 times `learning_rate`."""
     dpo_learning_rate: float | None = Field(default=None, gt=0)
-    """The same of DPO jobs; `None` is an eighth of `learning_rate`."""
+    """The same rate for DPO jobs; `None` is an eighth of `learning_rate`."""
     dtype: Literal["float32", "bfloat16"] | None = None
     """Precision of the frozen weights in the trainer; `None` is bfloat16 on a GPU and float32 on a
     CPU. The adapter is always float32."""
     checkpointing: bool | None = None
-    """True computes each layer again in the trainer's backward pass instead of keeping its results;
-    `None` takes `runs.checkpointing`."""
+    """True recomputes each layer in the trainer's backward pass instead of storing its activations;
+    `None` uses `runs.checkpointing`.
+    """
     micro_batch_tokens: int | None = Field(default=None, gt=0)
-    """Tokens that the trainer computes at a time; `None` takes `runs.micro_batch_tokens`."""
+    """Tokens of a micro-batch; `None` uses `runs.micro_batch_tokens`."""
     max_turn_tokens: int = Field(default=1024, gt=0)
-    """Tokens one sampled turn of a rollout may hold. A chat has no such limit."""
+    """Largest number of tokens of one sampled turn of a rollout. A chat has no such limit."""
     tokens_per_s: float | None = Field(default=None, gt=0)
-    """Sampled tokens a second of a whole job on this installation, training and tools included: the
-    pace of estimates for a project that has finished no job yet."""
+    """Sampled tokens per second of a whole job on this installation, training and tools included.
+    Estimates use it for projects without a finished job.
+    """
 
     def rate_of(self, kind: Literal["reinforcement", "supervised", "dpo"]) -> float:
         """Returns the AdamW rate of a method at `learning_rate_multiplier` 1."""
@@ -107,8 +109,8 @@ def find_base_model(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSp
 
 
 def base_of(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSpec | None:
-    """Finds the base model of a base model's own name, or of a tuned model's name, which contains
-    its base's; the longest where several fit. Does not check that the tuned model exists.
+    """Finds the base model for its own name, or for a tuned model's name, which contains the
+    base's; of several matches the longest. Does not check that the tuned model exists.
     """
     found = find_base_model(models, name)
     if found is not None:

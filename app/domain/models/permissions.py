@@ -8,5 +8,5 @@ class CheckpointPermission:
     id: str
     model_name: str
     project_id: str
-    """The project that may call the model; the owner is the tenant whose row this is."""
+    """The project that may call the model; the row's tenant is the owner."""
     created_at: int

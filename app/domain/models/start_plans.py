@@ -1,4 +1,4 @@
-"""The plan of a start with one base model: the request and the reply between the planes."""
+"""The plan of a start with one base model: request and reply between the planes."""
 
 from typing import Literal
 
@@ -12,36 +12,37 @@ EngineKind = Literal["cpu", "vllm", "vllm_cpu"]
 
 
 class StartRequest(BaseModel):
-    """A question to the GPU plane: what would this model take on this machine?"""
+    """A request to the GPU plane for the plan of a model on this machine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     spec: BaseModelSpec
     engine: EngineKind
     engine_share: float | None = Field(default=None, gt=0, lt=1)
-    """Share of the GPU for the engine; `None` is chosen by the plan."""
+    """Share of the GPU for the engine; `None` lets the plan choose."""
     memory: TrainerMemory = TrainerMemory()
-    """The operator's values, as a run will have them."""
+    """The operator's memory settings, as for a run."""
 
 
 class StartPlan(BaseModel):
-    """The verdict on a base model, what it takes here, and the engine's sizes."""
+    """The verdict on a base model, its memory and speed on this machine, and the sizes of the
+    engine.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     refusal: str | None = None
     """The reason why the model cannot be used at all."""
     lines: tuple[str, ...] = ()
-    """Verdict and tables, as they are printed."""
+    """Verdict and tables, as printed."""
     problems: tuple[str, ...] = ()
-    """Each thing that does not fit, with the setting that helps."""
+    """Each part that does not fit, with the setting to change."""
     engine_share: float | None = None
     """Share of the GPU for the engine."""
     kv_mib: int | None = None
     """Memory of keys and values of an engine on the CPU."""
     micro_batch_tokens: int | None = None
-    """Tokens that the trainer computes at a time where the default does not fit, unless the
-    operator has set a number."""
+    """Tokens of a micro-batch if the default does not fit, unless the operator has set a number."""
 
 
 class StepPace(BaseModel):
@@ -50,16 +51,16 @@ class StepPace(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     read: float = Field(gt=0)
-    """Tokens of prompts that the engine computes."""
+    """Prompt tokens that the engine computes."""
     sampled: float = Field(gt=0)
     trained: float = Field(gt=0)
-    """Tokens through forward and backward pass, whichever rows they belong to."""
+    """Tokens of all rows that pass through forward and backward."""
     shares_prompts: bool
     """True if the trainer computes the prompt of a group once."""
 
 
 GROUPS, GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS = 8, 8, 256, 128
-"""The step that is spoken of: 8 prompts with 8 rollouts each."""
+"""The step that is timed: 8 prompts with 8 rollouts each."""
 
 
 class StepTime(BaseModel):

@@ -22,4 +22,4 @@ ToolParser = Literal[
     "phi4_mini_json",
 ]
 ToolParserChoice = ToolParser | Literal["auto"]
-"""`auto` is the format that reads back what the model's chat template writes."""
+"""`auto` is the format that parses the calls of the model's chat template."""

@@ -1,4 +1,4 @@
-"""Names the values by which a trainer uses memory: of an installation, and of a base model."""
+"""The settings of a trainer's memory: those of an installation, and those of a base model."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,7 @@ class TrainerMemory(BaseModel):
     micro_batch_tokens: int | None = Field(default=None, gt=0)
 
     def of(self, spec: BaseModelSpec) -> "TrainerMemory":
-        """Returns the values for one base model: its own, or else these."""
+        """Returns the values for one base model: its own ones, or else the installation's."""
         own = spec.checkpointing
         return TrainerMemory(
             checkpointing=self.checkpointing if own is None else own,

@@ -1,4 +1,4 @@
-"""A tuned model: the name a tenant calls, and the adapter behind it."""
+"""A tuned model: the name that a tenant calls, and its adapter."""
 
 from dataclasses import dataclass
 

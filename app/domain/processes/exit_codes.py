@@ -3,7 +3,7 @@
 from typing import Final
 
 FAILED: Final = 1
-"""A crash, a failure that has no code of its own, or a call that `validate` finds not valid."""
+"""A crash, a failure without a code of its own, or a call that `validate` finds invalid."""
 WRONG_OPTIONS: Final = 2
 """Options, arguments or settings that cannot be used."""
 BINARY_MISSING: Final = 3
@@ -21,13 +21,13 @@ BACKUP_UNUSABLE: Final = 13
 SANDBOX_BELOW_FLOOR: Final = 14
 """The sandbox has fewer layers on this machine than its floor."""
 NO_ANSWER: Final = 15
-"""A service that cannot be reached, hangs up, or answers as no service of this project would."""
+"""A service that cannot be reached, hangs up, or is not a service of this project."""
 NOT_ALLOWED: Final = 16
 """The key is not valid (401), or may not do this (403)."""
 NOT_FOUND: Final = 17
 """The service has no such object for the project of the key (404)."""
 REQUEST_REFUSED: Final = 18
-"""The service refused the request for another fault of it (any other 4xx)."""
+"""The service refused the request for another reason (any other 4xx)."""
 TRY_LATER: Final = 19
 """The service answered 429 or a 5xx."""
 RUN_FAILED: Final = 20
@@ -39,4 +39,4 @@ NOTHING_TO_LEARN: Final = 23
 TEST_FAILED: Final = 24
 """The test of a registered object found a fault."""
 INTERRUPTED: Final = 130
-"""A terminal's interrupt ended the command: 128 and the number of SIGINT, as in a shell."""
+"""Ctrl-C ended the command: 128 plus the number of SIGINT, as in a shell."""

@@ -1,4 +1,4 @@
-"""A registered curriculum: the data of jobs, and what a test of it finds. Pure data."""
+"""A registered curriculum: the data of jobs, and the result of its test. Pure data."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -12,7 +12,7 @@ CURRICULUM_PARTS: Final[tuple[CurriculumPart, ...]] = ("training", "validation")
 
 @dataclass(frozen=True, slots=True)
 class SplitFile:
-    """One file of a curriculum, as it was when the version was made."""
+    """One file of a curriculum, as of the creation of the version."""
 
     file_id: str
     rows: int
@@ -50,7 +50,7 @@ class CurriculumReport:
 
 @dataclass(frozen=True, slots=True)
 class SentData:
-    """One split of a request: a file by id, or rows, or neither."""
+    """One split of a request: a file id, or rows, or neither."""
 
     file_id: str | None
     rows: list[dict[str, Any]] | None

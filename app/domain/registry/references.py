@@ -1,6 +1,6 @@
 """References to registered objects in a create call: members of its unions, beside definitions.
 
-Owns how a reference is recognised and read. Must not know how it is resolved.
+Owns the recognition and parsing of references. Must not know how it is resolved.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _MAX_VERSION: Final = 2**31 - 1
 
 
 class RegisteredReference(Described):
-    """A registered object in place of its definition."""
+    """A reference to a registered object, instead of its definition."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,11 +70,11 @@ class RegisteredReference(Described):
 
 @dataclass(frozen=True, slots=True)
 class InlineCurriculum:
-    """Rows in place of files; each split becomes a file of the project."""
+    """Rows instead of files; each split becomes a file of the project."""
 
     training: list[dict[str, Any]]
     validation: list[dict[str, Any]]
-    """The list is empty when there are none."""
+    """Held-out rows; may be empty."""
 
 
 CurriculumSource = RegisteredReference | InlineCurriculum
@@ -144,10 +144,10 @@ def _rows(sent: dict[str, Any], split: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _fault(message: str, *place: str | int) -> ValidationError:
+def _fault(message: str, *path: str | int) -> ValidationError:
     error = PydanticCustomError("reference_error", "{fault}", {"fault": message})
     return ValidationError.from_exception_data(
-        "Reference", [{"type": error, "loc": place, "input": None}]
+        "Reference", [{"type": error, "loc": path, "input": None}]
     )
 
 
@@ -172,7 +172,7 @@ SentTool = Annotated[ToolSpec | RegisteredReference, WrapValidator(_tool_by_hand
 SentGrader = Annotated[Grader | AutoGrader | RegisteredReference, WrapValidator(_grader_by_hand)]
 SentEnvironment = Annotated[Environment | RegisteredReference, WrapValidator(_environment_by_hand)]
 TriedGrader = Annotated[Grader | AutoGrader, WrapValidator(_grader_or_auto_by_hand)]
-"""A grader of a trial run, whose item is a row."""
+"""A grader of a trial run, whose `item` is a row."""
 
 
 class ReinforcementBody(ReinforcementMethod):
@@ -181,13 +181,15 @@ class ReinforcementBody(ReinforcementMethod):
     environment: SentEnvironment | None = Field(  # type: ignore[assignment]  # wider before it is resolved
         default=None, exclude_if=absent
     )
-    """An environment (an extension): a built-in source of tasks, in place of the files, or one of
+    """An environment (an extension): a built-in source of tasks, instead of the files, or one of
     type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has
-    a grader of its own."""
+    its own grader.
+    """
     grader: SentGrader | None = None  # type: ignore[assignment]  # wider before it is resolved
-    """The function that scores each rollout: a definition, a registered grader as
-    `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training
-    file ask for. Required without an `environment`, whose own grader it replaces."""
+    """The function that scores each rollout: a definition, a registered grader as `{"id":
+    "grader_…"}`, or `auto`, which is replaced by the grader that fits the rows of the training
+    file. Required without an `environment`, whose own grader it replaces.
+    """
     tools: tuple[SentTool, ...] = Field(  # type: ignore[assignment]  # wider before it is resolved
         default=(), max_length=MAX_TOOLS
     )
@@ -197,15 +199,15 @@ class ReinforcementBody(ReinforcementMethod):
 
     @model_validator(mode="after")
     def _has_a_grader(self) -> Self:
-        place: tuple[str, ...] | None = None
+        path: tuple[str, ...] | None = None
         if self.grader is None and self.environment is None:
-            place = ("grader",)
+            path = ("grader",)
         elif self.grader is None and not isinstance(self.environment, RegisteredReference | None):
             needed = self.environment.missing_option
-            place = None if needed is None else ("environment", needed)
-        if place is not None:
+            path = None if needed is None else ("environment", needed)
+        if path is not None:
             raise ValidationError.from_exception_data(
-                "Reinforcement", [{"type": "missing", "loc": place, "input": None}]
+                "Reinforcement", [{"type": "missing", "loc": path, "input": None}]
             )
         return self
 
@@ -217,8 +219,8 @@ class ReinforcementBody(ReinforcementMethod):
         *,
         served: Sequence[McpServerSpec] = (),
     ) -> ReinforcementMethod:
-        """Returns the method with a definition for each reference, and with the servers of tools
-        that MCP servers answer behind those that were sent; nothing is validated again.
+        """Returns the method with a definition for each reference. MCP servers of referenced tools
+        are added after the sent ones. Nothing is validated again.
         """
         values = {**dict(self), "tools": tools, "grader": grader, "environment": environment}
         values["mcp_servers"] = servers = (*self.mcp_servers, *served)

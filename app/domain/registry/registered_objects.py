@@ -1,7 +1,8 @@
 """Registered objects: tools, graders, curricula and environments that jobs refer to by id.
 
-Owns what they have in common: ids, versions, a name that is unique among the living. An update
-makes a new version and leaves the earlier ones as they are. Must not know what a definition means.
+Owns their common parts: ids, versions, a name that is unique among objects that are not deleted. An
+update makes a new version and leaves the earlier ones unchanged. Must not know the meaning of a
+definition.
 """
 
 from dataclasses import dataclass, field
@@ -58,7 +59,7 @@ class Registered:
     updated_at: int
     """Creation time of this version."""
     unread: tuple[UnreadKey, ...] = ()
-    """Keys of a definition that was just sent which are kept and which nothing reads."""
+    """Unknown keys of a definition that was just sent, which are stored without effect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
-"""The bounds of the numbers beside a reward, from a grader's endpoint or an environment.
+"""The limits of named numbers besides a reward, from a grader's endpoint or an environment.
 
-Each component becomes the name of a curve, which an index of the database has to hold. Pure.
+Each component's name becomes the name of a curve, which must fit into an index of the database.
+Pure.
 """
 
 import re
 from typing import Final
 
 MAX_COMPONENTS: Final = 32
-"""Components of one rollout from one source."""
+"""Largest number of components of one rollout from one source."""
 COMPONENT_NAME: Final = r"[a-zA-Z0-9_.-]{1,64}"
 _NAME: Final = re.compile(COMPONENT_NAME)
 

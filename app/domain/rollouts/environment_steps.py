@@ -1,4 +1,4 @@
-"""The steps of an HTTP environment in a rollout, and the reward that they add up to. Pure.
+"""The steps of an HTTP environment in a rollout, and their total reward. Pure.
 
 The reward of a rollout is the undiscounted sum over its steps, as a return is in reinforcement
 learning: an environment that rewards the last step alone needs no other rule.
@@ -15,7 +15,7 @@ class EnvironmentStep:
 
     done: bool
     reward: float | None
-    """`None` where the answer had none."""
+    """Reward of the step; `None` if the answer had none."""
     latency_s: float
     """Latency of the attempt that succeeded."""
     attempts: int
@@ -24,12 +24,12 @@ class EnvironmentStep:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeReward:
-    """The environment's result of a whole rollout, in the form of `sample.environment`."""
+    """The environment's result for a whole rollout, in the form of `sample.environment`."""
 
     reward: float | None
     """Sum over the steps; `None` for an episode that the environment ended without any reward."""
     components: dict[str, float]
-    """Sums by name."""
+    """Sums of the components by name."""
     steps: int
     done: bool
     """True if the environment ended the episode, false if a limit did."""
@@ -50,8 +50,8 @@ REWARD_KEYS: Final = ("reward", "components", "steps", "done")
 
 
 def episode_reward(steps: Sequence[EnvironmentStep]) -> EpisodeReward:
-    """Adds up the steps of a rollout. An episode that a limit ended earned what its steps gave, 0
-    where they gave nothing: the policy did not reach a reward within the limits.
+    """Adds up the steps of a rollout. An episode that a limit ended gets the sum of its steps, 0
+    without any reward: the policy did not reach one within the limits.
     """
     done = any(step.done for step in steps)
     rewards = [step.reward for step in steps if step.reward is not None]

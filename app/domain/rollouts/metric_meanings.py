@@ -17,7 +17,7 @@ from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import FailureClass
 
 _COMPARED: Final = 80
-"""Characters of an unknown name that are compared with the known ones."""
+"""Largest number of characters of an unknown name that are compared with the known ones."""
 _SUGGESTED: Final = 5
 
 _STANDS_FOR: Final = {
@@ -30,9 +30,9 @@ _STANDS_FOR: Final = {
 }
 JobPart = Literal["<tool>", "<child>", "<name>"]
 _JOB_PARTS: Final[tuple[JobPart, ...]] = get_args(JobPart)
-"""Parts that depend on the job."""
+"""Placeholders for parts that depend on the job."""
 _PLACEHOLDER: Final = re.compile("|".join(map(re.escape, _STANDS_FOR)))
-"""A part of a listed name that is no part of a curve's."""
+"""A placeholder in a listed name."""
 
 _OF_ROLLOUTS: Final = {
     names.REWARD_MEAN: "Mean reward that the grader gave, without the penalties of `objective`.",
@@ -95,7 +95,7 @@ _OF_GRADERS: Final = {
     "cached_tokens_mean": "Mean prompt tokens that the judge had in its cache.",
     "errors/<flag>": "Number of grades that carry one error flag.",
 }
-"""Each exists for the whole grader and for each child of a `multi` grader."""
+"""Meanings of curves that exist for the whole grader and for each child of a `multi` grader."""
 _OF_TRAINING: Final = {
     names.LOSS: "Loss of the step, before its update; of the held-out rows in validations.",
     names.GRAD_NORM: "Norm of the gradient before it was clipped.",
@@ -174,7 +174,7 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         **_OF_TIME,
     }
 )
-"""A sentence for each curve, in the order of the page."""
+"""A sentence for each curve, in the order of `docs/metrics.md`."""
 
 SPLITS: Final[Mapping[Split, str]] = MappingProxyType(
     {
@@ -195,11 +195,13 @@ _PARTS: Final = {
     "<failure class>": "|".join(FailureClass),
     "<flag>": "|".join(names.GRADER_ERROR_FLAGS),
 }
-"""Expressions for parts of names that cannot be any text: a tool's name contains no slash."""
+"""Regular expressions of the placeholders with a restricted syntax: a tool's name contains no
+slash.
+"""
 
 
 def _pattern(name: str, allowed: Mapping[str, str] = _PARTS) -> re.Pattern[str]:
-    """Returns the expression for names like this one."""
+    """Returns the regular expression for names of this form."""
     parts = re.split(r"(<[^>]+>)", name)
     return re.compile(
         "".join(
@@ -211,7 +213,7 @@ def _pattern(name: str, allowed: Mapping[str, str] = _PARTS) -> re.Pattern[str]:
 
 
 _FORMS: Final = {name: _pattern(name, {}) for name in MEANINGS}
-"""Expressions for names whose parts may be any text: the form that was meant."""
+"""Regular expressions of names with any text in their parts, to find the name that was meant."""
 _PATTERNS: Final = {name: _pattern(name) for name in MEANINGS if "<" in name}
 
 

@@ -24,7 +24,7 @@ TURNS_MEAN: Final = "turns/mean"
 TOOL_CALLS_MEAN: Final = "tool_calls/mean"
 TOOL_CALLS_REPEATED_MEAN: Final = "tool_calls/repeated_mean"
 TOOL_RETRIES_MEAN: Final = "tool_calls/retries_mean"
-"""Attempts of a rollout's tool calls beyond the first: endpoints that failed and then answered."""
+"""Retries of a rollout's tool calls, beyond the first attempts."""
 TOOL_PARSE_ERRORS_MEAN: Final = "tool_calls/parse_errors_mean"
 ENVIRONMENT_STEPS_MEAN: Final = "environment/steps_mean"
 ENVIRONMENT_LATENCY_MEAN: Final = "environment/latency_s_mean"
@@ -49,12 +49,12 @@ OBJECTIVE_TERMS: Final = (
     "repeated_call_penalty",
     "overlong_penalty",
 )
-"""Terms of the objective; each has a curve of what it took from a rollout's reward, on average."""
+"""Terms of the objective; each has a curve of its mean deduction from a rollout's reward."""
 LOSS: Final = "train/loss"
 GRAD_NORM: Final = "train/grad_norm"
 LEARNING_RATE: Final = "train/learning_rate"
 TRAINED_TOKENS: Final = "train/tokens"
-"""Denominator of the loss; a job's `trained_tokens` is their sum."""
+"""Denominator of the loss; a job's `trained_tokens` is the sum over its steps."""
 COMPUTED_TOKENS: Final = "train/computed_tokens"
 """Trained tokens that could move a weight: those whose advantage is not 0."""
 ENTROPY: Final = "train/entropy"
@@ -72,7 +72,7 @@ CLIPPED_SHARE: Final = "train/clipped_share"
 MASKED_SHARE: Final = "train/masked_share"
 """Share of trained tokens left out because their sampler was too far from the trained policy."""
 TRUNCATED_SHARE: Final = "train/truncated_share"
-"""Share of trained tokens weighed by the cap instead of their greater ratio."""
+"""Share of trained tokens whose ratio was truncated to the cap."""
 BASE_KL_K1: Final = "train/base_kl"
 """KL(sampler || starting model), estimator k1: the mean over trained tokens of the sampler's
 log-prob less the starting model's.
@@ -93,11 +93,12 @@ STALENESS_MEAN: Final = "staleness/mean"
 """Over a step's rollouts: versions published between a rollout's dispatch and its training."""
 STALENESS_MAX: Final = "staleness/max"
 STALE_DISCARDED_SHARE: Final = "staleness/discarded_share"
-"""Rollouts given up because they became too old, among those and the ones trained."""
+"""Share of rollouts discarded because they became too old, relative to discarded and trained ones.
+"""
 GROUP_SECONDS: Final = "staleness/group_s_mean"
 GIVEN_UP_GROUP_SECONDS: Final = "staleness/given_up_group_s_mean"
 QUEUE_DEPTH: Final = "queue/depth"
-"""Finished rollouts that wait for a later step, once this step has taken its own."""
+"""Finished rollouts that wait for a later step, after this step has taken its rollouts."""
 QUEUE_IN_FLIGHT: Final = "queue/in_flight"
 TRAINER_IDLE_SHARE: Final = "idle/trainer_share"
 SAMPLER_IDLE_SHARE: Final = "idle/sampler_share"
@@ -135,7 +136,7 @@ class ToolMetric:
 
     @classmethod
     def parse(cls, name: str) -> "ToolMetric | None":
-        """Returns `None` for a curve of something else."""
+        """Parses the name of a tool's curve; returns `None` for any other curve."""
         found = _TOOL_METRIC.fullmatch(name)
         return None if found is None else cls(found["tool"], found["figure"])
 
@@ -152,7 +153,7 @@ def discarded_metric(failure_class: str) -> str:
 
 
 def discarded_class(name: str) -> str | None:
-    """Returns the failure class that a curve counts; `None` for a curve of something else."""
+    """Returns the failure class that a curve counts; `None` for any other curve."""
     if not name.startswith(_DISCARDED) or name in (DISCARDED_COUNT, DISCARDED_SHARE):
         return None
     return name.removeprefix(_DISCARDED)
@@ -180,7 +181,7 @@ GRADER_ERROR_FLAGS: Final = (
     "model_grader_refusal_error",
     "model_grader_parse_error",
 )
-"""Flags of the hosted API for what went wrong with a grade."""
+"""Error flags of a grade, as in the hosted API."""
 ANSWER_FLAGS: Final = ("model_grader_refusal_error", "model_grader_parse_error")
 """Flags of a judge that answered without a score, so that the rollout has no grade."""
 
@@ -208,7 +209,7 @@ def component_metric(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PackedCurve:
-    """A curve as texts of JSON: cheap to fetch, and to be read where nobody waits."""
+    """A curve as JSON texts: cheap to fetch, and parsed later on another thread."""
 
     name: str
     split: Split
@@ -228,7 +229,9 @@ class MetricPoint:
 
 
 def drop_non_finite(values: dict[str, float]) -> list[str]:
-    """Removes values that are no points on a curve (NaN, infinity). Returns their names, sorted."""
+    """Removes values that cannot be points of a curve (NaN, infinity). Returns their names,
+    sorted.
+    """
     dropped = sorted(name for name, value in values.items() if not math.isfinite(value))
     for name in dropped:
         del values[name]

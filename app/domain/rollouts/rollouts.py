@@ -1,4 +1,4 @@
-"""The row of a rollout: a sample that was scored, or discarded with its reason, exactly once."""
+"""The row of a rollout, which was scored, or discarded with a reason, exactly once."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -40,7 +40,7 @@ class RolloutRow:
 
 @dataclass(frozen=True, slots=True)
 class RolloutCursor:
-    """Where a rollout stands in the order `step`, also after its row is gone."""
+    """Position of a rollout in the order `step`; it stays valid after the row is deleted."""
 
     split: str
     step: int
@@ -55,7 +55,7 @@ class RolloutCursor:
 
 @dataclass(frozen=True, slots=True)
 class RowMean:
-    """The rollouts of one row at one step, in figures."""
+    """Means over the rollouts of one row at one step."""
 
     prompt_index: int
     step: int
@@ -69,7 +69,9 @@ class RowMean:
 
 @dataclass(frozen=True, slots=True)
 class PassCount:
-    """The graded rollouts of one row at one step, and those of them that reached a reward."""
+    """Number of graded rollouts of one row at one step, and of those that reached a given
+    reward.
+    """
 
     prompt_index: int
     step: int
@@ -83,7 +85,9 @@ class PassCount:
 
 @dataclass(frozen=True, slots=True)
 class RolloutFilter:
-    """Conditions on rollouts; `None` is no condition. A lost rollout meets none on the reward."""
+    """Conditions on rollouts; `None` is no condition. A lost rollout meets no condition on the
+    reward.
+    """
 
     split: Split | None = None
     step: int | None = None
@@ -96,7 +100,7 @@ class RolloutFilter:
     """True for rollouts that were lost to a failure, false for the others."""
 
     def check(self, order_by: RolloutOrder) -> None:
-        """Raises `InvalidRequest` for conditions that no rollout can meet together."""
+        """Raises `InvalidRequest` for contradictory conditions."""
         if (
             self.min_reward is not None
             and self.max_reward is not None

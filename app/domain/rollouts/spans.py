@@ -1,8 +1,8 @@
 """A rollout's stored trace as spans, the form in which the hosted evals show it. Pure.
 
 One GENERATION span for each turn the model wrote and one FUNCTION span for each call it made. The
-start of a turn or call is not recorded, so `started_at` and `ended_at` of a span are null; how long
-a call took is, as `duration_s` (an extension).
+start of a turn or call is not recorded, so `started_at` and `ended_at` of a span are null; the
+duration of a call is recorded as `duration_s` (an extension).
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def trace_of(row: RolloutRow, *, model: str, model_config: Json) -> Json:
 
 
 def prompt_messages(row: RolloutRow) -> list[Json]:
-    """Returns the messages of a trace that were there before the model's first turn."""
+    """Returns the messages of a trace before the model's first turn."""
     messages: list[Json] = row.trace["messages"]
     return messages[: len(messages) - _written(row)]
 
@@ -94,8 +94,8 @@ class _Spans:
             )
 
     def _add(self, parent: str | None, data: Json, *, error: str | None, **more: Any) -> str:
-        place = f"{self._row.trace_id}/{len(self._spans)}"
-        span_id = f"span_{hashlib.sha256(place.encode()).hexdigest()[:24]}"
+        span_name = f"{self._row.trace_id}/{len(self._spans)}"
+        span_id = f"span_{hashlib.sha256(span_name.encode()).hexdigest()[:24]}"
         self._spans.append(
             {
                 "id": span_id,

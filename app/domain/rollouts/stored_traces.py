@@ -1,4 +1,4 @@
-"""Reads a stored trace back as the trajectory that graders were shown. Pure.
+"""Restores the trajectory that graders received from a stored trace. Pure.
 
 The tokens and their log-probs are not stored, so the trajectory has only their number; times of
 calls are rounded to a tenth of a millisecond.
@@ -20,8 +20,8 @@ def key_of(row: RolloutRow) -> SampleKey:
 def trajectory_of(row: RolloutRow) -> Trajectory:
     messages: list[Json] = row.trace["messages"]
     turns: list[Json] = row.trace["turns"]
-    spoken = [message for message in messages if message["role"] == "assistant"]
-    written = spoken[len(spoken) - len(turns) :]
+    assistant_messages = [message for message in messages if message["role"] == "assistant"]
+    written = assistant_messages[len(assistant_messages) - len(turns) :]
     return Trajectory(
         key=key_of(row),
         tokens=[],

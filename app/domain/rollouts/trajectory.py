@@ -1,7 +1,7 @@
 """One rollout: its exact tokens, the author of each token, and the stop reason.
 
-Owns the invariant of the whole project: `tokens`, `mask` and `logprobs` run parallel, mask 1 marks
-exactly the tokens that the policy sampled, and those are the sampled ids, never re-encoded.
+Owns the central invariant of the project: `tokens`, `mask` and `logprobs` run parallel, mask 1
+marks exactly the tokens that the policy sampled, and those are the sampled ids, never re-encoded.
 """
 
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ class FailureClass(StrEnum):
     """A grader's score is beyond the bound of scores."""
     ENDPOINT_REFUSED = "endpoint_refused"
     CANCELLED = "cancelled"
-    """Something within the rollout cancelled it, as a tool or grader whose own time ran out can."""
+    """The rollout was cancelled from within, e.g. by a tool or grader that timed out."""
 
 
 ENVIRONMENT_FAILURES: Final = frozenset(
@@ -75,7 +75,7 @@ class ToolCallRecord:
     arguments: str
     output: str
     error: str | None
-    """`None`, or why the model is at fault: `bad_arguments`, `unknown_tool`, `http_404`, …"""
+    """`None`, or the model's mistake: `bad_arguments`, `unknown_tool`, `http_404`, …"""
     latency_s: float
     attempts: int
     output_tokens: int
@@ -85,7 +85,7 @@ class ToolCallRecord:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One sampled assistant turn and the tool calls it led to."""
+    """One sampled assistant turn with its tool calls."""
 
     token_ids: tuple[int, ...]
     logprobs: tuple[float, ...]
@@ -97,7 +97,7 @@ class Turn:
     tool_calls: tuple[ToolCallRecord, ...] = ()
     parse_error: str | None = None
     environment: EnvironmentStep | None = None
-    """The step that answered the turn, in a job with an HTTP environment."""
+    """The environment's answer to the turn, in a job with an HTTP environment."""
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ class Trajectory:
     messages: list[dict[str, Any]] = field(default_factory=list)
     """The conversation in Chat Completions form, the row's own messages included."""
     in_environment: bool = False
-    """True in the episode of an HTTP environment, which may reward it."""
+    """True for an episode of an HTTP environment, which may reward it."""
     prompt_tokens: int = 0
     stop_reason: StopReason | None = None
     started_at: float = 0.0
@@ -181,13 +181,13 @@ class Failure:
 
     failure_class: FailureClass
     message: str
-    """The text that the customer sees: status and class, no bodies, no headers."""
+    """The text for the customer: status and class, without bodies and headers."""
     source: str
     """Tool or grader name."""
     child: str | None = None
     """Name of the multi grader's child that failed."""
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Tokens of judges that answered nevertheless and the flag of an answer without a score, as in
+    """Tokens of judges that did answer, and the flag of an answer without a score, as in
     `Grade.measures`.
     """
 
@@ -204,7 +204,7 @@ class Grade:
     whole is `""`. `latency_s`, tokens as `prompt_tokens`, …, and 1.0 for each flag `errors/<flag>`.
     """
     details: dict[str, str] = field(default_factory=dict)
-    """Reason of the flags of a grader that raised some, by the same names."""
+    """Reason of the error flags of each grader, by the same names."""
     reasons: dict[str, str] = field(default_factory=dict)
     """Reason of the score of each grader that gave one, by the same names."""
 

@@ -1,6 +1,6 @@
 """The layers around a program of the sandbox, and the protection that a running sandbox has.
 
-Pure and small: the interpreter that customers' code is forked from imports it too.
+Pure and small, because the interpreter from which customers' code is forked imports it too.
 """
 
 from dataclasses import dataclass
@@ -8,10 +8,11 @@ from typing import Final, Literal, get_args
 
 Layer = Literal["limits", "privileges", "own_user", "namespaces", "landlock", "seccomp"]
 LAYERS: Final[tuple[Layer, ...]] = get_args(Layer)
-"""In the order in which a child applies them.
+"""The layers, in the order in which a child applies them.
 
 - `limits`: rlimits of memory, processor time, processes, files and their sizes
-- `privileges`: no capabilities, none to be gained (`PR_SET_NO_NEW_PRIVS`), no core dump, no tracer
+- `privileges`: no capabilities and no way to gain any (`PR_SET_NO_NEW_PRIVS`), no core dump, no
+  tracer
 - `own_user`: a user of its own for each program that runs; only where the runner starts as root
 - `namespaces`: an empty root directory, no network, processes and shared memory of its own
 - `landlock`: no path of the file system, no TCP port, no signal to others
@@ -23,7 +24,7 @@ ALWAYS: Final[frozenset[Layer]] = frozenset({"limits", "privileges"})
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The protection that a running sandbox has, each layer tried on this machine."""
+    """The protection of a running sandbox: layers that were tried on this machine."""
 
     layers: tuple[Layer, ...]
     modules: tuple[str, ...]

@@ -1,6 +1,6 @@
 """The programs that the sandbox runs: their requests, their endings and their bounds.
 
-Pure and small: the interpreter that customers' code is forked from imports it too.
+Pure and small, because the interpreter from which customers' code is forked imports it too.
 """
 
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 MAX_PROGRAM: Final = 16 * 1024**2
-"""Bytes of a program with its arguments, as JSON."""
+"""Largest program with its arguments, in bytes of JSON."""
 MAX_REPLY: Final = 1024**2
-"""Bytes that a program may answer."""
+"""Largest reply of a program in bytes."""
 
 End = Literal["replied", "time_limit", "output_limit", "crashed"]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """Calls one function of a source text and takes its value, as JSON."""
+    """Calls one function of a source text and returns its value as JSON."""
 
     source: str
     function: str
@@ -34,7 +34,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Runs a source text as a whole program and takes what it prints."""
+    """Runs a source text as a whole program and returns its output."""
 
     source: str
     stdin: str
@@ -56,7 +56,7 @@ class Ending:
     `replied`.
     """
     detail: str
-    """The end of a program that did not reply, in words for its author."""
+    """Description of the end of a program without a reply, for its author."""
     elapsed_s: float
     """Seconds from its start, without its wait for a slot."""
     waited_s: float = 0.0

@@ -1,7 +1,7 @@
-"""Bounds of a definition that a customer sends: its sealed values, and the length of its keys.
+"""Limits of a customer's definition: the number of sealed values, and the length of keys.
 
-Each sealed value costs time whenever the definition is read. A key that is longer than any name
-would fill pointers, errors and warnings. Stored definitions are not checked.
+Each sealed value costs time whenever the definition is read. Very long keys would fill pointers,
+errors and warnings. Stored definitions are not checked.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,15 +14,18 @@ from app.domain.secrets.names import MAX_NAME
 from app.domain.secrets.redaction import found_in
 
 MAX_SEALED: Final = 1000
-"""Sealed values of one definition: seven for each of the tools that a job may have."""
+"""Largest number of sealed values of one definition: seven for each of the tools that a job may
+have.
+"""
 MAX_KEY: Final = MAX_NAME
 
 
 def bound_faults(walked: Iterable[tuple[str, WalkedField]]) -> Iterator[InvalidRequest]:
-    """Yields an error per field with a key that is too long, and one for too many sealed values.
+    """Yields an error for each field with a key that is too long, and one for too many sealed
+    values.
 
-    `walked`: the fields of one definition or of several that are stored together, each with the
-    parameter of its definition. The count ends at the limit.
+    `walked`: the fields of the definitions that are stored together, each with the parameter of its
+    definition. Counting stops at the limit.
     """
     sealed = 0
     for root, field in walked:
@@ -48,7 +51,7 @@ def _long_key(root: str, field: WalkedField) -> InvalidRequest | None:
 
 
 def _keys(field: WalkedField) -> Iterator[tuple[Path, str]]:
-    """Yields keys around and below a field, each with the path of the object that holds it."""
+    """Yields the keys above and below a field, each with the path of its object."""
     for depth, part in enumerate(field.path):
         if isinstance(part, str):
             yield field.path[:depth], part

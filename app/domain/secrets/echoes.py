@@ -1,7 +1,8 @@
-"""Credentials that a server repeats in what the service keeps of it.
+"""Redacts credentials that a server repeats in texts that the service stores.
 
-Owns which sent values count as credentials, and their replacement. Finds literal repeats alone: a
-server that encodes or splits a credential can still show it. The standard library alone.
+Owns the rule for values that count as credentials, and their replacement. Finds only literal
+repeats: a server that encodes or splits a credential can still reveal it. Imports the standard
+library only.
 """
 
 import json
@@ -13,15 +14,19 @@ from app.domain.secrets.names import Announced, announced
 from app.domain.secrets.urls import REDACTED
 
 LEAST: Final = 8
-"""Characters from which a credential is looked for: a shorter one may be a word of any text."""
+"""Smallest number of characters of a credential to search for: a shorter one may be an ordinary
+word.
+"""
 _LONG: Final = 20
-"""Characters from which a value with a digit and no space is a credential under any name."""
+"""Number of characters from which a value with a digit and no space counts as a credential under
+any name.
+"""
 
 
 class Echoes:
-    """The credentials among the headers and the query of the URL that a server is sent: values
-    under names that announce one, and values that are too long to be words. The credential of a
-    value with a scheme, such as `Bearer …`, counts alone too.
+    """The credentials in a server's headers and URL query: values under names that announce a
+    credential, and values too long to be words. In a value with a scheme, such as `Bearer …`, the
+    part after the scheme counts too.
     """
 
     def __init__(self, headers: Mapping[str, str], url: str) -> None:
@@ -32,14 +37,14 @@ class Echoes:
         self._values = sorted((part for part in parts if len(part) >= LEAST), key=len, reverse=True)
 
     def hidden_in(self, text: str) -> str:
-        """Returns the text with `[redacted]` in the place of each credential."""
+        """Returns the text with each credential replaced by `[redacted]`."""
         for value in self._values:
             text = text.replace(value, REDACTED)
         return text
 
     def hidden_in_json(self, text: str) -> str:
         """Returns a text of JSON in which every string and key is as `hidden_in` returns it. A text
-        without a credential is returned as it is.
+        without a credential is returned unchanged.
         """
         if not self._values:
             return text

@@ -1,15 +1,15 @@
-"""Secrets in JSON of no known schema: found by the names of keys, at any depth.
+"""Finds secrets in free-form JSON by the names of keys, at any depth.
 
 Owns the walk over free-form objects (`response_format`, a tool's `parameters`, unknown keys) and
-the rule for JSON Schemas. The standard library alone, so that a migration may import it.
+the rule for JSON Schemas. Imports the standard library only, so that a migration may import it.
 
-- Every text at or below a key that `announced` accepts is a secret; so is every number, where the
-  name leaves no doubt.
-- An URL is a secret as far as its query, fragment and user information go, alone or inside a text.
-- A text that is JSON and holds a secret is hidden whole.
-- Keys below `properties` and its like in a JSON Schema name schemas, not values: a property called
-  `token` keeps its `type` and `description`; its `default`, `const`, `enum` and `examples` are
-  secrets, also inside `anyOf`, `items` and the like, and in the schema that its `$ref` names.
+- Every text at or below a key that `announced` accepts is a secret; so is every number, if the name
+  is unambiguous.
+- Query values, fragment and user information of an URL are secrets, also of an URL inside a text.
+- A text that is JSON and contains a secret is hidden as a whole.
+- Keys below `properties` and similar keywords of a JSON Schema name schemas, not values: a property
+  called `token` keeps its `type` and `description`; its `default`, `const`, `enum` and `examples`
+  are secrets, also inside `anyOf`, `items` and similar keywords, and in the target of its `$ref`.
 """
 
 import json
@@ -23,7 +23,7 @@ from app.domain.secrets.urls import REDACTED, shown_text
 from app.domain.texts.strict_json import has_too_many_values
 
 Found = tuple[Path, Any, str]
-"""Where a secret is, its value, and the text that is shown instead."""
+"""The path of a secret, its value, and the text that replaces it."""
 
 _SCHEMA_MAPS: Final = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
@@ -35,7 +35,7 @@ _SCHEMA_PARTS: Final = frozenset(
         "unevaluatedProperties",
     }
 )  # fmt: skip
-"""Keywords whose value is a schema, or a list of schemas, of the same value."""
+"""Keywords whose value is a schema, or a list of schemas, for the same value."""
 _SCHEMA_KEYS: Final = frozenset(
     {
         "type", "title", "description", "format", "pattern", "required", "$ref", "$dynamicRef",
@@ -45,7 +45,7 @@ _SCHEMA_KEYS: Final = frozenset(
         "exclusiveMinimum", "exclusiveMaximum", "contentEncoding", "contentMediaType",
     }
 )  # fmt: skip
-"""Keywords that describe a value and hold none."""
+"""Keywords that describe a value but do not contain one."""
 _SCHEMA_URLS: Final = frozenset(["$id", "$ref", "$dynamicRef", "$recursiveRef", "$schema"])
 _REFERENCES: Final = frozenset(["$ref", "$dynamicRef", "$recursiveRef"])
 
@@ -53,9 +53,10 @@ _REFERENCES: Final = frozenset(["$ref", "$dynamicRef", "$recursiveRef"])
 def secrets_in(
     value: Any, path: Path, *, credential: Announced = Announced.NOTHING
 ) -> Iterator[Found]:
-    """Yields secrets at or below `value`; `credential` says which values a name above announces.
+    """Yields the secrets at or below `value`; `credential` is the class of values that a parent's
+    name announces.
 
-    A schema that is referred to from a credential's is walked once more, as that credential's.
+    A schema that a credential's schema refers to is walked again, as part of that credential.
     """
     walk = _Walk()
     found = {secret[0]: secret for secret in walk.below(value, path, credential)}
@@ -64,23 +65,23 @@ def secrets_in(
     while walk.references:
         reference, at, level = walk.references.pop()
         for below, schema in schemas.of(reference, at[len(path) :]):
-            place = (*path, *below)
-            if (place, level) not in walked:
-                walked.add((place, level))
-                for secret in walk.in_schema(schema, place, level):
+            inner_path = (*path, *below)
+            if (inner_path, level) not in walked:
+                walked.add((inner_path, level))
+                for secret in walk.in_schema(schema, inner_path, level):
                     if secret[2] == REDACTED or secret[0] not in found:
                         found[secret[0]] = secret
     yield from found.values()
 
 
 class _Walk:
-    """One walk over a document, which notes the references in schemas of credentials."""
+    """One walk over a document. It collects the references in schemas of credentials."""
 
     def __init__(self) -> None:
         self.references: list[tuple[str, Path, Announced]] = []
-        """Each `$ref`, the path of the object that holds it, and its level."""
+        """Each `$ref` with the path of its object and its level."""
         self._walked: dict[tuple[Path, bool], Announced] = {}
-        """The highest level at which an object or list was walked, whole or as a schema."""
+        """The highest level at which each object or list was walked, as a value or as a schema."""
 
     def below(self, value: Any, path: Path, credential: Announced) -> Iterator[Found]:
         if not isinstance(value, dict | list | tuple):
@@ -99,19 +100,19 @@ class _Walk:
         self, value: dict[str, Any], path: Path, credential: Announced
     ) -> Iterator[Found]:
         for key, below in value.items():
-            place = (*path, key)
+            inner_path = (*path, key)
             if not credential and _is_schema_name(key, below):
                 continue
             if key in _SCHEMA_MAPS and isinstance(below, dict) and not credential:
                 for name, schema in below.items():
-                    yield from self.in_schema(schema, (*place, name), announced(name))
+                    yield from self.in_schema(schema, (*inner_path, name), announced(name))
             else:
-                yield from self.below(below, place, max(credential, announced(key)))
+                yield from self.below(below, inner_path, max(credential, announced(key)))
 
     def _was_walked(self, path: Path, credential: Announced, *, whole: bool) -> bool:
-        """Notes a walk, and says if an earlier one found as much.
+        """Records a walk, and returns whether an earlier one at this level or above covered it.
 
-        References may name objects that contain one another; each is walked once per level.
+        Without this check, objects that refer to each other would be walked without end.
         """
         if not credential:
             return False
@@ -128,31 +129,31 @@ class _Walk:
         return () if self._was_walked(path, credential, whole=False) else schema.items()
 
     def in_schema(self, schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
-        """Walks the schema of one property: where its name announces a credential, its values are
-        secrets.
+        """Walks the schema of one property: if its name announces a credential, the values in it
+        are secrets.
         """
         if not credential or not isinstance(schema, dict) or len(path) > MAX_DEPTH:
             yield from self.below(schema, path, credential)
             return
         for key, below in self._schema_items(schema, path, credential):
-            place = (*path, key)
+            inner_path = (*path, key)
             if key in _REFERENCES and isinstance(below, str):
                 self.references.append((below, path, credential))
             if key in _SCHEMA_MAPS and isinstance(below, dict):
                 for name, inner in below.items():
                     level = max(credential, announced(name))
-                    yield from self.in_schema(inner, (*place, name), level)
+                    yield from self.in_schema(inner, (*inner_path, name), level)
             elif key in _SCHEMA_PARTS:
                 parts = enumerate(below) if isinstance(below, list) else [(None, below)]
                 for index, part in parts:
-                    at = place if index is None else (*place, index)
+                    at = inner_path if index is None else (*inner_path, index)
                     yield from self.in_schema(part, at, credential)
             elif _is_schema_name(key, below):
                 continue
             elif key in _SCHEMA_KEYS and not isinstance(below, dict):
-                yield from self.below(below, place, Announced.NOTHING)
+                yield from self.below(below, inner_path, Announced.NOTHING)
             else:
-                yield from self.below(below, place, credential)
+                yield from self.below(below, inner_path, credential)
 
 
 def _in_scalar(value: Any, path: Path, credential: Announced) -> Iterator[Found]:
@@ -167,8 +168,8 @@ def _in_scalar(value: Any, path: Path, credential: Announced) -> Iterator[Found]
 
 
 def _json_with_secrets(text: str, path: Path) -> bool:
-    """Returns whether a text is a JSON object or list that holds a secret, or is too large or too
-    deep to tell.
+    """Returns whether a text is a JSON object or list that contains a secret, or is too large or
+    too deep to check.
     """
     if text.lstrip()[:1] not in {"{", "["}:
         return False
@@ -184,9 +185,10 @@ def _json_with_secrets(text: str, path: Path) -> bool:
 
 
 def _is_schema_name(key: str, value: Any) -> bool:
-    """Returns whether a keyword's value names schemas or properties and holds no value itself.
+    """Returns whether a keyword's value names schemas or properties, so that it is no secret.
 
-    The URL of a schema may have a fragment; a query or user information makes it an URL as others.
+    The URL of a schema may have a fragment, but with a query or user information it is treated like
+    any URL.
     """
     if key == "dependentRequired":
         return isinstance(value, dict) and all(isinstance(names, list) for names in value.values())

@@ -1,8 +1,9 @@
 """Names that announce a credential: `api_key`, `X-Api-Key`, `HF_TOKEN_RO`, `Headers`, `PASSWORD`.
 
 Owns the one list of credential words. Case, separators, camel case and letters of other alphabets
-that look Latin make no difference. A model's own keys are not checked here; a free name that looks
-like a credential counts as one. The standard library alone, so that a migration may import it.
+that look Latin make no difference. The fields of a model are not checked here; any other name that
+looks like a credential counts as one. Imports the standard library only, so that a migration may
+import it.
 """
 
 import re
@@ -13,11 +14,11 @@ from typing import Final
 
 
 class Announced(IntEnum):
-    """Classes of names by the values below them that are secrets."""
+    """Classes of names, by the values below them that are secrets."""
 
     NOTHING = 0
     TEXTS = 1
-    """Texts alone: the name may as well be that of a count, such as `token_budget`."""
+    """Only texts: the name may also be that of a count, such as `token_budget`."""
     ALL = 2
     """Texts and numbers."""
 
@@ -33,9 +34,11 @@ _ANYWHERE: Final = frozenset(
 )  # fmt: skip
 """Words that announce a credential wherever they occur in a name."""
 _LAST: Final = frozenset({"token", "otp", "pin"})
-"""Words that announce one at the end of a name only: `auth_token`, but not `token_penalty`."""
+"""Words that announce a credential only at the end of a name: `auth_token`, but not
+`token_penalty`.
+"""
 _VALUE: Final = frozenset({"value", "string", "text", "data"})
-"""Words that may follow the credential's own: `token_value`."""
+"""Words that may follow a credential's word: `token_value`."""
 _KEY_KINDS: Final = frozenset(
     {
         "access", "account", "api", "auth", "client", "encryption", "license", "master", "priv",
@@ -66,15 +69,15 @@ _LOOK_ALIKES: Final = str.maketrans(
     "АВЕКМНОРСТУХІЅЈԌԚԜавекмнорстухіѕјԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧαεικνορτυχ",
     "ABEKMHOPCTYXISJGQWabekmhopctyxisjdqwhABEZHIKMNOPTYXaeikvoptux",
 )
-"""Cyrillic and Greek letters, and the Latin ones that they look like."""
+"""Cyrillic and Greek letters, with the Latin letters that look like them."""
 MAX_NAME: Final = 512
-"""A longer name is no field's: new definitions may not have one. In stored ones it counts as a
-credential's, and the cache never holds it.
+"""Largest number of characters of a name: new definitions may not have a longer one. In stored ones
+a longer name counts as a credential's, and is never cached.
 """
 
 
 def announced(name: str) -> Announced:
-    """Returns the values under this name that have to be treated as secrets."""
+    """Returns the class of values under this name that are secrets."""
     return Announced.ALL if len(name) > MAX_NAME else _announced(name)
 
 

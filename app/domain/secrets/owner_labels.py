@@ -1,8 +1,9 @@
-"""Reads sealed secrets of the first form: headers by their owner's label, not by JSON pointer.
+"""Reads sealed secrets in the first stored format: headers by their owner's label, not by JSON
+pointer.
 
-Rows that were written before the pointers hold `{"tool:<name>": {header: value}, "grader:<name>":
-…, "grader:<name>/<child>": …}`; evals hold one such map per criterion. Nothing writes this form.
-The standard library and JSON pointers alone, so that a migration may import it.
+Old rows contain `{"tool:<name>": {header: value}, "grader:<name>": …, "grader:<name>/<child>": …}`;
+evals contain one such map per criterion. No code writes this format any more. Imports only the
+standard library and JSON pointers, so that a migration may import it.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from app.domain.documents.pointers import Path, pointer
 
 
 def by_pointer(sealed: dict[str, Any], owners: Iterator[tuple[str, Path]]) -> dict[str, Any]:
-    """Returns opened secrets of either form by JSON pointer; `owners` are the labels' paths.
+    """Returns opened secrets of either format by JSON pointer; `owners` are the labels' paths.
 
     Secrets of a label without an owner are left out.
     """
@@ -49,7 +50,7 @@ def owners_of_grader(grader: dict[str, Any], path: Path = ()) -> Iterator[tuple[
 
 
 def criteria_by_pointer(sealed: dict[str, Any], criteria: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns opened secrets of an eval, of either form, by JSON pointer into its criteria."""
+    """Returns opened secrets of an eval, in either format, by JSON pointer into its criteria."""
     if all(key.startswith("/") for key in sealed):
         return sealed
     return {

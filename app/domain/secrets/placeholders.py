@@ -1,9 +1,9 @@
-"""`[redacted]` in a definition that is sent back: it stands for the value that was there before.
+"""Replaces `[redacted]` in a definition that is sent back by the earlier value.
 
 Owns the rule: a placeholder keeps its value only while the address of its owner stays the same.
-Otherwise somebody could read a secret by moving the object to an address of their own. Two objects
-with one address may hold different values, which are never swapped. The work grows with the size of
-the two definitions, never with its square.
+Otherwise a caller could read a secret by changing the address to their own. Two objects with one
+address may hold different values, which are never swapped. The work grows with the size of the two
+definitions, never with its square.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ from app.domain.secrets.urls import (
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """One secret, or one text that shows `[redacted]`, and where it belongs."""
+    """One secret, or one text with `[redacted]`, with its owner."""
 
     owner: Path
     address: str | None
@@ -39,7 +39,7 @@ class _Held:
     shown: str
     field: WalkedField
     needed: bool = False
-    """The text is no value: it must not be used as it is."""
+    """True if the text is a placeholder that must not be used as a value."""
 
     @property
     def path(self) -> Path:
@@ -50,7 +50,7 @@ _Key = tuple[str | None, Path, str]
 
 
 class _Earlier:
-    """The secrets of the definition before, indexed once."""
+    """The secrets of the earlier definition, indexed once."""
 
     def __init__(self, values: Iterable[_Held]) -> None:
         self._here: dict[tuple[Path, _Key], Any] = {}
@@ -74,7 +74,7 @@ class _Earlier:
 def with_earlier_values(
     models: Models, definition: dict[str, Any], before: dict[str, Any], *, root: str
 ) -> dict[str, Any]:
-    """Returns a copy of `definition` with the values of `before`, which holds the real ones.
+    """Returns a copy of `definition` with the values of `before`, whose secrets are unsealed.
 
     Raises `InvalidRequest` for a placeholder without an earlier value; `root` is the parameter of
     the definition.
@@ -92,7 +92,7 @@ def with_earlier_values(
 
 
 def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
-    """Returns the URL that is meant: `before` where its shown form was sent back, else `url`.
+    """Returns `before` if its shown form was sent back, else `url`.
 
     Raises `InvalidRequest` for a placeholder without an earlier value.
     """
@@ -106,14 +106,14 @@ def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
 
 
 def refuse_placeholders(definition: BaseModel, *, root: str) -> None:
-    """Raises `InvalidRequest` when a value that will be used reads `[redacted]`."""
+    """Raises `InvalidRequest` if a value that will be used is `[redacted]`."""
     for fault in placeholder_faults(type(definition), definition, root=root):
         raise fault
 
 
 def placeholder_faults(models: Models, value: Any, *, root: str) -> Iterator[InvalidRequest]:
-    """Yields an error per secret that reads `[redacted]`, whether its key is known or not. `value`
-    may be wrong JSON.
+    """Yields an error for each secret that is `[redacted]`, whether its key is known or not.
+    `value` may be invalid.
     """
     walked = list(walk_fields(models, value))
     for held in _addresses(walked):
@@ -142,9 +142,10 @@ def _addresses(walked: Iterable[WalkedField]) -> Iterator[_Held]:
 
 
 def _owned(walked: list[WalkedField]) -> Iterator[tuple[WalkedField, Path, str | None]]:
-    """Yields fields that are no addresses, each with its owner and the owner's address.
+    """Yields fields other than addresses, each with its owner and the owner's address.
 
-    Free-form JSON is sent to no address, so it has none and keeps its values wherever the owner is.
+    Free-form JSON is not sent to an address, so it has none and keeps its values at any address of
+    the owner.
     """
     addresses: defaultdict[Path, str | None] = defaultdict(lambda: None)
     addresses |= {field.path[:-1]: field.value for field in walked if field.kind is Kind.ADDRESS}
@@ -161,7 +162,9 @@ def _secrets(walked: list[WalkedField]) -> Iterator[_Held]:
 
 
 def _placeholders(walked: list[WalkedField]) -> Iterator[_Held]:
-    """Yields texts that read `[redacted]`. A plain one, such as a description, may be meant so."""
+    """Yields texts with `[redacted]`. An ordinary text, such as a description, may contain it on
+    purpose.
+    """
     for field, owner, address in _owned(walked):
         announced = {path for path, _, shown in found_in(field) if shown == REDACTED}
         for path, text in _texts(field.value, field.path):

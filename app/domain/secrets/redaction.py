@@ -1,7 +1,7 @@
 """Splits a customer's document into a redacted copy and its secrets, and joins them again.
 
-Owns the sealed form: `{JSON pointer: value}`. The copy reads `[redacted]` in place of a secret and
-of a query value of an URL. Must not know how the secrets are encrypted or where they are stored.
+Owns the sealed form: `{JSON pointer: value}`. In the copy, `[redacted]` replaces each secret and
+each query value of an URL. Must not know how the secrets are encrypted or where they are stored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ SecretValues = dict[str, Any]
 
 
 class SecretsMissing(SecretsLost):
-    """A document shows a redacted value that its sealed part does not hold."""
+    """A document shows a redacted value that its sealed part does not contain."""
 
 
 def found_in(field: WalkedField) -> Iterator[Found]:
@@ -42,7 +42,7 @@ def found_in(field: WalkedField) -> Iterator[Found]:
             return
 
 
-def split_in_place(document: Any, walked: Iterable[WalkedField]) -> SecretValues:
+def redact_in_place(document: Any, walked: Iterable[WalkedField]) -> SecretValues:
     """Redacts a JSON document that was walked, and returns its secrets."""
     found = [secret for field in walked for secret in found_in(field)]
     sealed = {pointer(path): value for path, value, _ in found}
@@ -52,25 +52,27 @@ def split_in_place(document: Any, walked: Iterable[WalkedField]) -> SecretValues
 
 
 def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretValues]:
-    """Returns a redacted copy of a document and its secrets. `models` are those of the part at
-    `path`.
+    """Returns a redacted copy of a document and its secrets. `models` are the models of the value
+    at `path`.
     """
     copy = deepcopy(document)
     inner = copy
     for part in path:
         inner = inner[part]
-    return copy, split_in_place(copy, list(walk_fields(models, inner, path)))
+    return copy, redact_in_place(copy, list(walk_fields(models, inner, path)))
 
 
 def redacted(value: BaseModel) -> dict[str, Any]:
     """Returns an instance as JSON, redacted."""
     document: dict[str, Any] = value.model_dump(mode="json")
-    split_in_place(document, list(walk_fields(type(value), document)))
+    redact_in_place(document, list(walk_fields(type(value), document)))
     return document
 
 
 def shown_free_form(document: Any) -> Any:
-    """Returns a redacted copy of JSON of no known schema, whose secrets are used by nobody."""
+    """Returns a redacted copy of free-form JSON, whose secrets are dropped because nothing uses
+    them.
+    """
     copy = deepcopy(document)
     for path, _, shown in list(secrets_in(document, ())):
         _replace(copy, path, shown)
@@ -91,7 +93,7 @@ def restored(document: Any, sealed: Mapping[str, Any]) -> Any:
 def require_sealed(models: Models, document: Any, sealed: SecretValues, path: Path = ()) -> None:
     """Raises `SecretsMissing` when a value that will be used is redacted and not sealed.
 
-    Values under unknown keys are used by nobody and may be gone.
+    Values under unknown keys are never used and may be missing.
     """
     inner = document
     for part in path:

@@ -1,8 +1,8 @@
-"""Finds the schemas that a `$ref` of the same document names.
+"""Finds the schemas that a `$ref` of the same document refers to.
 
-Owns the reading of JSON pointers, anchors and ids. Ignores an URL before the `#`, and reads a
-pointer from every object around the reference: it finds too many schemas rather than one too few.
-Imports the standard library alone, so that a migration may import it.
+Owns the reading of JSON pointers, anchors and ids. Ignores an URL before the `#`, and resolves a
+pointer from every object around the reference: it rather finds too many schemas than misses one.
+Imports the standard library only, so that a migration may import it.
 """
 
 from collections import defaultdict
@@ -25,9 +25,10 @@ class LocalSchemas:
         self._named: dict[str, list[Path]] | None = None
 
     def of(self, reference: str, path: Path) -> Iterator[tuple[Path, Any]]:
-        """Yields the schemas that a reference inside the object at `path` names, with their paths.
+        """Yields the schemas that a reference inside the object at `path` refers to, with their
+        paths.
 
-        `#`, the document itself, is left out: its parts are checked by their own names.
+        `#`, the document itself, is left out, because its parts are checked by their own names.
         """
         base, _, fragment = reference.partition("#")
         fragment = unquote(fragment)

@@ -1,7 +1,7 @@
 """Secrets inside an URL: the values of its query, its fragment and its user information.
 
-Owns the shown form of an URL, the shown form of a text that may hold URLs, and the recognition of
-that form where it is sent back. The standard library alone, so that a migration may import it.
+Owns the shown form of an URL and of a text with URLs, and the recognition of that form when it is
+sent back. Imports the standard library only, so that a migration may import it.
 """
 
 import re
@@ -9,7 +9,8 @@ from typing import Final
 
 REDACTED: Final = "[redacted]"
 MAX_SHOWN: Final = 2000
-"""A shown URL that would be longer hides the names of its query too."""
+"""Largest length of a shown URL that includes the names of its query; a longer one hides them too.
+"""
 _USER: Final = re.compile(r"^([^/?#]*//)?[^/?#]*@")
 _STARTS_AS_URL: Final = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
 _PLACEHOLDER: Final = re.compile(r"\[redacted\]|%5Bredacted%5D", re.IGNORECASE)
@@ -19,7 +20,7 @@ _WORDS: Final = re.compile(r"(\s+)")
 def shown_url(url: str) -> str:
     """Returns the URL with each query value, the fragment and user information as `[redacted]`.
 
-    Names in the query stay. An URL that holds no such part is returned as it is.
+    Names in the query stay. An URL without such parts is returned unchanged.
     """
     if "?" not in url and "#" not in url and "@" not in url:
         return url
@@ -33,7 +34,9 @@ def shown_url(url: str) -> str:
 
 
 def shown_text(text: str) -> str:
-    """Returns a text with every URL in its shown form; a text that starts as an URL is one."""
+    """Returns a text with every URL in its shown form; a text that begins like an URL counts as
+    one.
+    """
     if "?" not in text and "#" not in text and "@" not in text:
         return text
     if _STARTS_AS_URL.match(text):
@@ -44,7 +47,7 @@ def shown_text(text: str) -> str:
 
 
 def has_placeholder(text: str) -> bool:
-    """Returns whether a text reads `[redacted]` anywhere, in any case, percent-encoded or not."""
+    """Returns whether a text contains `[redacted]`, in any letter case, percent-encoded or not."""
     return _PLACEHOLDER.search(text) is not None
 
 
@@ -53,7 +56,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def url_has_placeholder(text: str) -> bool:
-    """Returns whether `[redacted]` stands where a secret of an URL was."""
+    """Returns whether a secret part of an URL is `[redacted]`."""
     masked = _PLACEHOLDER.sub("x", text)
     return masked != text and shown_text(masked) != masked
 

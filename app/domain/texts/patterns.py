@@ -22,4 +22,4 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
         PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
     }
 )
-"""The words for a text that must match the regular expression of its field."""
+"""Descriptions of texts that must match a regular expression, by expression."""

@@ -1,8 +1,8 @@
 """Parses Python text, one text at a time.
 
 CPython 3.11 counts the depth of a syntax tree once for each interpreter, not for each thread. Two
-threads that parse at the same time spoil each other's count, and `ast.parse` then raises
-`SystemError` ("AST constructor recursion depth mismatch") for a text without a fault.
+threads that parse at the same time corrupt each other's count, and `ast.parse` then raises
+`SystemError` ("AST constructor recursion depth mismatch") for valid text.
 """
 
 import ast
@@ -12,12 +12,16 @@ _one_at_a_time = Lock()
 
 
 def module_of(source: str) -> ast.Module:
-    """Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError or MemoryError."""
+    """Parses a text. Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError or
+    MemoryError.
+    """
     with _one_at_a_time:
         return ast.parse(source)  # noqa: TID251 - the lock is held
 
 
 def expression_of(text: str) -> ast.Expression:
-    """Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError or MemoryError."""
+    """Parses a text. Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError or
+    MemoryError.
+    """
     with _one_at_a_time:
         return ast.parse(text, mode="eval")  # noqa: TID251 - the lock is held

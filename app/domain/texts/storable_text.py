@@ -1,4 +1,4 @@
-"""Finds and replaces the characters of a text that UTF-8 or Postgres' jsonb cannot hold."""
+"""Finds and replaces the characters of a text that UTF-8 or Postgres' jsonb cannot store."""
 
 import re
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ def storable(text: str) -> str:
 
 
 def excerpt(text: str, *, most: int) -> str:
-    """Returns a text of others as a message repeats it: at most so many characters, and U+FFFD for
-    those that a terminal would obey.
+    """Returns an external text for use in a message: cut to a number of characters, with U+FFFD for
+    control characters.
     """
     cut = text if len(text) <= most else text[:most] + "…"
     return "".join(each if each.isprintable() else "\ufffd" for each in cut)

@@ -1,4 +1,4 @@
-"""Parses JSON as the standard has it: Python's parser also takes NaN, Infinity and 1e999.
+"""Parses JSON strictly by the standard: Python's parser also accepts NaN, Infinity and 1e999.
 
 Owns the limit of values in one document: 4 MB of empty lists become 100 MB of objects, and each
 later reader takes time for each value.
@@ -22,7 +22,7 @@ _SURROGATE: Final = re.compile(r"\\u[dD]")
 _STRUCTURE: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[,\[{]', re.DOTALL)
 _STRUCTURE_OF_BYTES: Final = re.compile(_STRUCTURE.pattern.encode(), re.DOTALL)
 _SHOWN: Final = 20
-"""Characters of a number that a message repeats."""
+"""Largest number of characters of a number in a message."""
 
 
 class TooManyValues(ValueError):

@@ -12,7 +12,7 @@ MAX_REQUESTS: Final = 200
 MAX_RATE: Final = 50.0
 MAX_TEST_S: Final = 60.0
 MAX_PACED_S: Final = 40.0
-"""Seconds of the test for the measured calls; the rest is for the checks before them."""
+"""Seconds of the test for the measured calls; the remaining time is for the checks before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +20,19 @@ class CallPlan:
     """Calls to send, and their rate."""
 
     arguments: dict[str, Any] | None
-    """`None`: made up from the tool's own `parameters` schema."""
+    """`None`: generated from the tool's own `parameters` schema."""
     item: dict[str, Any]
     requests: int
-    """Measured calls."""
+    """Number of measured calls."""
     rate: float
     """Calls started per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A failure means that rollouts would be lost; a warning that they would learn less."""
+    """One check. A failure means that rollouts would be lost; a warning that less would be learned
+    from them.
+    """
 
     name: str
     status: CheckStatus

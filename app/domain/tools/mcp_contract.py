@@ -13,7 +13,7 @@ class McpCallPlan:
 
     tool: str | None = None
     arguments: dict[str, Any] | None = None
-    """`None`: made up from the tool's own schema."""
+    """`None`: generated from the tool's own schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

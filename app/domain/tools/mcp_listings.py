@@ -1,8 +1,8 @@
-"""Chooses the tools of MCP servers that a job offers, and names what is wrong with the choice.
+"""Chooses the tools of MCP servers that a job offers, and reports the faults of the choice.
 
 Owns the filter `allowed_tools`, the names that a model can call, and the refusal of names that two
-tools share. Promises: the faults stay few and short, whatever a server lists. Pure. Must not
-know how a server is asked.
+tools share. Promises: the faults are few and short, whatever a server lists. Pure. Must not know
+how a server is called.
 """
 
 import re
@@ -16,13 +16,14 @@ from app.domain.tools.mcp_servers import McpListing, McpServerSpec, McpTool
 
 SERVERS: Final = "method.reinforcement.mcp_servers"
 MAX_SCHEMA_CHARACTERS: Final = 500_000
-"""Limit of all schemas of a job together: they are a part of every prompt and of the job's row."""
+"""Limit of all schemas of a job together, which are part of every prompt and of the job's row."""
 _NAME: Final = re.compile(TOOL_NAME)
 _SHOWN: Final = 20
-"""Names that a message repeats."""
+"""Largest number of names in a message."""
 _SHOWN_CHARACTERS: Final = 64
 _MOST_FAULTS: Final = 10
-"""Faults of a kind that are reported one by one: a server can have a thousand."""
+"""Largest number of faults of one kind that are reported separately: a server can have a thousand.
+"""
 CUT: Final = "…"
 
 
@@ -47,8 +48,8 @@ class ListingFault:
 def allowed(
     server: McpServerSpec, listed: Sequence[ListedTool], at: str
 ) -> tuple[tuple[McpTool, ...], list[ListingFault]]:
-    """Returns the tools that `allowed_tools` lets through, and the faults of the choice. `at` is
-    the server's parameter.
+    """Returns the tools that `allowed_tools` permits, and the faults of the choice. `at` is the
+    server's parameter.
     """
     label, names, only = server.server_label, server.names, server.read_only
     known = {each.tool.name for each in listed}
@@ -87,8 +88,8 @@ def allowed(
 def clashes(
     servers: Iterable[tuple[str, Sequence[McpTool]]], job_tools: Iterable[str], *, most: int
 ) -> Iterator[ListingFault]:
-    """Yields the faults that the tools of a job have together. `servers`: each label with its
-    chosen tools, in the order of the job; `job_tools`: names of the job's HTTP tools.
+    """Yields the conflicts between the tools of a job. `servers`: each label with its chosen tools,
+    in the order of the job; `job_tools`: names of the job's HTTP tools.
     """
     chosen = list(servers)
     own = list(job_tools)
@@ -118,19 +119,21 @@ def _duplicates(
                     "duplicate_tool",
                     f"{SERVERS}[{index}].allowed_tools",
                     f"The tool '{tool.name}' of the MCP server '{label}' has the name of a tool of "
-                    f"{owner}: a model could not tell them apart. Leave one of them out with "
+                    f"{owner}: a model could not distinguish them. Leave one of them out with "
                     "'allowed_tools'.",
                 )
             owners.setdefault(tool.name, f"the MCP server '{label}'")
 
 
 def shown_name(name: str) -> str:
-    """Returns a server's name as a message repeats it: cut if it is long."""
+    """Returns a server's text for a message, cut if it is long."""
     return name if len(name) <= _SHOWN_CHARACTERS else name[:_SHOWN_CHARACTERS] + CUT
 
 
 def _quoted(names: Sequence[str]) -> list[str]:
-    """Returns the names for a message each, in quotes; the last stands for those that are many."""
+    """Returns the quoted names, one for each message; the last one summarises the names beyond the
+    limit.
+    """
     quoted = [f"'{shown_name(name)}'" for name in names[:_MOST_FAULTS]]
     more = len(names) - len(quoted)
     return [*quoted[:-1], f"{quoted[-1]} (and {more} more)"] if more else quoted

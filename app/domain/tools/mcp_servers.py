@@ -1,4 +1,4 @@
-"""MCP servers of a job: the entry that a customer sends, and the listing that a run freezes in it.
+"""MCP servers of a job: the entry that a customer sends, and the listing that a run stores in it.
 
 Source: the hosted API's MCP tool (`server_label`, `server_url`, `headers`, `authorization`,
 `allowed_tools`, `require_approval`). Headers and authorization are secrets that only the server
@@ -27,9 +27,9 @@ from app.domain.tools.rates import RateLimit
 MAX_MCP_SERVERS: Final = 16
 MAX_ALLOWED_TOOLS: Final = 128
 MAX_TOOL_NAME: Final = 128
-"""Characters that the protocol gives to a tool's name; a model can call fewer."""
+"""The protocol's limit of characters of a tool's name; a model can call only shorter ones."""
 MAX_SHOWN_TOOLS: Final = 10
-"""Names in the summary of a listing."""
+"""Largest number of names in the summary of a listing."""
 NEVER: Final = "never"
 
 
@@ -99,8 +99,7 @@ class McpTool(Described):
     description: str | None = None
     """The server's description."""
     input_schema_json: str
-    """JSON schema of the arguments, as text: its keys keep the server's order, which the model
-    reads."""
+    """JSON schema of the arguments, as text, so that its keys keep the server's order."""
 
     @property
     def characters(self) -> int:
@@ -128,11 +127,11 @@ class McpListing(Described):
     protocol_version: str
     """Version of the protocol that server and service agreed on."""
     tools: tuple[McpTool, ...]
-    """The tools that `allowed_tools` lets through, in the server's order."""
+    """The tools that `allowed_tools` permits, in the server's order."""
 
 
 class McpListingSummary(Described):
-    """A listing in short: lists of jobs have it in place of the tools."""
+    """The summary of a listing: lists of jobs show it instead of the tools."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -160,9 +159,9 @@ class McpServerSpec(OpenKeys, Described):
 
     type: Literal["mcp"] = "mcp"
     server_label: str = Field(pattern=SERVER_LABEL)
-    """Name of the server in messages; each server has its own."""
+    """Name of the server in messages; unique in the job."""
     server_url: CustomerUrl
-    """Address that the server answers at."""
+    """Address of the server."""
     headers: SecretHeaders | None = None
     """Headers sent with every request; stored encrypted, shown as `[redacted]`."""
     authorization: Annotated[SecretString, AfterValidator(_visible)] | None = None
@@ -177,10 +176,12 @@ class McpServerSpec(OpenKeys, Described):
     rate_limit: RateLimit | None = Field(default=None, exclude_if=_absent)
     """Limit of requests per second (an extension)."""
     listing: McpListing | None = Field(default=None, exclude_if=_absent)
-    """The tools as the job's first run listed them; set by the service, and shown in a single job
-    alone (an extension)."""
+    """The tools as the job's first run listed them; set by the service, and shown only in a single
+    job (an extension).
+    """
     listing_summary: McpListingSummary | None = Field(default=None, exclude_if=_absent)
-    """The listing in short, which lists of jobs show too; set by the service (an extension)."""
+    """The summary of the listing, which lists of jobs show too; set by the service (an extension).
+    """
 
     @property
     def names(self) -> tuple[str, ...] | None:

@@ -10,7 +10,7 @@ from app.domain.errors import InvalidRequest, refused_value
 
 KEY: Final = "rate_limit"
 _HIGHEST: Final = 1_000_000
-"""A JSON integer may have more digits than a float can hold."""
+"""Largest accepted rate: a JSON integer may have more digits than a float can represent."""
 _MUST_BE: Final = "it must be a number above 0, the calls per second"
 
 
@@ -32,21 +32,21 @@ def sent_rate(owner: BaseModel) -> Any:
 
 
 def declared_rate(owner: BaseModel) -> float | None:
-    """Returns the rate of a tool, whose type keeps `rate_limit` as it was sent: registered and
-    stored tools may have one that was accepted by an earlier version. `None` if it limits nothing.
+    """Returns the rate of a tool; `None` if it limits nothing. The tool's type keeps `rate_limit`
+    as sent, because stored tools may have a value that an earlier version accepted.
     """
     rate = sent_rate(owner)
     return float(min(rate, _HIGHEST)) if _is_rate(rate) else None
 
 
 def lowest_rate(sent: Sequence[Any]) -> Any:
-    """Returns the lowest of the values that were sent, or the first that limits nothing, which is
-    then refused where it stands.
+    """Returns the lowest of the sent values, or the first invalid one, which is then refused at its
+    parameter.
     """
     wrong = [rate for rate in sent if not _is_rate(rate)]
     return wrong[0] if wrong else min(sent)
 
 
 def rate_fault(sent: Any, param: str) -> InvalidRequest | None:
-    """Returns the error for a tool's value that limits nothing; `None` for a rate and for null."""
+    """Returns the error for a value that limits nothing; `None` for a valid rate and for null."""
     return None if sent is None or _is_rate(sent) else refused_value(param, _MUST_BE)

@@ -1,4 +1,4 @@
-"""Arguments that a tool's own JSON schema would accept, made up for a trial call. Pure."""
+"""Generates arguments for a trial call that a tool's own JSON schema accepts. Pure."""
 
 from typing import Any
 
@@ -36,9 +36,7 @@ def _value(schema: Any, *, depth: int) -> Any:
 
 
 def _stated(schema: dict[str, Any]) -> list[Any]:
-    """Returns the values that the schema itself names, the best one first; empty when it names
-    none.
-    """
+    """Returns the example values in the schema itself, the best one first; empty without any."""
     named = [schema[key] for key in ("const", "default") if key in schema]
     for key in ("examples", "enum"):
         values = schema.get(key)
@@ -55,7 +53,7 @@ def _object(schema: dict[str, Any], depth: int) -> dict[str, Any]:
 
 
 def _names(required: Any) -> dict[str, None]:
-    """Returns each name once: the same name a hundred times on eight levels would be made 100⁸
+    """Returns each name once: the same name a hundred times on eight levels would be generated 100⁸
     times.
     """
     named = required if isinstance(required, list) else ()

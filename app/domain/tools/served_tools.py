@@ -1,7 +1,8 @@
-"""Tools that an MCP server answers: `server_label` beside a tool's address says so.
+"""Tools that an MCP server answers, marked by `server_label` beside a tool's address. Owns the
+conversion of such tools, which are registered one by one, to the entries of `mcp_servers` through
+which a job calls them.
 
-Owns the way from such tools, which are registered one by one, to the entries of `mcp_servers` that
-a job calls them by. Works on the JSON of tools. Must not know where the tools came from.
+ Works on the JSON of tools. Must not know where the tools came from.
 """
 
 import json
@@ -52,8 +53,8 @@ def split_tools(
 
 
 def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
-    """Returns the tools that are no MCP server's, and the servers of the others. Tools of one
-    label, address and headers share a server, which offers them alone.
+    """Returns the tools without an MCP server, and the servers of the others. Tools with the same
+    label, address and headers share a server, which offers only these tools.
     """
     own, servers = list[Any](), dict[str, Json]()
     for tool in tools:
@@ -79,7 +80,7 @@ def is_served(tool: Any) -> bool:
 
 
 def refuse_served(tool: ToolSpec) -> None:
-    """Raises `InvalidRequest` for a tool that is not called as an endpoint is."""
+    """Raises `InvalidRequest` for a tool that an MCP server answers."""
     if is_served(tool.model_extra):
         why = (
             "an MCP server answers this tool: POST /v1/fine_tuning/alpha/mcp_servers/test calls it"
@@ -88,7 +89,7 @@ def refuse_served(tool: ToolSpec) -> None:
 
 
 def served(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:
-    """Yields the definitions of a server's tools, each with all that a call of it needs."""
+    """Yields the definitions of a server's tools, each with everything that a call needs."""
     headers, rate = server.sent_headers, server.rate_limit
     for tool in listing.tools:
         definition = {

@@ -15,7 +15,7 @@ from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders
 from app.domain.texts.patterns import TOOL_NAME
 
 LABEL: Final = "server_label"
-"""Key of a tool that an MCP server answers at the tool's address."""
+"""Key with the server's label of a tool that an MCP server answers."""
 
 
 class ToolSpec(OpenKeys, Described):

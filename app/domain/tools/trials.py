@@ -17,7 +17,7 @@ def new_trace_id() -> str:
 class ToolTrial:
     tool: ToolSpec = field(repr=False)
     arguments: str
-    """JSON as text, whatever it holds."""
+    """JSON text; it is not checked."""
     item: dict[str, Any] = field(default_factory=dict)
     trace_id: str = field(default_factory=new_trace_id)
     call_id: str = field(default_factory=lambda: new_id("call_"))

@@ -3,7 +3,7 @@
 Owns: the layout of a backup's directory and the reading of one. Promises: the manifest is written
 last, so a directory without one is no backup; a backup is used only if the manifest has the
 signature of the installation's secret key and every file matches the manifest. The signature is an
-HMAC of the manifest's bytes. It proves that somebody with the secret key wrote the backup.
+HMAC of the manifest's bytes. It proves that the writer of the backup had the secret key.
 """
 
 import hmac
@@ -24,7 +24,7 @@ from app.settings.secret_key import derive_key, long_enough
 
 FORMAT: Final = 2
 _FORMATS: Final = (1, FORMAT)
-"""Format 1 has no signature."""
+"""Readable formats; format 1 has no signature."""
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.hmac"
 DUMP: Final = "database.dump"
@@ -33,7 +33,7 @@ BASE_MODEL: Final = "base_model.json"
 """The model of the last `agent-rft up --model`, without its weights."""
 OBJECTS: Final = "objects"
 _MOST_MANIFEST_BYTES: Final = 1 << 30
-"""Some six million objects."""
+"""Largest manifest, enough for about six million objects."""
 _MOST_BYTES: Final = 1 << 16
 _STRICT: Final = ConfigDict(strict=True, extra="forbid")
 
@@ -52,11 +52,11 @@ class Manifest:
     postgres: int
     """Major version of the server."""
     secret_key: str
-    """Fingerprint of the secret key, which tells if another one is the same."""
+    """Fingerprint of the secret key, for comparison with another one."""
     bucket: str | None
-    """The bucket that holds the objects, of which the backup has none."""
+    """The bucket with the objects, which the backup then does not contain."""
     missing: list[str]
-    """Keys of objects that rows name and the storage lacked."""
+    """Keys of objects that rows refer to but the storage lacked."""
     files: dict[str, Sha256]
     """SHA-256 of each file, by its path in the backup."""
 
@@ -160,13 +160,13 @@ def _parsed(path: Path, content: bytes) -> Manifest:
 
 @contextmanager
 def _described(path: Path) -> Iterator[None]:
-    """Turns errors of a JSON file into `BackupUnusable`."""
+    """Converts errors of a JSON file to `BackupUnusable`."""
     try:
         yield
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part)[:100] for part in first["loc"])
-        raise BackupUnusable(f"{path} is damaged: {place}: {first['msg']}") from None
+        field = ".".join(str(part)[:100] for part in first["loc"])
+        raise BackupUnusable(f"{path} is damaged: {field}: {first['msg']}") from None
     except (ValueError, RecursionError) as error:
         raise BackupUnusable(f"{path} cannot be read as JSON: {error}") from error
 
@@ -187,8 +187,8 @@ def _belongs(name: str) -> bool:
 
 
 def verify(directory: Path, manifest: Manifest) -> None:
-    """Reads every file. Raises `BackupUnusable` with the first that differs, lacks or is too
-    many.
+    """Reads every file. Raises `BackupUnusable` with the first one that differs, is missing or is
+    not in the manifest.
     """
     found = plain_files.names(directory) - {MANIFEST, SIGNATURE}
     odd = sorted(found ^ manifest.files.keys())

@@ -1,4 +1,4 @@
-"""Plain files of a directory that somebody else may have written.
+"""Reads plain files of a directory of untrusted origin.
 
 Promises: a link, a pipe, a socket or a device is never opened, not even if it replaces a file
 between two calls; every failure is a `BackupUnusable` that names the file.
@@ -58,7 +58,9 @@ def content(path: Path, *, most_bytes: int) -> bytes:
     with opened(path) as file:
         found = file.read(most_bytes + 1)
     if len(found) > most_bytes:
-        raise BackupUnusable(f"{path} is larger than {most_bytes} bytes: it is of no backup")
+        raise BackupUnusable(
+            f"{path} is larger than {most_bytes} bytes: it is not a file of a backup"
+        )
     return found
 
 
@@ -69,7 +71,7 @@ def sha256(path: Path) -> str:
 
 
 def copied(source: Path, target: Path) -> str:
-    """Copies a file, readable for its owner only. Returns the digest of what was copied."""
+    """Copies a file, readable for its owner only. Returns the digest of the copied bytes."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
     with opened(source) as file, target.open("xb") as copy:

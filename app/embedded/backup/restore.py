@@ -1,8 +1,8 @@
-"""Restores a backup into a new data directory, from which `agent-rft up` goes on.
+"""Restores a backup into a new data directory, from which `agent-rft up` continues.
 
-Promises: nothing is written before signature and files have been verified, and what is used is
-compared once more while it is copied; the data directory appears whole, by a rename, or not at
-all. Jobs that were running go on from the backup's moment.
+Promises: nothing is written before signature and files have been verified, and used files are
+verified again while they are copied; the data directory appears complete, by a rename, or not at
+all. Jobs that were running continue from the time of the backup.
 """
 
 import shutil
@@ -35,7 +35,9 @@ _ANY_PORT: Final = 8000
 
 
 def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = False) -> Manifest:
-    """Raises `BackupUnusable`, `DataDirUnusable` if the target is not empty, and `DataDirBusy`."""
+    """Restores a backup. Raises `BackupUnusable`, `DataDirUnusable` if the target is not empty, and
+    `DataDirBusy`.
+    """
     target = target.expanduser().absolute()
     _refuse_used(target)
     if target.is_relative_to(source):
@@ -119,7 +121,7 @@ def _refuse_newer(found: Manifest, host: HostSettings) -> None:
 
 
 def _secrets(source: Path, host: HostSettings) -> Secrets:
-    """Returns the values of the state that are not made anew. Raises `BackupUnusable`."""
+    """Returns the values of the state that are restored, not generated. Raises `BackupUnusable`."""
     if host.secret_key is not None:
         return Secrets(secret_key=host.secret_key.get_secret_value())
     secrets = manifest.read_secrets(source)
@@ -141,7 +143,9 @@ def _copy_objects(source: Path, data_dir: DataDir, found: Manifest) -> None:
 
 
 def _restore_base_model(source: Path, data_dir: DataDir, found: Manifest) -> None:
-    """Copies the name of the base model, once it can be read: a start would refuse any other."""
+    """Copies the file of the base model after parsing it, because a start would refuse an invalid
+    one.
+    """
     _copy(source, manifest.BASE_MODEL, data_dir.base_model_file, found)
     try:
         chosen = read_chosen(data_dir)
@@ -152,7 +156,9 @@ def _restore_base_model(source: Path, data_dir: DataDir, found: Manifest) -> Non
 
 
 def _copy(source: Path, name: str, target: Path, found: Manifest) -> None:
-    """Copies a file, and compares again what was copied: it may have changed since."""
+    """Copies a file and verifies the copied bytes, because the file may have changed since the
+    first check.
+    """
     digest = plain_files.copied(source / name, target)
     manifest.check(source, name, digest, expected=found.files[name])
 

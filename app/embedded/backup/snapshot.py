@@ -35,30 +35,30 @@ class NamedObjects:
 
     needed: frozenset[str]
     jobs: frozenset[str]
-    """Directories of unfinished jobs, whose notes are copied if they are there."""
+    """Directories of unfinished jobs, whose notes are copied if they exist."""
 
 
 class Snapshot:
     def __init__(self, server: PostgresServer, session: "subprocess.Popen[str]") -> None:
         self._server = server
         self._session = session
-        self._ask(BEGIN_SNAPSHOT)
-        [self._id] = self._ask(EXPORT_SNAPSHOT)
+        self._query(BEGIN_SNAPSHOT)
+        [self._id] = self._query(EXPORT_SNAPSHOT)
 
     def schema(self) -> str:
-        [revision] = self._ask(SCHEMA_REVISION)
+        [revision] = self._query(SCHEMA_REVISION)
         return revision
 
     def named_objects(self) -> NamedObjects:
-        needed = self._ask(NAMED_OBJECTS)
-        if self._ask(HAS_EXPORTS) == ["t"]:
-            needed += self._ask(NAMED_EXPORTS)
+        needed = self._query(NAMED_OBJECTS)
+        if self._query(HAS_EXPORTS) == ["t"]:
+            needed += self._query(NAMED_EXPORTS)
         return NamedObjects(
-            frozenset(key for key in needed if key), frozenset(self._ask(UNFINISHED_JOBS))
+            frozenset(key for key in needed if key), frozenset(self._query(UNFINISHED_JOBS))
         )
 
     def dump(self, target: Path) -> None:
-        """Writes the whole database of this moment."""
+        """Dumps the whole database as of the snapshot."""
         run_once(
             (
                 *(self._server.binaries.program("pg_dump"), "--format=custom"),
@@ -69,8 +69,8 @@ class Snapshot:
             timeout_s=_DUMP_TIMEOUT_S,
         )
 
-    def _ask(self, sql: str) -> list[str]:
-        """Returns the lines of the answer. Raises `CommandFailed`."""
+    def _query(self, sql: str) -> list[str]:
+        """Runs a query and returns its lines. Raises `CommandFailed`."""
         reads, writes = _pipes(self._session)
         try:
             writes.write(f"{sql}\n\\echo {_END}\n")

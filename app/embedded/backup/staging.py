@@ -1,7 +1,8 @@
-"""Freezes stored objects as hard links, so that they stay while the service goes on.
+"""Freezes stored objects as hard links, so that they stay while the service continues.
 
-Objects are never changed, only added and removed, so a link of each one that the rows of a moment
-name is the storage of that moment. A link takes no time; the copy is made from it afterwards.
+Objects are never changed, only added and removed, so links of all objects that rows refer to at one
+moment are a snapshot of the storage. Linking takes no time; the copy is made from the links
+afterwards.
 """
 
 import os
@@ -18,8 +19,8 @@ _NOTES: Final = ("start", "reference", "validation")
 
 
 def stage(objects: Path, named: NamedObjects, target: Path) -> frozenset[str]:
-    """Links everything that is named. Returns the keys that are missing, or that the service
-    removed meanwhile.
+    """Links all named objects. Returns the keys that are missing, or that the service removed
+    meanwhile.
     """
     missing = {key for key in named.needed if not _link(objects / key, target / key)}
     for job in named.jobs:
@@ -38,7 +39,7 @@ def staged_files(target: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _link(source: Path, target: Path) -> bool:
-    """Returns False, and leaves nothing, if a part of the object is not there."""
+    """Links one object. Returns False, and leaves no link, if a part of it is missing."""
     try:
         if not source.is_dir():
             _link_file(source, target)

@@ -1,10 +1,10 @@
-"""Takes a backup of a data directory while the service goes on.
+"""Takes a backup of a data directory while the service continues.
 
 Promises: database and objects are of one moment. The objects that the rows of a snapshot name are
 linked at once; if the service removed one in that instant, another snapshot is taken. The name of
-the base model that the directory was last started with is kept, because its jobs need that model.
-Nothing else of the data directory is needed: notifications are sent again, and weights and settings
-belong to the machine.
+the last used base model is saved too, because the directory's jobs need that model. Nothing else of
+the data directory is needed: notifications are sent again, and weights and settings belong to the
+machine.
 """
 
 import importlib.metadata
@@ -42,7 +42,7 @@ class BackupOptions:
 
 
 def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manifest:
-    """Raises `BackupUnusable` for a directory that is not empty."""
+    """Takes a backup. Raises `BackupUnusable` for a directory that is not empty."""
     state, out = load_state(data_dir), options.out
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
     if any(out.iterdir()):
@@ -82,7 +82,7 @@ def _freeze(
     server: PostgresServer, options: BackupOptions, staging: Path
 ) -> tuple[str, frozenset[str]]:
     """Dumps the database and links the objects of one moment. Returns the revision of the schema
-    and the keys of objects that no try found.
+    and the keys of objects that were not found.
     """
     before: frozenset[str] | None = None
     for _ in range(_TRIES):

@@ -1,7 +1,7 @@
 """The choice of the base model of one start, and its effect on later starts.
 
-Owns the rule of `base_model.json`: the process that holds the directory's lock writes and reads it,
-so that two starts at once cannot leave the model of one under the data of the other.
+Owns the rule of `base_model.json`: only the process with the directory's lock writes and reads it,
+so that two starts at once cannot combine the model of one with the data of the other.
 """
 
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ class LastModel:
 
 @dataclass(frozen=True, slots=True)
 class ShippedModel:
-    """The model that comes with the service, now and for later starts."""
+    """The model shipped with the service, for this and later starts."""
 
 
 ModelChoice = ChosenModel | ShippedModel | LastModel
 
 
 def settle(choice: ModelChoice, data_dir: DataDir, host: HostSettings) -> ChosenModel | None:
-    """Returns the model of this start and notes it for later ones; `None` starts those of the
+    """Returns the model of this start and stores it for later ones; `None` means the models of the
     settings. The caller holds the directory's lock. Raises `EmbeddedError`.
     """
     try:
@@ -68,7 +68,7 @@ def _last(data_dir: DataDir, host: HostSettings) -> ChosenModel | None:
 
 
 def refuse_settings(host: HostSettings, *, cure: str) -> None:
-    """Refuses a model of one's own beside settings that name other models or another engine.
+    """Refuses a user's own model together with settings that name other models or another engine.
     Raises `WrongOptions`.
     """
     if _settings_name_models():
@@ -82,7 +82,7 @@ def _settings_name_models() -> bool:
 
 
 def to_arguments(choice: ModelChoice) -> tuple[str, ...]:
-    """Returns the arguments by which a detached start gets its choice."""
+    """Returns the arguments that pass the choice to a detached start."""
     match choice:
         case ChosenModel():
             return "--chosen-model", choice.model_dump_json()

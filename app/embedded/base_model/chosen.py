@@ -1,7 +1,8 @@
 """The base model and engine that a data directory was last started with.
 
-Owns the form of `base_model.json`. A later start without `--model` reads it, so that the jobs of a
-directory find their base model again, with the weights of the same commit. Must not know processes.
+Owns the format of `base_model.json`. A later start without `--model` reads it, so that a
+directory's jobs keep their base model, with the weights of the same commit. Must not know
+processes.
 """
 
 import json
@@ -30,7 +31,7 @@ class ChosenModel(BaseModel):
     kv_mib: int | None = None
     """Memory of keys and values of an engine on the CPU."""
     micro_batch_tokens: int | None = Field(default=None, gt=0)
-    """Tokens that the trainer computes at a time, unless the operator sets a number."""
+    """Tokens of a micro-batch, unless the operator sets a number."""
 
 
 def write_chosen(data_dir: DataDir, chosen: ChosenModel) -> None:
@@ -42,7 +43,7 @@ def forget(data_dir: DataDir) -> None:
 
 
 def read_chosen(data_dir: DataDir) -> ChosenModel | None:
-    """Returns the model of the last start, `None` if it named none. Raises `DataDirUnusable`."""
+    """Returns the model of the last start, `None` without one. Raises `DataDirUnusable`."""
     try:
         values = json.loads(data_dir.base_model_file.read_text(encoding="utf-8"))
         return ChosenModel.model_validate(values)

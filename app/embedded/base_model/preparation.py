@@ -1,8 +1,7 @@
 """Prepares a start with a base model: finds it, checks it, plans its memory, measures its speed.
 
 Owns the order: nothing is downloaded, installed or started for a model that is refused or does not
-fit. Every finding is printed to standard error at once. Must not know processes of the
-service.
+fit. Each result is printed to standard error at once. Must not know processes of the service.
 """
 
 import subprocess
@@ -36,7 +35,7 @@ from app.settings.host import HostSettings
 
 _PROGRAM: Final = "workers.engines.start_plans"
 _LONGEST: Final[dict[EngineKind, int]] = {"cpu": 4096, "vllm_cpu": 4096, "vllm": 16_384}
-"""Context that a rollout gets unless an option says otherwise: long ones take hours on a CPU."""
+"""Default limit of a rollout's context: long ones take hours on a CPU."""
 _MINUTE_S: Final = 60
 M = TypeVar("M", bound=BaseModel)
 
@@ -49,15 +48,15 @@ def prepare(
     before: ChosenModel | None,
     consent: Callable[[str], bool],
 ) -> ChosenModel:
-    """Returns what to start. `before` is the model of the last start: a hub model without another
-    `revision` stays at its commit. `memory` is the operator's. Raises
+    """Returns the model to start. `before` is the model of the last start: a hub model keeps its
+    commit unless another `revision` is requested. `memory` is the operator's. Raises
     `EmbeddedError`.
     """
     revision = requested.revision
     if revision is None and before is not None and before.hub_id == requested.model:
         revision = before.commit
     source = find_model(requested.model, revision=revision)
-    _say(f"base model {source.name}: {source.title}")
+    _print_lines(f"base model {source.name}: {source.title}")
     spec = _spec(source, requested)
     plan = _plan(spec, requested, memory)
     fetch_weights(source)
@@ -69,7 +68,9 @@ def prepare(
         case "vllm" | "vllm_cpu":
             on_cpu = requested.engine == "vllm_cpu"
             python = str(find_vllm(host, on_cpu=on_cpu, consent=consent))
-            _say("seconds per step are not known before the first job: vLLM is measured by it")
+            _print_lines(
+                "seconds per step are not known before the first job: vLLM is measured by it"
+            )
         case _:
             assert_never(requested.engine)
     return ChosenModel(
@@ -95,7 +96,7 @@ def _spec(source: ModelSource, requested: ModelRequest) -> BaseModelSpec:
             f"--context-length {wanted}: {source.title} holds at most {longest} tokens"
         )
     if requested.context_length is None and wanted < longest:
-        _say(
+        _print_lines(
             f"rollouts hold {wanted:,} tokens of the model's {longest:,}: --context-length changes "
             "it"
         )
@@ -111,8 +112,8 @@ def _plan(spec: BaseModelSpec, requested: ModelRequest, memory: TrainerMemory) -
     request = StartRequest(
         spec=spec, engine=requested.engine, engine_share=requested.engine_share, memory=memory
     )
-    plan = _asked("plan", request, StartPlan)
-    _say(*plan.lines)
+    plan = _run_planner("plan", request, StartPlan)
+    _print_lines(*plan.lines)
     if plan.refusal is not None:
         raise ModelRefused(f"{spec.name} is refused: {plan.refusal}")
     if plan.problems:
@@ -121,10 +122,12 @@ def _plan(spec: BaseModelSpec, requested: ModelRequest, memory: TrainerMemory) -
 
 
 def _with_pace(spec: BaseModelSpec, memory: TrainerMemory) -> BaseModelSpec:
-    """Returns the model with the speed that estimates of its first jobs go by, and prints it."""
-    pace = _asked("pace", StartRequest(spec=spec, engine="cpu", memory=memory), StepPace)
+    """Returns the model with its measured speed, which estimates of its first jobs use, and prints
+    the speed.
+    """
+    pace = _run_planner("pace", StartRequest(spec=spec, engine="cpu", memory=memory), StepPace)
     step = step_time(pace)
-    _say(
+    _print_lines(
         f"speed, measured here: {pace.read:,.0f} tokens/s read, {pace.sampled:,.0f} sampled, "
         f"{pace.trained:,.0f} trained",
         f"a step of {GROUPS} prompts × {GROUP_SIZE} rollouts, each {PROMPT_TOKENS} tokens of "
@@ -140,8 +143,8 @@ def _shown(seconds: float) -> str:
     return f"{seconds / _MINUTE_S:.1f} min"
 
 
-def _asked(command: str, request: StartRequest, answer: type[M]) -> M:
-    """Asks the GPU plane, in a process of its own that may import torch."""
+def _run_planner(command: str, request: StartRequest, answer: type[M]) -> M:
+    """Runs the planning module of the GPU plane, in a separate process that may import torch."""
     done = subprocess.run(  # noqa: S603 - our own program
         (sys.executable, "-m", _PROGRAM, command),
         input=request.model_dump_json(),
@@ -159,6 +162,6 @@ def _asked(command: str, request: StartRequest, answer: type[M]) -> M:
         ) from error
 
 
-def _say(*lines: str) -> None:
+def _print_lines(*lines: str) -> None:
     sys.stderr.write("\n".join([*lines, ""]))
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The base model that the options of `agent-rft up` ask for.
+"""The base model that the options of `agent-rft up` request.
 
 Owns the options that contradict each other or would have no effect. Reads no model.
 """
@@ -24,7 +24,7 @@ class ModelRequest:
 
     @property
     def is_shipped(self) -> bool:
-        """True for the model that comes with the service, which needs no preparation."""
+        """True for the shipped model, which needs no preparation."""
         return any(model.answers_to(self.model) for model in shipped_models())
 
 
@@ -37,9 +37,7 @@ def requested_model(
     context_length: int | None,
     engine_share: float | None,
 ) -> ModelRequest | None:
-    """Returns the request that the options make, `None` without `--model`. Raises
-    `WrongOptions`.
-    """
+    """Returns the request of the options, `None` without `--model`. Raises `WrongOptions`."""
     sent = {
         "--engine": engine == "vllm",
         "--cpu": cpu,

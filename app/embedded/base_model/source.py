@@ -1,8 +1,8 @@
 """Finds a base model's directory: a local one, or a snapshot of the hub, pinned to a commit.
 
-Owns the words for everything that can go wrong there. Promises: the small files are fetched before
-the weights, so that a model can be refused without a long download; files that are complete are not
-fetched again; without a network the hub's cache is used. Must not know what a model needs.
+Owns the messages for all of its failures. Promises: the small files are fetched before the weights,
+so that a model can be refused without a long download; files that are complete are not fetched
+again; without a network the hub's cache is used. Must not know the memory or format of a model.
 """
 
 import json
@@ -26,7 +26,9 @@ from app.embedded.errors import ModelNotFound
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _SMALL: Final = ("*.json", "*.jinja", "*.model", "*.txt")
 _WEIGHTS: Final = ("model*.safetensors",)
-"""Only the names that transformers reads: some repositories have the weights twice."""
+"""Names of the weights that transformers reads: some repositories also have the weights in other
+formats.
+"""
 _INDEX: Final = "model.safetensors.index.json"
 _SINGLE: Final = "model.safetensors"
 
@@ -36,7 +38,7 @@ class ModelSource:
     """A model's directory on this machine. That of a hub model may lack its weights."""
 
     name: str
-    """Name for the API, from the directory's or the hub's name."""
+    """Name in the API, derived from the directory's or the hub's name."""
     directory: Path
     hub_id: str | None = None
     commit: str | None = None
@@ -44,7 +46,7 @@ class ModelSource:
 
     @property
     def title(self) -> str:
-        """The model in messages."""
+        """Name of the model in messages."""
         if self.hub_id is None or self.commit is None:
             return str(self.directory)
         return f"{self.hub_id} at commit {self.commit[:12]}"
@@ -71,7 +73,7 @@ def find_model(named: str, *, revision: str | None = None) -> ModelSource:
 
 
 def fetch_weights(source: ModelSource) -> None:
-    """Downloads what is missing of a hub model's weights, with progress on standard error. Raises
+    """Downloads the missing weights of a hub model, with progress on standard error. Raises
     `ModelNotFound` if weights are missing afterwards.
     """
     missing = _missing_weights(source.directory)
@@ -126,7 +128,7 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
 
 
 def _away(hub_id: str, revision: str) -> str:
-    """Returns the sentence about files that are not in the cache while the hub is away."""
+    """Returns the message about files that are not in the cache while the hub is unavailable."""
     shown = revision[:12] if _COMMIT.fullmatch(revision) else revision
     cause = (
         "HF_HUB_OFFLINE is set"

@@ -1,7 +1,7 @@
-"""Finds the interpreter of vLLM's environment, or has it made.
+"""Finds the interpreter of vLLM's environment, or creates the environment. vLLM pins other versions
+of the service's libraries, so it has a separate environment.
 
-vLLM pins other versions of what the service uses, so it has an environment of its own. A checkout
-makes it by `bootstrap.py`; elsewhere its interpreter is named by AGENT_RFT_VLLM_PYTHON.
+In a checkout `bootstrap.py` creates it; elsewhere AGENT_RFT_VLLM_PYTHON names its interpreter.
 """
 
 import importlib.metadata
@@ -36,8 +36,8 @@ def find_vllm(
     consent: Callable[[str], bool],
     checkout: Path = _CHECKOUT,
 ) -> Path:
-    """Returns an interpreter that has vLLM. `consent` is asked before anything is installed.
-    Raises `EngineNotInstalled`.
+    """Returns an interpreter with vLLM. `consent` is called before anything is installed. Raises
+    `EngineNotInstalled`.
     """
     if host.vllm_python is not None:
         if not host.vllm_python.is_file():

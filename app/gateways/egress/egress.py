@@ -15,7 +15,7 @@ from app.gateways.egress.addresses import read_url
 
 class FailureKind(StrEnum):
     UNREACHABLE = "unreachable"
-    """No connection, or it broke before the reply was complete."""
+    """No connection, or a connection that broke before the reply was complete."""
     TIMEOUT = "timeout"
     TOO_LARGE = "too_large"
     REFUSED = "refused"

@@ -3,8 +3,8 @@
 Owns the policy, name resolution and the connector that dials checked addresses only. Promises: a
 name is resolved once per connection, one address that is not public refuses the whole name, and the
 peer of an open connection is checked again before a byte is sent. Metadata services are refused
-even if the allow-list contains them. A refusal names its cause and the operator's cure, and no
-address that a name resolved to. Must not know HTTP.
+even if the allow-list contains them. A refusal names its cause and the setting that permits the
+call, but no address to which a name resolved. Must not know HTTP.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _TLS: Final = "https"
 _ALLOW_PLAIN_HTTP: Final = "AGENT_RFT_EGRESS__ALLOW_PLAIN_HTTP=true"
 _LOCALHOST: Final = "localhost"
 _LOOPBACK: Final = (_LOCALHOST, "127.0.0.1", "[::1]")
-"""Names of the local host: permission for one of them, at a port, is permission for all."""
+"""Names of the local host: permission for one of them, at a port, applies to all."""
 
 
 @dataclass(frozen=True, slots=True)

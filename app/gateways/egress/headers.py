@@ -1,4 +1,4 @@
-"""Headers of outbound calls: rules for customers' headers, and the headers that we add."""
+"""Headers of outbound calls: rules for customers' headers, and the headers of the service."""
 
 import re
 from collections.abc import Mapping

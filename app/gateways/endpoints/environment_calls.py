@@ -1,8 +1,8 @@
 """Encodes the calls of an HTTP environment and reads its answers: reset, step, close.
 
-Owns the shapes of `docs/http-environments.md` for training and for the contract test. Promises: an
-answer that is none raises `EndpointFault`, with the place of the fault and no text of the answer.
-Must not know rollouts, journals or tokens.
+Owns the formats of `docs/http-environments.md` for training and for the contract test. Promises: an
+invalid answer raises `EndpointFault`, with the path of the fault and no text of the answer. Must
+not know rollouts, journals or tokens.
 """
 
 import json
@@ -23,12 +23,12 @@ from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
 
 GONE: Final = frozenset({404, 410})
-"""Statuses of an environment that does not have the episode any more."""
+"""Statuses of an environment that no longer has the episode."""
 _Number = Annotated[float, Field(ge=-LARGEST_REWARD, le=LARGEST_REWARD, strict=True)]
 
 
 class Refused(Exception):
-    """An answer of 4xx, which trying again would not change."""
+    """A 4xx answer, which a retry would not change."""
 
     def __init__(self, status: int) -> None:
         super().__init__(f"answered {status}")
@@ -47,7 +47,7 @@ class ResetAnswer:
     tools: list[dict[str, Any]] | None
     """Function schemas; `None` offers those of the row."""
     unread: tuple[str, ...] = ()
-    """Keys of the answer that nothing reads."""
+    """Unknown keys of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class CallResult:
 class StepAnswer:
     done: bool
     results: dict[str, CallResult] = field(default_factory=dict)
-    """By the call's id."""
+    """Results by call id."""
     message: str | None = None
     """A user message."""
     reward: float | None = None
@@ -95,7 +95,7 @@ class _Step(_Answer):
 
 _Model = TypeVar("_Model", bound=_Answer)
 _SHOWN_KEY: Final = 80
-"""Characters of an answer's key that a message repeats."""
+"""Largest number of characters of an answer's key in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def assistant_message(content: str, calls: Sequence[tuple[str, str, str]]) -> di
 
 
 def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> ResetAnswer:
-    """Reads the answer to `reset`; `before` are the messages that its own follow. Raises
+    """Reads the answer to `reset`; `before` are the messages before those of the answer. Raises
     `EndpointFault` and `Refused`.
     """
     sent = _object(reply)
@@ -190,7 +190,9 @@ def read_close(reply: EgressReply) -> int:
 
 
 def _check_names(components: Any) -> None:
-    """Raises `EndpointFault` for a name that is none; it is not shown, as it may be of any size."""
+    """Raises `EndpointFault` for an invalid name, which is not shown, because it may have any
+    size.
+    """
     if isinstance(components, dict) and not all(map(is_component_name, components)):
         raise _bad(f"`components` has a name that does not match {COMPONENT_NAME}")
 
@@ -242,7 +244,7 @@ def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
 
 
 def _unread(answer: _Answer, *, results: Sequence[_Answer] = ()) -> tuple[str, ...]:
-    """Returns the keys that nothing reads."""
+    """Returns the unknown keys."""
     found = {excerpt(key, most=_SHOWN_KEY) for key in answer.model_extra or ()}
     found |= {
         f"results[].{excerpt(key, most=_SHOWN_KEY)}"

@@ -1,7 +1,7 @@
-"""Says since when an endpoint has given no usable answer, and how many rollouts wait for it.
+"""Measures for how long an endpoint has given no usable answer, and how many rollouts wait for it.
 
-Owns the rule by which a slow endpoint differs from a dead one. Works in a single event loop. Must
-not know who reads it, nor what a call is about.
+Owns the rule that distinguishes a slow endpoint from one that is down. Works in a single event
+loop. Must not know its readers or the content of calls.
 """
 
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 SILENT_S: Final = 60.0
 """Seconds without an answer from which an endpoint is silent, unless its answers are slow."""
 _SLOWER: Final = 2.0
-"""An endpoint may be silent for this many times its slowest answer."""
+"""Multiple of its slowest answer for which an endpoint may be silent."""
 _MAX_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A time in which calls wait for an endpoint that answers none."""
+    """A period in which an endpoint answers none of the waiting calls."""
 
     silent_s: float
     """Seconds since the first call that got no answer."""
@@ -34,7 +34,7 @@ class EndpointState:
     endpoint: str
     """Host and path."""
     answers: int
-    """Usable answers so far: after an outage, one more means that it is over."""
+    """Number of usable answers so far; one more after an outage means that it is over."""
     outage: Outage | None
 
 
@@ -60,7 +60,7 @@ class Silence:
         self._pending[call_id] = _Pending(trace_id, deadline)
 
     def sent(self, call_id: str, now: float) -> None:
-        """Records the first attempt of a call: until then it waits for its turn with us."""
+        """Records the first attempt of a call, which until then waits for a slot of the service."""
         call = self._pending.get(call_id)
         if call is not None and call.sent_at is None:
             call.sent_at = now

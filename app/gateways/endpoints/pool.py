@@ -68,11 +68,13 @@ class EndpointPool:
         return endpoint
 
     def waited_s(self) -> float | None:
-        """Returns the seconds since a call began or ended last; `None` if no call is pending."""
+        """Returns the seconds since the last begin or end of a call; `None` if no call is
+        pending.
+        """
         return self.clock.now() - self._last_change if self._pending else None
 
     def states(self) -> list[EndpointState]:
-        """Returns which endpoints were called, and which of them calls wait for in vain."""
+        """Returns the called endpoints, with the outages of those that do not answer."""
         return [endpoint.state() for endpoint in self._endpoints.values()]
 
     @contextmanager

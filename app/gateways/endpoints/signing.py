@@ -1,4 +1,4 @@
-"""Signatures of our calls to customers' tools and graders: Standard Webhooks 1.0.
+"""Signs the service's calls to customers' tools and graders: Standard Webhooks 1.0.
 
 Owns the signing secret of a project (derived, never stored) and the headers of one attempt.
 Promises: `webhook-id` and `Idempotency-Key` are the same over all retries of one call; timestamp,
@@ -23,7 +23,7 @@ _SPAN_DIGITS: Final = 16
 
 
 def signing_secret(secret_key: str, project_id: str) -> str:
-    """Derives the project's `whsec_…`, with which its owner verifies our calls.
+    """Derives the project's `whsec_…`, with which its owner verifies the service's calls.
 
     HKDF-SHA256 (RFC 5869) of the service's secret key with the project id as info.
     """
@@ -50,8 +50,8 @@ class CallSigner:
         project_id: str,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """A call has one signature for each key, so that its receiver may verify it with the secret
-        of before or after a change of the service's key.
+        """A call has one signature for each key, so that its receiver can verify it with the old or
+        the new secret after a change of the service's key.
         """
         secrets = [signing_secret(key, project_id) for key in (secret_key, *older_keys)]
         self._webhooks = [Webhook(secret) for secret in secrets]

@@ -1,7 +1,7 @@
 """Attempts to deliver one event: Standard Webhooks 1.0 through the guarded egress.
 
-Promises: every attempt has the event's id, and a timestamp and signatures of its own; all secrets
-that are valid at that moment sign it. Must not know rows or the schedule of retries.
+Promises: every attempt has the event's id, and its own timestamp and signatures; all secrets that
+are valid at that moment sign it. Must not know rows or the schedule of retries.
 """
 
 from collections.abc import Sequence
@@ -67,6 +67,6 @@ class EndpointSecrets:
         return self._box.seal(plain, project_id=self._project_id, row_id=endpoint_id)
 
     def open(self, endpoint_id: str, sealed: bytes) -> EndpointCredentials:
-        """Raises `SecretsUnreadable`."""
+        """Opens sealed credentials. Raises `SecretsUnreadable`."""
         plain = self._box.open(sealed, project_id=self._project_id, row_id=endpoint_id)
         return EndpointCredentials.from_json(plain)

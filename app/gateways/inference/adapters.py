@@ -51,7 +51,7 @@ class AdapterCache:
             await inference.load_adapter(engine_name, path)
 
     async def forget(self, engine_name: str) -> None:
-        """Removes the local copy of an adapter that is loaded no longer, if there is one."""
+        """Removes the local copy of an unloaded adapter, if there is one."""
         await asyncio.to_thread(remove, self._directory / engine_name)
 
     async def _fetch(self, object_key: str, path: Path) -> None:

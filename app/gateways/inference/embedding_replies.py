@@ -17,7 +17,7 @@ from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
 
 REFUSED_TEXTS: Final = frozenset({400, 413, 422})
-"""Statuses that say that a text of the request cannot be embedded."""
+"""Statuses which mean that a text of the request cannot be embedded."""
 _FLOAT_BYTES: Final = 4
 
 
@@ -27,10 +27,12 @@ class Embedding:
 
     numbers: "array[float]"
     tokens: int = 0
-    """Tokens that the server counted for it; 0 for one that was there already."""
+    """Tokens that the server counted for it; 0 for a cached one."""
 
     def cosine(self, other: "Embedding") -> float | None:
-        """Returns the cosine of the angle between both, `None` for those of two models."""
+        """Returns the cosine of the angle between both; `None` for embeddings of different
+        models.
+        """
         if len(self.numbers) != len(other.numbers):
             return None
         return min(1.0, max(-1.0, math.fsum(map(mul, self.numbers, other.numbers))))
@@ -62,8 +64,8 @@ def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
         raise EndpointFault(FaultKind.BAD_REPLY, f"gave no list of {count} embeddings")
     tokens = _tokens(content)
     return [
-        Embedding(direction, tokens // count + (place < tokens % count))
-        for place, direction in enumerate(numbers)
+        Embedding(direction, tokens // count + (index < tokens % count))
+        for index, direction in enumerate(numbers)
     ]
 
 
@@ -72,7 +74,9 @@ def _direction(sent: Any) -> "array[float]":
 
 
 def directed(numbers: Iterable[float]) -> "array[float]":
-    """Returns numbers of length 1. Raises `ValueError` for those that have no direction."""
+    """Returns the numbers scaled to length 1. Raises `ValueError` for numbers without a
+    direction.
+    """
     numbers = array("d", numbers)
     length = math.hypot(*numbers)
     if not math.isfinite(length) or length == 0:

@@ -1,8 +1,8 @@
 """Embeddings of texts, by the OpenAI-compatible server of the operator.
 
-Promises: texts that are asked for at almost the same time share a request; the same text is asked
-for once; a text that the server refuses costs no other one its embedding; no fault contains a
-header or an address. Must not know what embeddings are used for.
+Promises: texts that are requested at almost the same time share a request; equal texts are
+requested once; a refused text does not affect the embeddings of others; no fault contains a header
+or an address. Must not know the use of embeddings.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ NOT_CONFIGURED: Final = (
     "AGENT_RFT_EMBEDDINGS__BASE_URL and AGENT_RFT_EMBEDDINGS__MODEL to an OpenAI-compatible server"
 )
 _BATCH: Final = 16
-"""Texts of a request; a reply with 3,072 numbers for each has about 1 MB."""
+"""Largest number of texts of a request; a reply with 3,072 numbers for each has about 1 MB."""
 _BATCH_CHARACTERS: Final = 131_072
 _GATHER_S: Final = 0.005
-"""Time for which a text waits for others."""
+"""Seconds for which a text waits for others."""
 _KEPT: Final = 2_048
 
 
@@ -54,7 +54,7 @@ class EmbeddingFault(Exception):
 class Embeddings(Protocol):
     @property
     def model(self) -> str:
-        """Returns the name of the model, under which its tokens are counted."""
+        """Returns the name of the model, for the count of its tokens."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
@@ -64,7 +64,7 @@ class Embeddings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoEmbeddings:
-    """Implements `Embeddings` where no server is configured."""
+    """Implements `Embeddings` for an installation without a server."""
 
     model: str = ""
 
@@ -73,8 +73,8 @@ class NoEmbeddings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A text on its way to the server."""
+class _Requested:
+    """A requested text."""
 
     key: bytes
     text: str
@@ -96,8 +96,8 @@ class BatchedEmbeddings:
         self._endpoint = endpoints.endpoint(f"{settings.base_url.rstrip('/')}/embeddings")
         self._signer = signer
         self._kept: OrderedDict[bytes, Embedding] = OrderedDict()
-        self._asked: dict[bytes, _Asked] = {}
-        self._queue: deque[_Asked] = deque()
+        self._pending: dict[bytes, _Requested] = {}
+        self._queue: deque[_Requested] = deque()
         self._tasks = set[asyncio.Task[None]]()
 
     @property
@@ -114,14 +114,14 @@ class BatchedEmbeddings:
             self._kept.move_to_end(key)
             return kept
         # The shield is for other callers, who wait for the same text when this one is cancelled.
-        asked = self._asked.get(key)
+        asked = self._pending.get(key)
         if asked is not None:
             return replace(await asyncio.shield(asked.answer), tokens=0)
         return await asyncio.shield(self._enqueue(key, text).answer)
 
-    def _enqueue(self, key: bytes, text: str) -> _Asked:
-        asked = _Asked(key, text, asyncio.get_running_loop().create_future())
-        self._asked[key] = asked
+    def _enqueue(self, key: bytes, text: str) -> _Requested:
+        asked = _Requested(key, text, asyncio.get_running_loop().create_future())
+        self._pending[key] = asked
         self._queue.append(asked)
         if len(self._queue) == 1:
             self._start(self._send_queue())
@@ -144,9 +144,9 @@ class BatchedEmbeddings:
                 batch.append(self._queue.popleft())
             self._start(self._answer(batch))
 
-    async def _answer(self, batch: Sequence[_Asked]) -> None:
+    async def _answer(self, batch: Sequence[_Requested]) -> None:
         try:
-            answers = await self._ask([asked.text for asked in batch])
+            answers = await self._request([asked.text for asked in batch])
             if answers is None:  # one of them is refused: each is asked for alone
                 await asyncio.gather(*(self._answer([asked]) for asked in batch))
                 return
@@ -158,18 +158,20 @@ class BatchedEmbeddings:
             raise
         for asked, embedding in zip(batch, answers, strict=True):
             self._kept[asked.key] = replace(embedding, tokens=0)
-            del self._asked[asked.key]
+            del self._pending[asked.key]
             asked.answer.set_result(embedding)
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
 
-    def _fail(self, batch: Sequence[_Asked], fault: BaseException) -> None:
+    def _fail(self, batch: Sequence[_Requested], fault: BaseException) -> None:
         for asked in batch:
-            if self._asked.pop(asked.key, None) is not None:
+            if self._pending.pop(asked.key, None) is not None:
                 asked.fail(fault)
 
-    async def _ask(self, texts: list[str]) -> list[Embedding] | None:
-        """Returns `None` if one of several texts is refused. Raises `EndpointFault`."""
+    async def _request(self, texts: list[str]) -> list[Embedding] | None:
+        """Requests embeddings; returns `None` if one of several texts is refused. Raises
+        `EndpointFault`.
+        """
         body = _bytes(json.dumps({"model": self.model, "input": texts}, ensure_ascii=False))
         digest = hashlib.sha256(body).hexdigest()
         key = self._settings.api_key.get_secret_value()
@@ -212,5 +214,5 @@ def build_embeddings(
 
 
 def _bytes(text: str) -> bytes:
-    """Returns UTF-8, with a mark in place of half a surrogate pair."""
+    """Returns UTF-8, with a replacement mark for half of a surrogate pair."""
     return text.encode(errors="replace")

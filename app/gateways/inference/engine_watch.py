@@ -1,9 +1,9 @@
 """Distinguishes an engine that computes for long from one that is stuck.
 
-Owns the clock of the requests that wait for tokens. While any waits, the engine's own counters are
-read; as long as they move, or the engine has none and answers its probe, a request may take as long
-as it takes. Promises that a request whose engine has computed nothing for `still_s` ends with
-`TimeoutError`. Must not know what a request asks for.
+Owns the timeout of requests that wait for tokens. While any waits, the engine's own counters are
+read; as long as they change, or an engine without counters answers its probe, a request may take
+any time. Promises that a request whose engine has computed nothing for `still_s` ends with
+`TimeoutError`. Must not know the content of requests.
 """
 
 import asyncio
@@ -12,9 +12,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 _READS: Final = 12
-"""Times that the counters are read before an engine is taken to stand still."""
+"""Number of reads of the counters within `still_s`."""
 Read = Callable[[], Awaitable[str | None]]
-"""Returns what changes whenever the engine computes; `None` while it gives no sign of life."""
+"""Returns a text that changes whenever the engine computes; `None` while it gives no sign of life.
+"""
 
 
 class EngineWatch:
@@ -27,7 +28,7 @@ class EngineWatch:
 
     @asynccontextmanager
     async def waiting(self) -> AsyncGenerator[None]:
-        """Ends the block with `TimeoutError` when the engine stands still for too long."""
+        """Ends the block with `TimeoutError` when the engine has computed nothing for too long."""
         async with asyncio.timeout(self._still_s) as deadline:
             self._waiting.add(deadline)
             if self._reading is None or self._reading.done():
@@ -44,7 +45,7 @@ class EngineWatch:
                 await self._reading
 
     async def _follow(self) -> None:
-        """Reads the counters until no request waits any more."""
+        """Reads the counters until no request waits."""
         before: str | None = None
         while self._waiting:
             await asyncio.sleep(self._still_s / _READS)

@@ -31,7 +31,7 @@ _UNLIMITED: Final = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIME
 _UNTIL_READ: Final = aiohttp.ClientTimeout(
     total=None, sock_connect=_CONNECT_TIMEOUT_S, sock_read=600.0
 )
-"""Limits of a stream: it may last, but no chunk may be so late."""
+"""Timeouts of a stream: none for the whole, one between two chunks."""
 _OK: Final = 200
 _FAILED: Final = 500
 _TOO_LONG: Final = "maximum context length"
@@ -49,7 +49,7 @@ class HttpInference:
         still_s: float = 60.0,
         on_progress: Callable[[], None] = lambda: None,
     ) -> None:
-        """`timeout_s` is for requests that ask for no tokens. One that does may take any time,
+        """`timeout_s` is for requests without sampling. A request for tokens may take any time,
         until the engine has computed nothing for `still_s`. `on_progress` is called whenever the
         engine is seen to compute while a request waits.
         """
@@ -212,7 +212,7 @@ class HttpInference:
         lasting: aiohttp.ClientTimeout | None = None,
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """Yields a reply of status 200; raises the exception of any other status. `lasting`
-        replaces the session's limits of time.
+        replaces the session's timeouts.
         """
         session = self._connections.session()
         limits = session.timeout if lasting is None else lasting

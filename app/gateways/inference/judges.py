@@ -1,9 +1,9 @@
 """Judges: models that score for a grader, on any of three kinds of servers.
 
 Owns the routing from a model's name to its server: the customer's own address, an endpoint of the
-operator, or our engine with the tenant's adapters. Promises: retries inside one deadline; a
-customer's address is called only through the guarded egress; no fault contains an engine's name, a
-header or an address. Must not know prompts or scores.
+operator, or the service's engine with the tenant's adapters. Promises: retries inside one deadline;
+a customer's address is called only through the guarded egress; no fault contains an engine's name,
+a header or an address. Must not know prompts or scores.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class Judges(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EngineModel:
-    """A model of our engine: a base model, or an adapter of the tenant."""
+    """A model of the service's engine: a base model, or an adapter of the tenant."""
 
     name: str
     engine_name: str
@@ -84,7 +84,7 @@ class EngineModel:
 
 @dataclass(frozen=True, slots=True)
 class EngineModels:
-    """Our engine, with the lookup of a tenant's models on it."""
+    """The service's engine, with the look-up of a tenant's models."""
 
     inference: Inference
     adapters: AdapterCache
@@ -118,7 +118,7 @@ class RoutedJudges:
         signer: CallSigner,
     ) -> None:
         """`endpoints` is the pool for the customer's addresses; its `timeout_s` also limits calls
-        to our engine.
+        to the service's engine.
         """
         self._engine = engine
         self._configured = {model: judge for judge in configured for model in judge.models}
@@ -194,8 +194,8 @@ class RoutedJudges:
                 assert_never(answer.value)
 
     async def _chat(self, model: EngineModel, body: dict[str, Any]) -> JudgeReply:
-        """Calls our engine: loads a missing adapter and retries an unavailable engine until the
-        deadline.
+        """Calls the service's engine: loads a missing adapter and retries an unavailable engine
+        until the deadline.
         """
         clock, attempt = self._endpoints.clock, 0
         deadline = clock.now() + self._endpoints.timeout_s

@@ -1,6 +1,6 @@
-"""Headers that repeat arguments of a call, as a tool's schema asks with `x-mcp-header`.
+"""Headers that repeat arguments of a call, as a tool's schema requests with `x-mcp-header`.
 
-Owns their limit: they are words of the model, and servers take few of them in headers.
+Owns their size limit: the model writes the arguments, and servers accept only short headers.
 """
 
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from typing import Any, Final
 from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
 
 MAX_CHARACTERS: Final = 4_096
-"""Limit of the values of a call together, as they are sent."""
+"""Limit of characters of all values of a call, as sent."""
 
 
 def argument_headers(
     schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Returns the headers of a call; none for a schema that asks for them in an unlawful way."""
+    """Returns the headers of a call; none for a schema with an invalid `x-mcp-header`."""
     if not schema or find_invalid_x_mcp_header(schema) is not None:
         return {}
     return mcp_param_headers(x_mcp_header_map(schema), arguments)

@@ -23,7 +23,7 @@ class JobListing:
     listing: McpListing | None
     faults: list[ListingFault]
     offered: tuple[ListedTool, ...] = ()
-    """Everything that the server lists."""
+    """All tools that the server lists."""
     keeps_session: bool = False
 
 
@@ -36,7 +36,7 @@ async def listed(
     within_s: float,
     at: str | None = None,
 ) -> JobListing:
-    """Lists the tools of a job's server at a position, all pages within a time. `at` is its
+    """Lists the tools of a job's server at a position, all pages within a deadline. `at` is its
     parameter outside a job.
     """
     param = f"{SERVERS}[{index}]" if at is None else at
@@ -58,8 +58,8 @@ async def listed(
 
 
 def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
-    """Returns a tool whose texts repeat none of the credentials that the server was sent: they are
-    kept in the job, shown, and read by the model.
+    """Returns a tool without credentials in its texts that the server repeats: the texts are stored
+    in the job, shown, and read by the model.
     """
     tool, hidden = listed.tool, echoes.hidden_in
     shown = McpTool(

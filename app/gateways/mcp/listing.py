@@ -21,7 +21,7 @@ from app.gateways.mcp.transport import McpServer
 MAX_PAGES: Final = 50
 MAX_LISTED: Final = 1_000
 MAX_CHARACTERS: Final = 2_000_000
-"""Limit of what is kept of all pages: four times what a job may offer."""
+"""Limit of stored characters of all pages: four times the limit of a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ServerTools:
     protocol_version: str
     tools: tuple[ListedTool, ...]
     keeps_session: bool
-    """The server gave the session an id: it may have state of its own for each."""
+    """True if the server gave the session an id, so that it may have state for each session."""
 
 
 async def list_tools(server: McpServer, *, trace_id: str) -> ServerTools:
@@ -46,7 +46,9 @@ async def list_tools(server: McpServer, *, trace_id: str) -> ServerTools:
 
 
 async def still_lists(session: McpSession, name: str) -> bool:
-    """Says if the server of an open session has a tool now. Raises `EndpointFault`."""
+    """Returns whether the server of an open session currently lists a tool. Raises
+    `EndpointFault`.
+    """
     return any(listed.tool.name == name for listed in await _pages(session))
 
 

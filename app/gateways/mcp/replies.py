@@ -1,8 +1,8 @@
 """Reads the HTTP reply of an MCP server: the JSON-RPC message in it, or the fault.
 
-Owns the parsing of a JSON body and of a finished event stream. Promises: what may be better in a
-second attempt raises `EndpointFault`, and everything else is handed to the protocol library in one
-form, a JSON message. Must not know tools or rollouts.
+Owns the parsing of a JSON body and of a finished event stream. Promises: a reply that a retry may
+improve raises `EndpointFault`, and every other one is passed to the protocol library as a JSON
+message. Must not know tools or rollouts.
 """
 
 import json
@@ -41,12 +41,12 @@ class ServerReply:
     status: int
     message: dict[str, Any] | None
     session_id: str | None
-    """Header of a server that keeps a session."""
+    """Session id from the header of a server with sessions."""
 
 
 def read_reply(reply: EgressReply, *, request_id: Any, method: str) -> ServerReply:
-    """Returns the response to a request, or the mere status of an answer to a notification, whose
-    `request_id` is `None`. Raises `EndpointFault`.
+    """Returns the response to a request, or only the status for a notification, whose `request_id`
+    is `None`. Raises `EndpointFault`.
     """
     session_id = reply.headers.get("mcp-session-id")
     if not is_success(reply.status) and not is_error(reply.status):
@@ -131,8 +131,8 @@ def _events(text: str) -> Iterator[str]:
 
 
 def _answers(message: dict[str, Any], request_id: Any, status: int) -> bool:
-    """Says if a message is the response to a request. A server that refuses a request before it
-    has read the id answers with the id null.
+    """Returns whether a message is the response to a request. A server that refuses a request
+    before it has read the id answers with the id null.
     """
     if not isinstance(message.get("result"), dict) and not isinstance(message.get("error"), dict):
         return False

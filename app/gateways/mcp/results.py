@@ -1,6 +1,6 @@
 """Converts the result of an MCP tool to the text that a model reads.
 
-Owns the words for content that is no text. Must not know how the result was asked for.
+Owns the descriptions of content other than text. Must not know how the result was requested.
 """
 
 import json
@@ -23,14 +23,14 @@ from app.domain.tools.outcome import ToolOutcome
 REPORTED: Final = "tool_reported"
 INVALID: Final = "invalid_params"
 _READ_CHARACTERS: Final = 300
-"""Characters that say that a tool is unknown."""
+"""Number of characters of an error that are searched for an unknown tool."""
 _NO_WORDS: Final = "Error: the tool failed without a message."
 
 
 def read_result(result: CallToolResult) -> tuple[str, str | None]:
     """Returns the text for the model, and the class of the model's mistake or `None`.
 
-    Structured content is the text of a result without any other: servers repeat it in words.
+    Structured content is used only for a result without text, because servers repeat it as text.
     """
     texts = [_text_of(block) for block in result.content]
     if not texts and result.structured_content is not None:
@@ -42,8 +42,8 @@ def read_result(result: CallToolResult) -> tuple[str, str | None]:
 
 
 def denies_the_tool(name: str, outcome: ToolOutcome) -> bool:
-    """Says if an error may mean that the server no longer has the tool. There is no code for that:
-    servers write `Unknown tool: name`, `Tool name not found` and the like.
+    """Returns whether an error may mean that the server no longer has the tool. There is no code
+    for that: servers write `Unknown tool: name`, `Tool name not found` and similar texts.
     """
     if outcome.error not in {REPORTED, INVALID}:
         return False
@@ -71,5 +71,5 @@ def _text_of(block: ContentBlock) -> str:
 
 
 def _bytes(base64_text: str) -> int:
-    """Returns the size of the data that a base64 text stands for."""
+    """Returns the size of the data in a base64 text."""
     return len(base64_text.rstrip("=")) * 3 // 4

@@ -1,4 +1,4 @@
-"""Turns the entry of a job's MCP server into one that can be called."""
+"""Converts the entry of a job's MCP server to one that can be called."""
 
 from app.domain.tools.mcp_servers import McpServerSpec
 from app.gateways.endpoints.pool import EndpointPool

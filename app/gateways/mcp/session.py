@@ -1,9 +1,9 @@
 """One session with an MCP server: its tools, and calls to them.
 
-Owns the life of the protocol library's client, which runs in a task of its own because it must be
-closed by the task that opened it. Promises: a text that a model can learn from is returned, every
-other outcome raises `EndpointFault`; no call waits for a session that ended. The library's log is
-off, because it repeats what servers say. Must not know rollouts or rows.
+Owns the lifetime of the protocol library's client, which runs in a task of its own because it must
+be closed by the task that opened it. Promises: a text that a model can learn from is returned,
+every other outcome raises `EndpointFault`; no call waits for an ended session. The library's log is
+off, because it repeats texts of servers. Must not know rollouts or rows.
 """
 
 import asyncio
@@ -48,11 +48,11 @@ log = structlog.get_logger()
 _T = TypeVar("_T")
 
 _NOWHERE: Final = "http://mcp.invalid/"
-"""The address that the library believes it calls; the transport has the real one."""
+"""Dummy address for the library; the transport has the real one."""
 _CLIENT: Final = Implementation(name="agent-rft", version="1")
 _END_LIMIT_S: Final = 10.0
 LONGEST_END_S: Final = _END_LIMIT_S + END_TIMEOUT_S
-"""A session ends within this time, whatever its server does."""
+"""Seconds within which a session ends, whatever its server does."""
 logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
@@ -76,7 +76,9 @@ class McpSession:
     def __init__(
         self, server: McpServer, *, trace_id: str, protocol_version: str | None = None
     ) -> None:
-        """`protocol_version` as an earlier session agreed on; `None`: the session asks first."""
+        """`protocol_version` as negotiated by an earlier session; `None`: the session negotiates
+        it.
+        """
         self.transport = EndpointTransport(server, trace_id=trace_id)
         self._schemas = server.schemas
         self._trace_id = trace_id
@@ -99,21 +101,21 @@ class McpSession:
 
     async def ask(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Runs one exchange with the server. Raises `MCPError`, or `EndpointFault` when the session
-        ends meanwhile or the answer is not of the protocol.
+        ends meanwhile or the answer violates the protocol.
         """
         if self._owner is None:  # `client()` comes first
             raise RuntimeError("the session is not open")
-        asking = asyncio.ensure_future(work)
+        exchange = asyncio.ensure_future(work)
         try:
-            await asyncio.wait({asking, self._owner}, return_when=asyncio.FIRST_COMPLETED)
-            if asking.done():
-                return asking.result()
+            await asyncio.wait({exchange, self._owner}, return_when=asyncio.FIRST_COMPLETED)
+            if exchange.done():
+                return exchange.result()
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the library raises many kinds for what servers send
             raise _unreadable(error) from None
         finally:
-            asking.cancel()
+            exchange.cancel()
         raise EndpointFault(FaultKind.UNREACHABLE, "the session broke")
 
     async def call(self, call: McpCall) -> ToolOutcome:
@@ -192,8 +194,8 @@ class McpSession:
     def fault_of(self, error: MCPError) -> EndpointFault:
         """Returns the fault behind an error of the library."""
         message = f"answered with the MCP error {error.code}"
-        heard = self.transport.fault or self.transport.refusal
-        return heard or EndpointFault(FaultKind.ERROR, message)
+        fault = self.transport.fault or self.transport.refusal
+        return fault or EndpointFault(FaultKind.ERROR, message)
 
 
 def _mode(protocol_version: str | None) -> str:

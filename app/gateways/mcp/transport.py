@@ -1,9 +1,9 @@
 """The transport under the protocol library: each of its requests goes through a guarded endpoint.
 
 Owns the HTTP side of an MCP server: address guard, retries, pace, size limit and signature are
-those of tools (`app.gateways.endpoints`, `app.gateways.egress`). Promises: a request that fails
-becomes an error response, never an exception, because one would end the library's session; the
-fault itself is kept for the caller. The library's own address is never dialled.
+those of tools (`app.gateways.endpoints`, `app.gateways.egress`). Promises: a failed request becomes
+an error response, never an exception, because an exception would end the library's session; the
+fault itself is stored for the caller. The library's own address is never dialled.
 """
 
 import asyncio
@@ -75,13 +75,13 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         self._trace_id = trace_id
         self._ending: asyncio.Task[int] | None = None
         self.has_session = False
-        """The server keeps a session."""
+        """True if the server has a session."""
         self.fault: EndpointFault | None = None
         """The last fault of a request that was no tool call."""
         self.refusal: EndpointFault | None = None
-        """The last answer to such a request, if it was a mere status: the library forgets it."""
+        """The last answer to such a request, if it was only a status, which the library drops."""
         self.answers: dict[str, EndpointAnswer[ServerReply]] = {}
-        """By id of the tool call."""
+        """Answers by id of the tool call."""
         self.faults: dict[str, EndpointFault] = {}
         """By id of the tool call."""
 
@@ -108,12 +108,14 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         if called is not None:
             schema = self._server.schemas.get(params.get("name", ""))
             headers |= argument_headers(schema, params.get("arguments") or {})
-        ask = EndpointRequest(
+        endpoint_request = EndpointRequest(
             headers=headers, body=body, call_id=called or new_id("call_"), trace_id=self._trace_id
         )
         read = partial(read_reply, request_id=request_id, method=method)
         try:
-            answer = await self._server.endpoint.call(ask, read, signer=self._server.signer)
+            answer = await self._server.endpoint.call(
+                endpoint_request, read, signer=self._server.signer
+            )
         except EndpointFault as fault:
             return self._failed(request_id, fault, called)
         if called is not None:
@@ -154,19 +156,21 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         return {**self._server.headers, **own}
 
     async def _end(self, request: httpx2.Request) -> httpx2.Response:
-        """Tells a server that its session is over, in a task of its own: where a rollout was
-        cancelled in a call, the library cancels its request, and the server would keep the session.
+        """Ends the session at the server, in a separate task: if a rollout is cancelled in a call,
+        the library cancels its own request, and the server would keep the session.
         """
         self._ending = asyncio.create_task(self._delete(self._headers(request)))
         return httpx2.Response(await asyncio.shield(self._ending))
 
     async def ended(self) -> None:
-        """Waits until a server with a session has heard of its end, or does not answer in time."""
+        """Waits until a server with a session has confirmed its end, or has not answered in
+        time.
+        """
         if self._ending is not None:
             await asyncio.wait({self._ending})
 
     async def _delete(self, headers: dict[str, str]) -> int:
-        """Returns the status of the answer, which changes nothing for the rollout."""
+        """Sends the DELETE and returns the status, which has no effect on the rollout."""
         try:
             check_headers(headers)
             reply = await self._server.egress.delete(

@@ -19,13 +19,13 @@ from app.domain.models.manifests import MANIFEST
 log = structlog.get_logger()
 
 _UNLINKABLE: Final = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP})
-"""Another file system, or one without hard links."""
+"""Errors of a link to another file system, or on one without hard links."""
 _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 @contextmanager
 def room_needed() -> Iterator[None]:
-    """Turns a full disk into `NoFreeSpace`."""
+    """Converts errors of a full disk to `NoFreeSpace`."""
     try:
         yield
     except OSError as error:
@@ -53,7 +53,7 @@ def link_or_copy(source: Path, destination: Path) -> None:
 
 
 def make_read_only(path: Path) -> None:
-    """Takes the write permissions of a file away, of which a second name may be a stored object."""
+    """Removes the write permissions of a file, because a hard link to it may be a stored object."""
     mode = path.stat().st_mode
     if mode & _WRITABLE:
         with suppress(PermissionError):  # another user's file, whose permissions protect it

@@ -14,7 +14,7 @@ from app.gateways.objects.objects import Objects
 
 _PREFIX: Final = "fetched-"
 _STALE_S: Final = 24 * 3600.0
-"""Age above which a file belongs to a killed process: no reader takes this long."""
+"""Age in seconds above which a file belongs to a killed process: no reader takes this long."""
 
 
 @asynccontextmanager

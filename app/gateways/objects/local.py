@@ -1,9 +1,9 @@
 """Objects in a local directory, or in one that several machines share.
 
 Promises that stored objects survive a power failure: files and names are flushed before a call
-returns. An object is a plain file: a link that somebody puts into the directory is not followed.
-Fetches and stored directories are hard links if the file system supports them, so that they need
-neither time nor space; stored files are therefore read-only.
+returns. An object is a plain file: links in the directory are not followed. Fetches and stored
+directories are hard links if the file system supports them, so that they need neither time nor
+space; stored files are therefore read-only.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ from app.gateways.objects.objects import (
 
 
 class LocalObjects:
-    """Implements `Objects`. Refuses to store anything while `space` lacks."""
+    """Implements `Objects`. Refuses to store anything while there is too little `space`."""
 
     def __init__(self, root: Path, *, space: FreeSpace | None = None) -> None:
         self._root = root
@@ -98,7 +98,9 @@ class LocalObjects:
             _make_parent(target)
 
     def _write(self, file: BufferedWriter, digest: Any, chunk: bytes) -> None:
-        """Writes a chunk. A large file that begins above the minimum does not end below it."""
+        """Writes a chunk. Checks the free space again, so that a large file cannot use up the
+        minimum.
+        """
         self._space.check()
         digest.update(chunk)
         file.write(chunk)

@@ -15,9 +15,9 @@ CHUNK_BYTES: Final = 1 << 20
 DOWNLOAD_CHUNK_BYTES: Final = 32 << 10
 """Chunk of a download. Two of them are in memory while a client does not read."""
 MAX_KEY_BYTES: Final = 800
-"""S3 allows 1,024 bytes, of which the bucket's prefix needs a part."""
+"""Longest key in bytes: S3 allows 1,024, including the bucket's prefix."""
 MAX_NAME_BYTES: Final = 200
-"""A file system allows 255 bytes, of which the name of an unfinished write needs a part."""
+"""Longest name in bytes: a file system allows 255, including the suffix of an unfinished write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class StoredChild:
 
 class Objects(Protocol):
     """Every method raises `ValueError` for a string that is no key (see `key_parts`), and
-    `Unavailable` while the storage is full or away.
+    `Unavailable` while the storage is full or unavailable.
     """
 
     async def put(

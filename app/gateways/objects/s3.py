@@ -50,7 +50,7 @@ class S3Objects:
     """Implements `Objects`."""
 
     def __init__(self, settings: ObjectsSettings) -> None:
-        """Raises `RuntimeError` when the extra is not installed."""
+        """Raises `RuntimeError` if the extra is not installed."""
         self._store = _open_store(settings)
 
     async def put(

@@ -1,8 +1,8 @@
 """Sends programs to the sandbox's runner over its Unix socket, each over a connection of its own.
 
-Promises: waits up to `patience_s` for a runner that restarts; sends a program again whose runner
-died, because it left nothing behind; gives up a runner that is silent for `SILENCE_S`. Must
-not know what programs are for.
+Promises: waits up to `patience_s` for a runner that restarts; sends a program again after a crash
+of the runner, because a program has no side effects; gives up after `SILENCE_S` without a sign of
+the runner. Must not know the purpose of programs.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ PATIENCE_S: Final = 30.0
 _FIRST_DELAY_S: Final = 0.05
 _LONGEST_DELAY_S: Final = 2.0
 _MAX_ANSWER: Final = 7 * MAX_REPLY
-"""A reply as text within JSON: one byte becomes six at most."""
+"""Largest reply as text within JSON, where one byte becomes six at most."""
 
 
 class UnixSandbox:
@@ -76,7 +76,7 @@ class UnixSandbox:
         until, delay_s = time.monotonic() + self._patience_s, _FIRST_DELAY_S
         while True:
             try:
-                return Ending.read(await self._ask(header + body))
+                return Ending.read(await self._exchange(header + body))
             except SandboxUnavailable:
                 if time.monotonic() + delay_s > until:
                     raise
@@ -84,10 +84,10 @@ class UnixSandbox:
             delay_s = min(2 * delay_s, _LONGEST_DELAY_S)
 
     async def level(self) -> Level:
-        answer = await self._ask(to_frame({"op": "level"}))
+        answer = await self._exchange(to_frame({"op": "level"}))
         return Level(tuple(answer["layers"]), tuple(answer["modules"]))
 
-    async def _ask(self, question: bytes) -> dict[str, Any]:
+    async def _exchange(self, question: bytes) -> dict[str, Any]:
         try:
             answer = await self._answer(question)
         except TimeoutError:

@@ -1,9 +1,9 @@
 """Frames of the sandbox's socket: a length in four bytes, then that many bytes of JSON.
 
-A connection has one question: a header that names it, for `run` a second frame with the program,
-and one frame of answer. The header comes first, so that a runner reads programs only when it has a
-place for them. Before the answer the runner sends a sign of life each `SIGN_S` seconds: a caller
-that gets none for `SILENCE_S` has a runner that hangs. Must not know what is asked.
+A connection carries one request: a header frame with its kind, for `run` a second frame with the
+program, and one frame of reply. The header comes first, so that a runner reads a program only when
+it has a slot for it. Before the reply the runner sends a sign of life each `SIGN_S` seconds: if a
+caller gets none for `SILENCE_S`, the runner hangs. Must not know the meaning of requests.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ SILENCE_S: Final = 30.0
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
 _LONGEST_ADDRESS: Final = 100
-"""Bytes; the kernel takes 107."""
+"""Longest address in bytes; the kernel accepts 107."""
 
 
 class BadFrame(Exception):
-    """The peer sent something else than a frame."""
+    """The peer sent invalid data instead of a frame."""
 
 
 def pack(body: bytes) -> bytes:
@@ -50,7 +50,7 @@ async def read_frame(reader: asyncio.StreamReader, *, limit: int) -> bytes:
 
 
 async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
-    """Reads one frame of at most `limit` bytes and keeps nothing of it. Raises `BadFrame`."""
+    """Reads one frame of at most `limit` bytes and drops it. Raises `BadFrame`."""
     try:
         (left,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         if left > limit:
@@ -62,7 +62,7 @@ async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
 
 
 async def read_object(reader: asyncio.StreamReader, *, limit: int) -> dict[str, Any]:
-    """Reads one frame that holds a JSON object. Raises `BadFrame`."""
+    """Reads one frame with a JSON object. Raises `BadFrame`."""
     try:
         value = json.loads(await read_frame(reader, limit=limit))
     except (ValueError, RecursionError):
@@ -74,7 +74,7 @@ async def read_object(reader: asyncio.StreamReader, *, limit: int) -> dict[str, 
 
 @contextmanager
 def socket_address(path: Path) -> Iterator[str]:
-    """Yields an address for a socket's path of any length, while the context lasts."""
+    """Yields an address for a socket's path of any length, valid within the context."""
     if len(os.fsencode(path)) <= _LONGEST_ADDRESS:
         yield str(path)
         return

@@ -8,7 +8,7 @@ from app.domain.sandbox.programs import Ending, Program
 
 
 class SandboxUnavailable(Exception):
-    """The sandbox itself failed: no program is to blame, and nothing was learned from it."""
+    """The sandbox itself failed, not the program, whose result is unknown."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"the sandbox {problem}")
@@ -16,12 +16,12 @@ class SandboxUnavailable(Exception):
 
 
 class ProgramTooLarge(Exception):
-    """A program with its arguments is longer than the sandbox takes."""
+    """A program with its arguments is longer than the sandbox accepts."""
 
 
 class Sandbox(Protocol):
-    """The sandbox as one project has it: its programs share the slots of that project and of
-    its organization.
+    """The sandbox of one project: its programs share the slots of that project and of its
+    organization.
     """
 
     async def run(self, program: Program) -> Ending:
@@ -38,15 +38,15 @@ class SharedSandbox(Protocol):
     def for_project(self, organization_id: str, project_id: str) -> Sandbox: ...
 
     async def level(self) -> Level:
-        """Returns the layers that hold. Raises `SandboxUnavailable`."""
+        """Returns the active layers. Raises `SandboxUnavailable`."""
         ...
 
 
 class InMemorySandbox:
-    """Answers by a function and runs nothing. Implements `Sandbox` and `SharedSandbox`."""
+    """Replies by a function and runs nothing. Implements `Sandbox` and `SharedSandbox`."""
 
     def __init__(self, answer: Callable[[Program], Ending] | None = None) -> None:
-        """Without `answer` it is a sandbox that is away."""
+        """Without `answer` the sandbox is unavailable."""
         self._answer = answer
 
     async def run(self, program: Program) -> Ending:

@@ -51,7 +51,7 @@ class HarmonyMessage:
 
 
 def harmony_messages(text: str) -> Iterator[HarmonyMessage]:
-    """Yields the messages of a sampled turn; a header without a body yet is none."""
+    """Yields the messages of a sampled turn; a header without a body is not a message yet."""
     for part in text.split(START):
         header, begun, rest = part.partition(MESSAGE)
         if not begun:

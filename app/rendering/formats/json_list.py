@@ -21,7 +21,7 @@ from app.rendering.formats.tool_format import (
 
 class JsonList(MarkedCalls):
     def __init__(self, name: ToolParser, *, marks: dict[str, str]) -> None:
-        """`marks` are the ends of a list by its starts; an empty end is the end of the turn."""
+        """`marks` maps the start of a list to its end; an empty end means the end of the turn."""
         super().__init__(name, starts=tuple(marks), others=tuple(filter(None, marks.values())))
         self._ends = marks
 

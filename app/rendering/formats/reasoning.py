@@ -22,7 +22,7 @@ class SplitTurn:
     reasoning: str
     answer: str
     cut: str | None = None
-    """The reasoning as it stands in the turn, marks included; `None` if there is none."""
+    """The reasoning as written in the turn, marks included; `None` if there is none."""
 
 
 class Reasoning(Protocol):
@@ -71,7 +71,7 @@ class BetweenMarks:
 
 class HarmonyChannels:
     """The channels of gpt-oss: `analysis` is reasoning, calls stay in the answer for the tool-call
-    format, all else is content.
+    format, other text is content.
     """
 
     name: Final = "openai_gptoss"

@@ -26,9 +26,9 @@ class ParsedToolCall:
 @dataclass(frozen=True, slots=True)
 class ParsedCalls:
     content: str
-    """The text before the first call; all of it if a call is malformed."""
+    """The text before the first call; the whole text if a call is malformed."""
     tool_calls: list[ParsedToolCall]
-    """In their order in the text; none if one of them is malformed."""
+    """The calls in their order in the text; empty if one of them is malformed."""
     parse_error: str | None
     """The first fault, as a sentence for the model."""
 

@@ -13,8 +13,8 @@ _NULLS: Final = ("null", "none")
 
 
 def typed_value(text: str, schema: Any, *, guess: bool = False) -> Any:
-    """Returns the value of a parameter's text. `guess` reads a parameter without a schema as JSON
-    where it is JSON; else it is text.
+    """Returns the value of a parameter's text. With `guess`, a parameter without a schema is parsed
+    as JSON if it is valid JSON; otherwise it is text.
     """
     types = _types(schema)
     if not types:

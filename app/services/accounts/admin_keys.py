@@ -1,4 +1,4 @@
-"""An organization's admin keys. There is always one left that opens its administration."""
+"""Use cases of an organization's admin keys. One valid admin key always remains."""
 
 import time
 from dataclasses import replace
@@ -52,7 +52,7 @@ class AdminKeyService:
             return await self._owned(unit, rows), more
 
     async def delete(self, key_id: str) -> None:
-        """Raises `NotFound`, or `WrongState` for the last one that still opens anything."""
+        """Deletes a key. Raises `NotFound`, or `WrongState` for the last valid one."""
         async with self._database.organization(self._organization_id) as unit:
             living = await unit.keys.lock_admin_keys(self._organization_id)
             await unit.keys.get(self._organization_id, None, key_id)
@@ -71,5 +71,5 @@ class AdminKeyService:
 
 
 def expiry(lifetime_s: int | None) -> int | None:
-    """Returns the Unix seconds at which a key made now ends."""
+    """Returns the Unix seconds at which a key created now expires."""
     return None if lifetime_s is None else int(time.time()) + lifetime_s

@@ -1,7 +1,7 @@
 """Opens sessions of the dashboard: exchanges an API key or a one-time link for a cookie's secret.
 
-Promises: a session is bound to its key and worth nothing once the key has ended; a link begins one
-session; neither secret is stored. Must not know cookies and pages.
+Promises: a session is bound to its key and ends with it; a link begins one session; neither secret
+is stored. Must not know cookies and pages.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from app.store.database import Database
 log = structlog.get_logger()
 _SECRET_BYTES: Final = 32
 _LONGEST: Final = 100
-"""Characters of a secret that are looked at; a longer one is none."""
+"""Largest number of characters of a secret; a longer one is invalid."""
 _LIFETIMES: Final = {SessionKind.SESSION: SESSION_S, SessionKind.LINK: LINK_S}
 
 
@@ -64,7 +64,9 @@ class DashboardSessionService:
         return secret
 
     async def owner(self, session: str) -> SessionOwner:
-        """Raises `AuthenticationFailed` once the session or its key has ended."""
+        """Returns the owner of a session. Raises `AuthenticationFailed` once the session or its key
+        has ended.
+        """
         stored = await self._find(session, SessionKind.SESSION)
         if stored is None:
             raise AuthenticationFailed("This session has ended. Sign in again.")

@@ -1,7 +1,7 @@
 """Digests of API keys' secrets, as rows store them: a fingerprint of the HMAC key (8 bytes) and the
 HMAC.
 
-Rows of earlier versions have the HMAC alone; theirs may be any key.
+Rows of earlier versions have only the HMAC, under any of the keys.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class KeyDigests:
         return len(digest) > _HMAC_BYTES and digest.startswith(self.head)
 
     def belongs(self, digest: bytes, secret: str) -> bool:
-        """Returns whether the digest is one of the secret, under any key."""
+        """Returns whether the digest belongs to the secret, under any of the keys."""
         if len(digest) == _HMAC_BYTES:
             keys, stored = list(self._keys.values()), digest
         else:

@@ -1,8 +1,8 @@
-"""API keys: minting, checking, and the development keys of the embedded default.
+"""API keys: creation, authentication, and the development keys of the embedded default.
 
-Form: `art_<project|admin>_<key id>_<secret><crc32>`. The key id is the look-up part, the secret is
-stored only as an HMAC under the service's secret, the checksum exposes
-a typo or a scanner without a database query. High-entropy secrets need no slow hash.
+Format: `art_<project|admin>_<key id>_<secret><crc32>`. The key id is the look-up part, the secret
+is stored only as an HMAC under the service's secret, and the checksum detects typos and scanners
+without a database query. High-entropy secrets need no slow hash.
 """
 
 import hmac
@@ -39,8 +39,8 @@ class KeyService:
     def __init__(
         self, database: Database, *, secret_key: bytes, older_keys: Sequence[bytes] = ()
     ) -> None:
-        """API keys that were made under `older_keys` are valid. Their first use brings them to
-        `secret_key`.
+        """API keys that were created under `older_keys` are valid. Their first use re-hashes them
+        under `secret_key`.
         """
         self._database = database
         self._digests = KeyDigests(secret_key, *older_keys)
@@ -86,7 +86,7 @@ class KeyService:
 
     async def principal_of(self, key_id: str) -> Principal:
         """Returns the principal of a key by its id. The secret was checked before. Raises
-        `AuthenticationFailed` once the key has ended.
+        `AuthenticationFailed` once the key is no longer valid.
         """
         row = await self._database.key_lookup(key_id).find()
         if row is None or _has_ended(row):
@@ -105,8 +105,8 @@ class KeyService:
         return self._digests.head
 
     async def _renew_digest(self, row: ApiKeyRow, secret: str) -> None:
-        """Stores the digest under the newest key, once, while older keys are configured. A note
-        that fails costs no request.
+        """Stores the digest under the newest key, once, while older keys are configured. A failed
+        write does not fail the request.
         """
         if not self._digests.rotates or self._digests.is_current(row.secret_hmac):
             return
@@ -117,7 +117,9 @@ class KeyService:
             log.warning("an API key stays under an older key", key_id=row.id, error=str(error))
 
     async def _mark_used(self, row: ApiKeyRow) -> None:
-        """Notes at most once a minute that a key was used. A note that fails costs no request."""
+        """Records at most once a minute that a key was used. A failed write does not fail the
+        request.
+        """
         if row.last_used_at is not None and row.last_used_at > time.time() - USE_RESOLUTION_S:
             return
         try:

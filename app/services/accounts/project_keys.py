@@ -1,4 +1,4 @@
-"""API keys of a project, as its organization's administration sees them."""
+"""Use cases of a project's API keys for its organization's administration."""
 
 import time
 
@@ -30,8 +30,8 @@ class ProjectKeyService:
     async def page(
         self, *, after: str | None, limit: int, usable: bool | None
     ) -> tuple[list[OwnedKey], bool]:
-        """Returns a page, oldest first. `usable` asks for those whose owner may, or may not, use
-        the project now: as a project is archived as a whole, that is all of them or none.
+        """Returns a page, oldest first. `usable` selects keys whose owner may, or may not, use the
+        project now: all or none of them, because a project is archived as a whole.
         """
         async with self._database.organization(self._organization_id) as unit:
             project = await unit.projects.get(self._organization_id, self._project_id)
@@ -43,8 +43,8 @@ class ProjectKeyService:
             return await self._owned(unit, rows), more
 
     async def change(self, key_id: str, *, lifetime_s: int | None) -> OwnedKey:
-        """Counts the key's end from now; `None` leaves it. Raises `WrongState` for one that has
-        expired.
+        """Sets the time from now until the key expires; `None` leaves it unchanged. Raises
+        `WrongState` for an expired key.
         """
         async with self._database.organization(self._organization_id) as unit:
             await hold_active(unit, self._organization_id, self._project_id)

@@ -1,7 +1,7 @@
-"""Use cases of an organization's projects: creates, renames, archives them.
+"""Use cases of an organization's projects: creation, renaming, archiving.
 
-An archived project keeps every row. Its keys are refused at once, what it had under way ends, and
-nothing new begins in it.
+An archived project keeps every row. Its keys are refused at once, its running work ends, and no new
+work begins.
 """
 
 import time
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 class Work(Protocol):
-    """Running work of a project that archiving ends."""
+    """Running work of a project, which archiving ends."""
 
     def jobs(self) -> JobService: ...
 
@@ -52,7 +52,9 @@ class ProjectService:
         self._work_of = work_of
 
     async def create(self, name: str) -> Project:
-        """Raises `InvalidRequest` for a name in use, `QuotaExceeded` for a project too many."""
+        """Creates a project. Raises `InvalidRequest` for a name in use, `QuotaExceeded` when the
+        organization has too many projects.
+        """
         project = Project(
             id=new_id("proj_"),
             organization_id=self._organization_id,
@@ -80,7 +82,9 @@ class ProjectService:
             )
 
     async def rename(self, project_id: str, name: str | None) -> Project:
-        """`None` leaves the name. Raises `WrongState` for an archived project."""
+        """Renames a project; `None` leaves the name unchanged. Raises `WrongState` for an archived
+        project.
+        """
         async with self._database.organization(self._organization_id) as unit:
             project = await hold_active(unit, self._organization_id, project_id)
             if name is None or name == project.name:
@@ -129,9 +133,7 @@ class ProjectService:
 
 
 async def hold_active(unit: UnitOfWork, organization_id: str, project_id: str) -> Project:
-    """Returns a project that stays as it is until the unit ends. Raises `NotFound`, or
-    `WrongState`.
-    """
+    """Returns an active project, locked until the unit ends. Raises `NotFound`, or `WrongState`."""
     project = await unit.projects.hold(organization_id, project_id)
     if project.archived_at is not None:
         raise WrongState(

@@ -1,6 +1,6 @@
 """Provisions an organization, a project and their keys; safe to repeat.
 
-Rows are found again by slug and name; keys are minted anew on every call, because a stored key
+Existing rows are found by slug and name; new keys are created on every call, because a stored key
 cannot be read back.
 """
 
@@ -16,7 +16,7 @@ from app.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Provisioned:
-    """Key values are shown here and never again."""
+    """The provisioned rows with the values of the keys, which cannot be shown again."""
 
     organization_id: OrganizationId
     project_id: ProjectId

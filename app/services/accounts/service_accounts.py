@@ -1,6 +1,6 @@
 """Use cases of a project's service accounts, with which its API keys are created.
 
-Several keys of one account count side by side, so that one can take another's place.
+An account may have several valid keys, so that one can replace another.
 """
 
 import time

@@ -1,7 +1,7 @@
-"""Use cases of eval runs and their output items: starts, lists, cancels and deletes them.
+"""Use cases of eval runs and their output items: start, listing, cancellation, deletion.
 
-A run of a user's eval is a row first and a message second; a worker does the work. The runs of a
-job's eval are its validations: they are read, never started.
+A run of a user's eval is inserted as a row, then a worker is notified. The runs of a job's eval are
+its validations: they are read, never started.
 """
 
 import asyncio
@@ -154,7 +154,7 @@ class EvalRunService:
             return await unit.evals.get(eval_id)
 
     async def _stored(self, eval_id: str, run_id: str) -> None:
-        """Raises unless there is such a run and it is no validation of a job."""
+        """Returns a user's run. Raises for an unknown run, and for a validation of a job."""
         of = await self._eval(eval_id)
         await self.get(eval_id, run_id)
         if of.job_id is not None:

@@ -1,4 +1,4 @@
-"""Use cases of evals: creates, lists, renames, deletes them. A job has one as long as it exists."""
+"""Use cases of evals: creation, listing, renaming, deletion. Every existing job has one."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
 from app.domain.secrets.bounds import bound_faults
-from app.domain.secrets.redaction import SecretValues, shown_free_form, split_in_place
+from app.domain.secrets.redaction import SecretValues, redact_in_place, shown_free_form
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
 from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts
@@ -26,15 +26,15 @@ class EvalService:
     def __init__(
         self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
     ) -> None:
-        """`models`: those that may be judges."""
+        """`models`: the models that may be judges."""
         self._database = database
         self._ports = ports
         self._tenant = tenant
         self._models = models
 
     async def create(self, new: NewEval) -> Eval:
-        """Raises `InvalidRequest` for a wrong schema, a misspelt key of a grader, and a grader that
-        calls what may not or cannot be called.
+        """Creates an eval. Raises `InvalidRequest` for an invalid schema, a misspelt key of a
+        grader, and a grader whose address or judge may not or cannot be called.
         """
         await asyncio.to_thread(_check_unread, new)
         await check_definitions(
@@ -90,7 +90,7 @@ class EvalService:
             )
 
     async def update(self, eval_id: str, changes: dict[str, Any]) -> Eval:
-        """`changes` may hold `name` and `metadata`."""
+        """Changes an eval; `changes` may contain `name` and `metadata`."""
         async with self._database.tenant(self._tenant) as unit:
             return await unit.evals.change(eval_id, changes)
 
@@ -119,8 +119,8 @@ def _check_unread(new: NewEval) -> None:
 def _split(
     criteria: list[dict[str, Any]], item_schema: dict[str, Any]
 ) -> tuple[list[dict[str, Any]], SecretValues, dict[str, Any]]:
-    """Returns the redacted criteria, their secrets, and the schema without its own, which nobody
-    needs.
+    """Returns the redacted criteria, their secrets, and the redacted schema, whose secrets are
+    dropped.
 
     Raises `InvalidRequest` for a schema with too many secrets or too long a key.
     """
@@ -131,5 +131,5 @@ def _split(
     secrets: SecretValues = {}
     for number, criterion in enumerate(shown):
         walked = list(walk_fields(GRADER_MODELS, criterion, (number,)))
-        secrets |= split_in_place(shown, walked)
+        secrets |= redact_in_place(shown, walked)
     return shown, secrets, shown_free_form(item_schema)

@@ -43,7 +43,7 @@ class ValidationRunService:
         self._tenant = tenant
 
     async def get(self, of: Eval, run_id: str) -> EvalRun:
-        """Raises `NotFound` for a step that was not validated (yet)."""
+        """Returns a validation as a run. Raises `NotFound` for a step without a validation."""
         async with self._database.tenant(self._tenant) as unit:
             job, validation = await self._find(unit, of, run_id)
         return run_of(of, job, validation)
@@ -57,7 +57,7 @@ class ValidationRunService:
         limit: int,
         descending: bool,
     ) -> tuple[list[EvalRun], bool]:
-        """Returns a page, oldest first unless `descending`. Each of them is completed."""
+        """Returns a page, oldest first unless `descending`. Every validation is completed."""
         step = None if after is None else step_of(after, _job_id(of))
         if after is not None and step is None:
             raise unknown_cursor(after)
@@ -117,7 +117,7 @@ class ValidationRunService:
         return job, validation
 
     async def _object_key(self, unit: UnitOfWork, job: Job) -> str | None:
-        """Returns where the validation file is stored; `None` once it was deleted."""
+        """Returns the object key of the validation file; `None` once it was deleted."""
         if job.validation_file is None:
             return None
         try:
@@ -145,14 +145,14 @@ def _threshold(of: Eval) -> float | None:
 
 def _job_id(of: Eval) -> str:
     if of.job_id is None:
-        raise ValueError(f"{of.id} is of no job")
+        raise ValueError(f"{of.id} does not belong to a job")
     return of.job_id
 
 
 async def _read_rows(
     chunks: AsyncGenerator[bytes, None], wanted: Iterable[int]
 ) -> dict[int, dict[str, Any]]:
-    """Returns rows of a file that the job has checked, by their index; none when it is gone."""
+    """Returns rows of the job's checked file by their index; empty if the file was deleted."""
     try:
         rows = await rows_at(chunks, wanted)
     except FileNotFoundError:

@@ -1,5 +1,5 @@
-"""Files: upload, look up, read back, delete. At upload only the JSONL shape is checked, while the
-bytes arrive; what a row must hold is checked by the job that uses it.
+"""Files: upload, look up, read back, delete. At upload only the JSONL syntax is checked, while the
+bytes arrive; a job checks the content of its rows.
 """
 
 import time
@@ -16,7 +16,7 @@ from app.store.database import Database
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 BATCH_LIFETIME_S = 30 * 24 * 3600
-"""Source: the hosted API, where `batch` files expire unless told otherwise."""
+"""Default lifetime of `batch` files, as in the hosted API."""
 
 
 class FileService:
@@ -33,11 +33,11 @@ class FileService:
         described: Callable[[], NewFile],
         before_insert: Callable[[str], Awaitable[None]] | None = None,
     ) -> FileRow:
-        """Stores a file. `purpose` is what is known of it before the bytes; `described` is asked
-        once they are all read, because a form may tell the rest only then. `before_insert` is
-        called with their SHA-256 before the row is written, and may still refuse.
+        """Stores a file. `purpose` is the purpose if it is known before the bytes; `described` is
+        called after the last byte, because a form may contain the other fields only then.
+        `before_insert` is called with the SHA-256 before the row is written, and may still refuse.
 
-        Raises `InvalidRequest` with the line number for JSONL that is none, and `QuotaExceeded`.
+        Raises `InvalidRequest` with the line number for invalid JSONL, and `QuotaExceeded`.
         """
         if purpose is not None:
             check_purpose(purpose)
@@ -92,7 +92,9 @@ class FileService:
         return row, _rejoined(first, chunks)
 
     async def delete(self, file_id: str) -> None:
-        """Raises `WrongState` while a job needs the file: one that is resumed reads it again."""
+        """Deletes a file. Raises `WrongState` while a job needs it: a resumed job reads it
+        again.
+        """
         async with self._database.tenant(self._tenant) as unit:
             row = await unit.files.get(file_id)
             job_id = await unit.jobs.open_with_file(file_id)

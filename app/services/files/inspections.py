@@ -1,6 +1,7 @@
-"""Files read in a process of their own: the API's event loop stays free and a hang ends.
+"""Reads files in a separate process, so that the API's event loop stays free and a hung read can be
+ended.
 
-Must not know what is read. The function and its result must be picklable.
+Must not know the content of files. The function and its result must be picklable.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,20 +20,21 @@ _AT_ONCE: Final = 3
 
 
 class Inspections:
-    """A few at once in all, and one of each project: so many cores at most are spent on reading,
-    and the files of one organization leave a slot to another's.
+    """Limits concurrent reads: one for each project, and a small total, so that reading uses few
+    cores and one organization leaves a slot for others.
     """
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
         self.slots = SharedSlots(at_once, of_organization=max(1, at_once - 1))
         self._processes = CapacityLimiter(at_once)
-        """As many as slots, so that it admits each caller that holds one."""
+        """Pool with as many processes as slots, so that no caller with a slot waits for a process.
+        """
 
     async def run(self, tenant: Tenant, read: Callable[..., Report], *arguments: object) -> Report:
         """Returns the result of `read`. The process ends when the caller is cancelled.
 
-        Raises `Unavailable` for one that is too slow or dies, `InvalidRequest` for a file that is
-        gone.
+        Raises `Unavailable` if the process is too slow or crashes, `InvalidRequest` for a missing
+        file.
         """
         with _as_answers(), fail_after(_TIMEOUT_S):
             async with self.slots.taken(tenant.organization_id, tenant.project_id):

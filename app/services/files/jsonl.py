@@ -1,8 +1,8 @@
-"""The JSONL shape of an upload, checked while its bytes pass: every line a JSON object in UTF-8.
+"""Checks the JSONL syntax of an upload while its bytes pass: every line is a JSON object in UTF-8.
 
-Must not know what a row should hold: that is the job's matter. A line's grammar is checked in full,
-but no value of it is built (msgspec skips into a type without fields): one line of 8 MB is 10 ms of
-one thread and no memory, where building it takes half a second and hundreds of megabytes.
+Must not know the content of rows, which the job checks. The whole grammar of a line is checked, but
+no value is built (msgspec skips into a type without fields): a line of 8 MB takes 10 ms of one
+thread and no memory, whereas building it takes half a second and hundreds of megabytes.
 """
 
 import asyncio
@@ -16,21 +16,25 @@ from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_BLANK_LINES = 2 * MAX_TRAIN_EXAMPLES
-"""A file of nothing but line feeds would otherwise take minutes of a thread."""
+"""Largest number of blank lines: a file of only line feeds would otherwise occupy a thread for
+minutes.
+"""
 JSONL_PURPOSES = frozenset({"fine-tune", "batch", "evals"})
 _MAX_ROWS = {"fine-tune": MAX_TRAIN_EXAMPLES}
 _BOM = b"\xef\xbb\xbf"
 
 
 class _AnyObject(msgspec.Struct):
-    """A JSON object of whatever keys."""
+    """A JSON object with any keys."""
 
 
 _read = msgspec.json.Decoder(_AnyObject).decode
 
 
 class JsonlCheck:
-    """Fed blocks of a file, keeps the first fault; holds one unfinished line, never the file."""
+    """Checks a file block by block and stores the first fault. Keeps only one unfinished line in
+    memory.
+    """
 
     def __init__(self) -> None:
         self._pending = b""
@@ -41,7 +45,7 @@ class JsonlCheck:
         self._fault: InvalidRequest | None = None
 
     def feed(self, block: bytes) -> None:
-        """Takes about 1 ms for 1 MiB."""
+        """Checks a block, in about 1 ms per MiB."""
         if self._fault is not None:
             return
         *lines, self._pending = (self._pending + block).split(b"\n")
@@ -54,7 +58,7 @@ class JsonlCheck:
             self._fault, self._pending = fault, b""
 
     def end(self) -> None:
-        """The last line may lack its line feed."""
+        """Checks the last line, which may lack its line feed."""
         if self._fault is None and self._pending:
             last, self._pending = self._pending, b""
             try:
@@ -135,8 +139,9 @@ def _too_long(number: int) -> InvalidRequest:
 async def checked(
     blocks: AsyncIterable[bytes], check: JsonlCheck, purpose: str | None
 ) -> AsyncIterator[bytes]:
-    """Passes blocks on, each checked on a thread. Raises `InvalidRequest` as soon as a purpose that
-    is known forbids what came; without one, everything passes and `check` keeps the first fault.
+    """Passes blocks on, each checked on a thread. Raises `InvalidRequest` at the first fault if the
+    purpose is known and requires JSONL; otherwise everything passes and `check` stores the first
+    fault.
     """
     async for block in blocks:
         if purpose is None or purpose in JSONL_PURPOSES:

@@ -1,8 +1,8 @@
-"""Reads rows of a JSONL file by their index. Must not know what a row should hold.
+"""Reads rows of a JSONL file by their index. Must not know the content of rows.
 
-Owns the index of a row: its number among the lines that are not blank, from 0. Every reader takes
-the same lines as blank (`is_blank`), so that a rollout, its request and its output item name the
-same row.
+Owns the index of a row: its number among the lines that are not blank, from 0. All readers treat
+the same lines as blank (`is_blank`), so that a rollout, its request and its output item refer to
+the same row.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
@@ -16,12 +16,12 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class RowsTooFar(Exception):
-    """The rows lie behind the bytes that may be read."""
+    """The rows are beyond the bytes that may be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
-    """A row as it is written, without the mark at the beginning of a file."""
+    """A row as written, without a byte order mark."""
 
     content: bytes
     number: int

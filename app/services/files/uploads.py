@@ -1,7 +1,8 @@
-"""Uploads in parts: parts arrive in any order and number, completing joins them into a file.
+"""Use cases of uploads in parts: parts arrive in any order and number, and completion joins them
+into a file.
 
-The file appears whole, row and bytes together, or not at all; until then the upload stays pending
-and may be completed again.
+The file appears complete, row and bytes together, or not at all; until then the upload stays
+pending and may be completed again.
 """
 
 import asyncio
@@ -59,7 +60,9 @@ class UploadService:
         return row
 
     async def pending(self, upload_id: str) -> UploadRow:
-        """Raises `WrongState` once it ended: asked before a part's bytes are read."""
+        """Returns a pending upload; called before a part's bytes are read. Raises `WrongState` for
+        an ended one.
+        """
         async with self._database.tenant(self._tenant) as unit:
             return _check_pending(await unit.uploads.get(upload_id))
 
@@ -98,7 +101,7 @@ class UploadService:
     async def complete(
         self, upload_id: str, part_ids: Sequence[str], *, md5: str | None
     ) -> tuple[UploadRow, FileRow]:
-        """Joins parts into a file. The same call again answers the same file."""
+        """Joins parts into a file. A repeated call returns the same file."""
         async with self._database.tenant(self._tenant) as unit:
             upload = await unit.uploads.get(upload_id)
             if upload.status == "completed":

@@ -1,6 +1,6 @@
-"""Creates jobs: references resolved, model and method checked, secrets sealed, a worker notified.
+"""Creates jobs: resolves references, checks model and method, seals secrets, notifies a worker.
 
-Owns everything that a create call needs and no other call of a job does.
+Owns everything that only a create call needs.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.faults import reinforcement_faults
-from app.domain.methods.kinds import places_of
+from app.domain.methods.kinds import parameters_of
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
     StoredDpo,
@@ -50,7 +50,7 @@ from app.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class CreationPorts:
-    """Clients of the service besides rows."""
+    """Clients of the service, except the database."""
 
     queue: JobQueue
     egress: Egress
@@ -83,8 +83,8 @@ class JobCreationService:
             return await self._create(new)
 
     async def refusal(self, request: JobRequest) -> InvalidRequest | None:
-        """Returns the error that `create` has for the call; it makes no job, and leaves out what
-        only the insert knows: files, quotas.
+        """Returns the error that `create` would raise for the call, without creating a job; checks
+        of the insert itself (files, quotas) are left out.
         """
         try:
             async with self._ports.references.resolved(request) as new:
@@ -149,11 +149,11 @@ class JobCreationService:
 
     async def _check_method(self, method: TuningMethod, path: str) -> None:
         """Raises `InvalidRequest` for a method that this installation cannot accept or call."""
-        unasked: tuple[str, ...] = ()
+        uncalled: tuple[str, ...] = ()
         match method:
             case ReinforcementMethod():
                 _check_tools(method)
-                unasked = _unasked(method)
+                uncalled = _uncalled(method)
                 for fault in reinforcement_faults(method, path):
                     raise fault
             case SupervisedMethod() | DpoMethod():
@@ -165,8 +165,8 @@ class JobCreationService:
             path,
             egress=self._ports.egress,
             models=self._ports.judge_models,
-            unasked=unasked,
-            elsewhere=places_of(method.kind, method),
+            uncalled=uncalled,
+            elsewhere=parameters_of(method.kind, method),
         )
 
     async def _check_model(self, model: str, method: TuningMethod) -> None:
@@ -239,8 +239,8 @@ def _check_tools(method: ReinforcementMethod) -> None:
         )
 
 
-def _unasked(method: ReinforcementMethod) -> tuple[str, ...]:
-    """Returns the fields whose judges the job never asks."""
+def _uncalled(method: ReinforcementMethod) -> tuple[str, ...]:
+    """Returns the fields whose judges the job never calls."""
     environment = built_in(method.environment)
     if environment is None or is_graded_by(environment, method.grader):
         return ()

@@ -1,4 +1,4 @@
-"""Warnings about a new job, each the message of an event: values that change nothing."""
+"""Builds the warnings about values of a new job that have no effect; each becomes an event."""
 
 from typing import assert_never
 
@@ -7,7 +7,7 @@ from app.domain.faults.unknown_keys import unread, unread_message
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.methods.faults import format_warning
-from app.domain.methods.kinds import places_of
+from app.domain.methods.kinds import parameters_of
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -17,7 +17,7 @@ def creation_warnings(new: NewJob) -> list[str]:
     """Returns one message for each kind of warning."""
     kind = new.method.kind
     walked = walk_fields(type(new.method), new.method)
-    keys = [*new.unread, *unread(walked, f"method.{kind}", places_of(kind, new.method))]
+    keys = [*new.unread, *unread(walked, f"method.{kind}", parameters_of(kind, new.method))]
     found = [
         unread_message(keys) if keys else None,
         *_of_method(new.method),

@@ -38,7 +38,7 @@ class RegisteredDefinitions:
         self.ports = ports
 
     async def definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
-        """Returns the tools and the grader with a definition in place of each reference."""
+        """Returns the tools and the grader with each reference replaced by its definition."""
         return [
             await self.definition(tool, self.ports.tools, f"{METHOD}.tools[{index}]")
             for index, tool in enumerate(tools)

@@ -20,8 +20,8 @@ MAX_ADDRESSES: Final = 128
 """Limit for one call, so that the service cannot be used to scan addresses."""
 _SERVER_FAULT: Final = 500
 _NOT_IMPLEMENTED: Final = 501
-"""The answer of many servers to a method that they do not have, such as the probe's HEAD."""
-_UNASKED: Final = "not asked: the formula does not use this part"
+"""Status of many servers for an unsupported method, such as the probe's HEAD."""
+_UNCALLED: Final = "not asked: the formula does not use this part"
 
 
 class EndpointProbes:
@@ -56,7 +56,7 @@ class EndpointProbes:
         try:
             await self._egress.check_url(called.url)
             if not called.is_used:
-                return EndpointCheck(called.param, called.name, False, None, None, _UNASKED), []
+                return EndpointCheck(called.param, called.name, False, None, None, _UNCALLED), []
             reply = await self._egress.probe(
                 called.url, headers=called.headers, timeout_s=_PROBE_TIMEOUT_S
             )
@@ -86,7 +86,7 @@ class EndpointProbes:
 
 
 def first_addresses(method: dict[str, Any], issues: list[PreflightIssue]) -> list[CalledAddress]:
-    """Returns the first addresses of the call; that there are more becomes an issue."""
+    """Returns the first addresses of the call, and adds an issue if there are more."""
     addresses = called_addresses(method)
     if len(addresses) > MAX_ADDRESSES:
         message = f"Only the first {MAX_ADDRESSES} addresses were probed."

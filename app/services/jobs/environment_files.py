@@ -1,6 +1,6 @@
 """Writes the tasks of a job's built-in environment as files of the project.
 
-Owns the way from a problem file to the rows. Must not know how tasks are made.
+Owns the conversion of a problem file to rows. Must not know how tasks are generated.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class EnvironmentFilePorts:
     objects: Objects
     work_dir: Path
     inspections: Inspections
-    """Limit on files that are read at once in this process; shared by all tenants."""
+    """Limits the files that are read at once in this process; shared by all tenants."""
     curricula: CurriculumService
 
 

@@ -1,7 +1,7 @@
-"""Tries the address of an HTTP environment by an episode, which is closed at once.
+"""Probes the address of an HTTP environment with an episode, which is closed at once.
 
-HEAD does not test the path: a page answers it, and a server that takes POST alone refuses it. A
-path that takes no `reset` would lose every rollout. Must not know how a report is made.
+HEAD is no test of the path: any page answers it, and a server that only accepts POST refuses it. A
+path without `reset` would lose every rollout. Must not know how a report is built.
 """
 
 from functools import partial
@@ -38,8 +38,8 @@ class EnvironmentProbe:
         self._signer = signer
 
     async def tried(self, called: CalledAddress) -> PreflightIssue | None:
-        """Returns the issue of an environment that has no `reset` at its address, an error, or that
-        refuses that of a test, a warning; `None` for one that takes it, and for every other
+        """Returns an error for an environment without `reset` at its address, a warning for one
+        that refuses the test's `reset`, and `None` for one that accepts it and for every other
         address.
         """
         if called.param != f"{PARAM}.url":

@@ -1,4 +1,4 @@
-"""Reads a job's events: pages of them newest first, or those behind a position oldest first."""
+"""Reads a job's events: pages newest first, or those after a position oldest first."""
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.jobs.jobs import JobEvent
@@ -20,7 +20,7 @@ class EventService:
     async def messages(
         self, job_id: str, *, after: str | None, limit: int
     ) -> tuple[list[JobEvent], bool]:
-        """Returns a page of what a person reads: all events but those of metrics, newest first."""
+        """Returns a page of the events for people: all but those of metrics, newest first."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.events.page(job_id, after=after, limit=limit, type="message")

@@ -1,9 +1,9 @@
 """Validates the files of new jobs that no worker has claimed, so that a fault is known in seconds.
 
-Owns the way of a job from `validating_files` to `queued` or `failed` without a worker. A worker
-that is free claims a new job at once and validates its files itself, so this waits a moment first.
-Promises that a claim wins: nothing is written while a worker holds the job. A job whose validation
-is lost with this process is validated by the worker that claims it.
+Owns the transition of a job from `validating_files` to `queued` or `failed` without a worker. A
+free worker claims a new job at once and validates its files itself, so this service waits a moment
+first. Promises that a claim takes precedence: nothing is written while a worker has the job. A job
+whose validation is lost with this process is validated by the worker that claims it.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class FileValidationPorts:
 
 
 class FileValidation:
-    """One for each process; one job of a project at a time."""
+    """Validates files in one process, one job of a project at a time."""
 
     def __init__(
         self,
@@ -92,7 +92,9 @@ class FileValidation:
             log.exception("files left to a worker", job_id=job_id)
 
     async def validate(self, tenant: Tenant, job_id: str) -> None:
-        """Reads the job's files, and moves the job unless a worker has claimed it meanwhile."""
+        """Reads the job's files, and changes the job's state unless a worker has claimed it
+        meanwhile.
+        """
         async with self._ports.database.tenant(tenant) as unit:
             job = await unit.jobs.lock_unvalidated(job_id)
             if job is None:
@@ -205,7 +207,7 @@ def _question(
 
 
 def _job_error(fault: PreflightIssue) -> JobError:
-    """Returns the error in the words of a run that finds the same fault."""
+    """Returns the same error as a run that finds the fault."""
     message = fault.message
     if fault.code in ("invalid_training_file", "invalid_validation_file"):
         message = f"Invalid file format. {message}"

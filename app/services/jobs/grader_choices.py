@@ -1,6 +1,6 @@
 """Chooses the grader of a call whose grader is `auto`, from its files, before a job exists.
 
-Owns the way to the files. Must not know the rules of the choice.
+Owns the access to the files. Must not know the rules of the choice.
 """
 
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -22,7 +22,7 @@ class ChoicePorts:
     objects: Objects
     work_dir: Path
     inspections: Inspections
-    """Limit on files that are read at once in this process; shared by all tenants."""
+    """Limits the files that are read at once in this process; shared by all tenants."""
 
 
 class GraderChoiceService:
@@ -39,7 +39,9 @@ class GraderChoiceService:
         *,
         response_format: Any,
     ) -> GraderChoice:
-        """Raises `InvalidRequest` with what the rows lack, or for a file that cannot be read."""
+        """Returns the choice. Raises `InvalidRequest` if rows lack a key or a file cannot be
+        read.
+        """
         from app.preflight.grader_choice import (  # noqa: PLC0415 - a call without `auto` needs none
             choose_from_files,
         )

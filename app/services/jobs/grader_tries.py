@@ -1,9 +1,9 @@
 """Tries the python graders of a job on a few of its rows, before the job is paid for.
 
-Owns the answers that are made up, and when a failure is certain. Runs each grader as training does.
-Promises that only a failure which no answer can mend is an error: code that reads a format which
-these answers lack is a warning. A function whose every try returns no score is an error, too. Must
-not know how code is confined.
+Owns the generated answers, and the rule for certain failures. Runs each grader as training does.
+Promises that a failure is an error only if no answer could avoid it: code that expects a format
+which these answers lack gets a warning. A function that returns a score for no try is an error,
+too. Must not know how code is confined.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from app.domain.data.dataset import grader_item
 from app.domain.documents.pointers import parameter
 from app.domain.errors import first_fault
 from app.domain.faults.issues import PreflightIssue
-from app.domain.graders.graders import is_used, unused_places
+from app.domain.graders.graders import is_used, unused_paths
 from app.domain.graders.kinds.python import PythonGrader
 from app.domain.graders.source_faults import python_graders
 from app.domain.ids import new_id
@@ -31,7 +31,7 @@ from app.grading.score_bounds import BEYOND, BoundedScorer
 from app.grading.scorer import BAD_SCORE, GradeRequest, ScoreFault, Scorer
 
 ROWS: Final = 5
-"""Rows of each file that are tried."""
+"""Number of tried rows of each file."""
 MAX_GRADERS: Final = 4
 _AT_ONCE: Final = 2
 _LIMIT_S: Final = 30.0
@@ -40,9 +40,9 @@ _OWN_TEXTS: Final = 2
 _SHOWN_LINES: Final = 5
 _ANSWERS: Final = ("The answer is 42.", "42", '{"answer": "42"}', '["42"]', "")
 _OF_THE_CODE: Final = ("ImportError", "ModuleNotFoundError", "NameError", "SyntaxError")
-"""Exceptions that depend on the code where every answer raises the same one."""
+"""Exceptions that are faults of the code if every answer raises the same one."""
 _NO_SCORE: Final = (RETURNED, BEYOND)
-"""Beginnings of the reasons why what a function returned is no score."""
+"""Beginnings of the messages about a returned value that is no score."""
 _KEY_ERROR: Final = re.compile(r"KeyError: '([^'\\]+)'")
 _TRY: Final = "try it on an answer with POST /v1/fine_tuning/alpha/graders/run"
 _ROOT: Final = "method.reinforcement"
@@ -54,9 +54,9 @@ class _Failure:
 
     row: SampleRow
     texts: tuple[str, ...]
-    """The reason, for each answer."""
+    """The reason for each answer."""
     is_certain: bool
-    """True where no answer has a score."""
+    """True if no answer can have a score."""
 
 
 class GraderTries:
@@ -75,7 +75,7 @@ class GraderTries:
         """
         if not rows:
             return []
-        unused = unused_places(method)
+        unused = unused_paths(method)
         used = (found for found in python_graders(method) if is_used(found[0], unused))
         graders = [
             (parameter(_ROOT, (*path, "source")), grader)
@@ -117,7 +117,7 @@ class GraderTries:
 
 
 class _NotTried(Exception):
-    """The sandbox, and not the grader, failed."""
+    """The sandbox failed, not the grader."""
 
 
 async def _failure(scorer: Scorer, row: SampleRow) -> _Failure | None:
@@ -138,7 +138,7 @@ async def _failure(scorer: Scorer, row: SampleRow) -> _Failure | None:
 
 async def _lacks_field(scorer: Scorer, item: dict[str, Any], text: str) -> bool:
     """Returns whether a KeyError is about a field of the item, which no answer can add. A key that
-    is looked up in what an answer holds is missing in every answer that is made up, too.
+    is looked up in the answer's content is also missing in every generated answer.
     """
     key = _KEY_ERROR.match(text)
     if key is None or key[1] in item:
@@ -147,7 +147,7 @@ async def _lacks_field(scorer: Scorer, item: dict[str, Any], text: str) -> bool:
 
 
 async def _reason(scorer: Scorer, answer: str, item: dict[str, Any]) -> str | None:
-    """Returns why an answer has no score, and None for one that has."""
+    """Returns why an answer has no score; `None` for one with a score."""
     request = GradeRequest(
         sample=text_sample(answer), item=item, trace_id=new_trace_id(), call_id=new_id("grade_")
     )
@@ -173,18 +173,18 @@ def _failures_issue(
     param: str, grader: PythonGrader, failures: Sequence[_Failure], *, tried: int
 ) -> PreflightIssue:
     first = failures[0]
-    places = ", ".join(f"{one.row.param} line {one.row.line}" for one in failures[:_SHOWN_LINES])
+    locations = ", ".join(f"{one.row.param} line {one.row.line}" for one in failures[:_SHOWN_LINES])
     more = ", …" if len(failures) > _SHOWN_LINES else ""
     if len(failures) == tried and all(one.is_certain for one in failures):
         message = (
             f"The python grader '{grader.name}' fails on each of the {tried} rows that were tried "
-            f"({places}{more}), whatever the answer: {first.texts[0]}. Each rollout would be lost. "
-            f"Correct the source, and {_TRY}."
+            f"({locations}{more}), whatever the answer: {first.texts[0]}. Each rollout would be "
+            f"lost. Correct the source, and {_TRY}."
         )
         return PreflightIssue("error", "grader_always_fails", message, param, first.row.line)
     message = (
         f"The python grader '{grader.name}' has no score for {len(failures)} of the {tried} rows "
-        f"that were tried ({places}{more}), with none of {len(first.texts)} answers such as "
+        f"that were tried ({locations}{more}), with none of {len(first.texts)} answers such as "
         f"{_ANSWERS[0]!r} and {_ANSWERS[2]!r}: {first.texts[-1]}. A rollout that it fails on is "
         f"lost, not graded 0. If the model may write such answers, return a score for them; {_TRY}."
     )

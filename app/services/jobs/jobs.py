@@ -1,7 +1,7 @@
-"""Jobs that exist: get, list, cancel, pause, resume, delete.
+"""Use cases of existing jobs: get, list, cancel, pause, resume, delete.
 
-A job is a row first and a message second. Must not know what creating one takes (`creation.py`): a
-request that reads a job builds this service, and pays for everything that it holds.
+Must not know the creation of jobs (`creation.py`): each request that reads a job builds this
+service with all of its clients.
 """
 
 from dataclasses import replace
@@ -60,11 +60,13 @@ class JobService:
         return await self._stop(job_id, StopRequest.CANCEL)
 
     async def pause(self, job_id: str) -> Job:
-        """Asks a job to stop after its last committed step; `resume` goes on from there."""
+        """Requests that a job stops after its last committed step; `resume` continues from
+        there.
+        """
         return await self._stop(job_id, StopRequest.PAUSE)
 
     async def resume(self, job_id: str, caps: Caps = NO_CAPS) -> Job:
-        """Queues a paused job again, with the caps that are given in place of its own."""
+        """Queues a paused job again; the passed caps replace its own."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.mark_queued(job_id, caps)
             await unit.events.append(
@@ -96,7 +98,7 @@ class JobService:
         return job
 
     async def _with_result_file(self, unit: UnitOfWork, job: Job) -> Job:
-        """Stores the result file of a cancelled job, whose run can write no more."""
+        """Stores the result file of a cancelled job, whose run can no longer write."""
         points = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
         made = result_file(job, points)
         if made is None:

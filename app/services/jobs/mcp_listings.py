@@ -1,4 +1,5 @@
-"""Lists the MCP servers of a call that is checked, by the code of a job's first run, in less time.
+"""Lists the MCP servers of a checked call with the code of a job's first run and a shorter
+deadline.
 
 Owns the issues about servers that cannot be listed, tools that cannot be offered and names that
 clash. The protocol library is imported on a thread by the first check: it takes a second.
@@ -27,7 +28,7 @@ LISTING_LIMIT_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class ListedServers:
-    """The answers of the servers of a call."""
+    """The listings of a call's servers."""
 
     endpoints: tuple[EndpointCheck, ...] = ()
     issues: tuple[PreflightIssue, ...] = ()
@@ -41,7 +42,7 @@ class McpListings:
         self._signer = signer
 
     async def check(self, method: dict[str, Any]) -> ListedServers:
-        """Lists the servers of a call's `method` that can be read; others are reported already."""
+        """Lists the valid servers of a call's `method`; invalid ones are already reported."""
         inner = method.get("reinforcement")
         sent = inner.get("mcp_servers") if isinstance(inner, dict) else None
         servers = _readable(sent)
@@ -84,8 +85,8 @@ class McpListings:
 
 
 def _readable(sent: Any) -> list[tuple[int, McpServerSpec]]:
-    """Returns the servers that can be read, with their positions. A listing that was sent is
-    refused elsewhere, and read nowhere.
+    """Returns the valid servers with their positions. A `listing` in the request is ignored here,
+    because another check refuses it.
     """
     servers = []
     for index, server in enumerate(sent[:MAX_MCP_SERVERS] if isinstance(sent, list) else ()):

@@ -1,4 +1,4 @@
-"""Curves of a job, thinned to what a chart can show."""
+"""Reads the curves of a job, thinned for charts."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from itertools import groupby
@@ -11,7 +11,7 @@ from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 from app.store.database import Database
 
 _BATCH: Final = 5_000
-"""Points of one read of an export."""
+"""Number of points in one read of an export."""
 
 
 class MetricService:
@@ -55,8 +55,8 @@ class MetricService:
         split: Split | None,
         check: Callable[[], Awaitable[object]],
     ) -> AsyncGenerator[list[MetricPoint], None]:
-        """Yields all points by name, split and step. `check` is asked before each further read and
-        raises `AuthenticationFailed` once the caller may see no more. Raises the errors of
+        """Yields all points by name, split and step. `check` is called before each further read and
+        raises `AuthenticationFailed` once the caller has lost access. Raises the errors of
         `curves`.
         """
         last: MetricPoint | None = None

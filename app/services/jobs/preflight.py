@@ -1,7 +1,7 @@
 """Checks a create call without creating a job, and returns every fault at once.
 
-Owns which checks run and in what order their issues are reported. Files are read in a process of
-their own, so that a large one costs the API no event loop. Must not know HTTP routes.
+Owns the list of checks and the order of their issues. Files are read in a separate process, so that
+a large one does not block the API's event loop. Must not know HTTP routes.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class PreflightPorts:
     objects: Objects
     work_dir: Path
     inspections: Inspections
-    """Limit on files that are read at once in this process; shared by all tenants."""
+    """Limits the files that are read at once in this process; shared by all tenants."""
     tries: GraderTries
     mcp: McpListings
 
@@ -65,8 +65,8 @@ class PreflightService:
     async def check(
         self, body: dict[str, Any], new: JobRequest | None, faults: Sequence[PreflightIssue]
     ) -> PreflightReport:
-        """Checks a create call. `new` is `None` if it cannot be read. `faults` come first in the
-        report, and it has no other error about their parameters.
+        """Checks a create call. `new` is `None` if the call cannot be parsed. `faults` come first
+        in the report, which has no other error about their parameters.
         """
         issues = list(faults)
         faulty = {fault.param for fault in faults if fault.severity == "error"}
@@ -200,7 +200,7 @@ class PreflightService:
 
 
 def _others(issues: Sequence[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
-    """Leaves out errors about parameters that have one already; those of rows name a line."""
+    """Drops errors about parameters that already have one; errors of rows have a line."""
     return [
         issue
         for issue in issues

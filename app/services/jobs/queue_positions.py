@@ -15,7 +15,9 @@ async def with_queue_position(job: Job, positions: Positions) -> Job:
 
 
 async def with_queue_positions(jobs: list[Job], positions: Positions) -> list[Job]:
-    """Asks once for any number of jobs, and not at all when no job waits."""
+    """Returns the jobs with their positions. Makes one query for any number of jobs, and none if no
+    job waits.
+    """
     waiting = [job.id for job in jobs if job.status in _WAITING]
     if not waiting:
         return jobs

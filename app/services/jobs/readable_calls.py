@@ -36,9 +36,9 @@ class ReadableCall:
     body: dict[str, Any]
     grader_choice: GraderChoice | None
     fault: InvalidRequest | None
-    """The first reference or choice that is refused."""
+    """The error of the first refused reference or choice."""
     warnings: tuple[PreflightIssue, ...] = ()
-    """Parts of `auto` that the choice does not use."""
+    """Warnings about options of `auto` that the choice does not use."""
 
 
 class ReadableCalls:
@@ -49,12 +49,11 @@ class ReadableCalls:
     async def readable(
         self, body: dict[str, Any], request: JobRequest | None
     ) -> AsyncIterator[ReadableCall]:
-        """Yields, for a block of work that only looks, the JSON of a call with its references
-        resolved, or as sent and the first reference that cannot be. Files that were written for it
-        are deleted.
+        """Yields, for a read-only block, the JSON of a call with its references resolved, or as
+        sent together with the first error. Files that were written for the block are deleted.
 
-        Wrong references stay as they are: reading the call names them. `request` is the call in
-        domain words, or `None` where it cannot be read.
+        Invalid references are unchanged and reported when the call is parsed. `request` is the call
+        as a domain value, or `None` if it cannot be parsed.
         """
         made: list[str] = []
         try:
@@ -70,7 +69,9 @@ class ReadableCalls:
             await self._definitions.ports.curricula.discard(made)
 
     async def _with_choice(self, call: ReadableCall) -> ReadableCall:
-        """Returns the call with a grader in place of `auto`, or with the reason for none."""
+        """Returns the call with the chosen grader instead of `auto`, or with the reason why there
+        is none.
+        """
         from app.preflight.grader_choice import (  # noqa: PLC0415 - a create call needs none
             auto_of,
             choice_warnings,

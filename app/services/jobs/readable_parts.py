@@ -1,4 +1,4 @@
-"""Reads the parts of a call that may be faulty: a part that cannot be read stays as it was sent.
+"""Parses the valid parts of a call; a part that cannot be parsed stays as sent.
 
 Must not know how a reference is resolved.
 """
@@ -20,7 +20,9 @@ from app.domain.tools.served_tools import by_server
 
 
 def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -> Any:
-    """Returns a reference, if the part can be read as one; definitions and faulty parts stay."""
+    """Returns a part as a reference if it is a valid one; definitions and faulty parts are
+    unchanged.
+    """
     try:
         return read(sent) or sent
     except ValidationError:
@@ -28,7 +30,9 @@ def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -
 
 
 def with_servers(inner: dict[str, Any], tools: list[Any]) -> dict[str, Any]:
-    """Returns the JSON of a method with these tools; those of MCP servers become servers."""
+    """Returns the JSON of a method with these tools; tools of MCP servers become entries of
+    `mcp_servers`.
+    """
     own, served = by_server(tools)
     if not served:
         return {**inner, "tools": tools}

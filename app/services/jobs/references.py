@@ -1,8 +1,9 @@
-"""References in a create call, replaced by the definitions that they name, and `auto` by a grader.
+"""Replaces references in a create call by their definitions, and `auto` by a grader.
 
-Owns the resolution of tools, grader, curriculum and built-in environment. A resolved call is whole:
-it has real secrets, so the create path seals them for the job, and no later version or deletion of
-a registered object changes the job. Must not know the other parts of a create call.
+Owns the resolution of tools, grader, curriculum and built-in environment. A resolved call is
+self-contained: it has the unsealed secrets, which are sealed again for the job, and no later
+version or deletion of a registered object changes the job. Must not know the other parts of a
+create call.
 """
 
 from collections.abc import AsyncIterator
@@ -31,8 +32,8 @@ class RegisteredReferences:
         """Yields a create call with each reference replaced by its definition.
 
         Tools and grader keep `id` and `version`; a curriculum becomes `training_file` and
-        `validation_file`, and inline rows become files of the project, deleted again when the
-        block fails. Raises `InvalidRequest` naming the parameter.
+        `validation_file`, and inline rows become files of the project, deleted again when the block
+        fails. Raises `InvalidRequest` with the parameter.
         """
         made: list[str] = []
         done = False
@@ -98,7 +99,7 @@ class RegisteredReferences:
 
 
 def _grader_of(method: ReinforcementBody, environment: AnyEnvironment | None) -> Any:
-    """Returns the call's grader, else the one of its environment."""
+    """Returns the call's grader, or else its environment's."""
     if method.grader is None and environment is not None:
         return read_grader(environment.grader())
     return method.grader

@@ -18,7 +18,7 @@ from app.domain.rollouts.rollouts import (
 from app.store.database import Database
 
 _BATCH: Final = 100
-"""Rollouts of one read of an export, at most."""
+"""Largest number of rollouts in one read of an export."""
 
 
 class RolloutService:
@@ -36,7 +36,7 @@ class RolloutService:
         order_by: RolloutOrder,
         descending: bool,
     ) -> tuple[list[RolloutRow], bool]:
-        """Raises `InvalidRequest` for conditions that no rollout can meet together."""
+        """Raises `InvalidRequest` for contradictory conditions."""
         where.check(order_by)
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
@@ -52,10 +52,10 @@ class RolloutService:
     async def export(
         self, job_id: str, where: RolloutFilter, *, check: Callable[[], Awaitable[object]]
     ) -> AsyncGenerator[list[RolloutRow], None]:
-        """Yields all rollouts that meet the conditions, by split, step, row, sample and attempt.
-        No transaction is open between two reads. `check` is asked before each further read and
-        raises `AuthenticationFailed` once the caller may see no more. Raises `InvalidRequest` for
-        conditions that no rollout can meet together.
+        """Yields all rollouts that meet the conditions, by split, step, row, sample and attempt. No
+        transaction is open between two reads. `check` is called before each further read and raises
+        `AuthenticationFailed` once the caller has lost access. Raises `InvalidRequest` for
+        contradictory conditions.
         """
         where.check("step")
         last: RolloutCursor | None = None
@@ -90,15 +90,14 @@ class RolloutService:
             )
 
     async def pass_counts(self, job_id: str, split: Split, *, at_least: float) -> list[PassCount]:
-        """Returns by row and step how many rollouts of a split reached a reward."""
+        """Returns the number of a split's rollouts that reached a reward, by row and step."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.rollouts.pass_counts(job_id, split, at_least=at_least)
 
     async def report(self, job_id: str) -> dict[str, Any]:
         """Returns base against tuned on held-out rows. Raises `NotFound` until the job has
-        succeeded, and for good of one that has no held-out rows, lost their rollouts, or ended
-        otherwise.
+        succeeded, and for a job without held-out rows, without their rollouts, or with another end.
         """
         async with self._database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(job_id)

@@ -1,7 +1,7 @@
-"""The requests that a rollout's tools and graders were sent, made again from its stored trace.
+"""Rebuilds the requests to a rollout's tools and graders from its stored trace.
 
-Promises the bodies of the originals, byte for byte but for times of calls, which are stored
-rounded; headers of the user are shown as `[redacted]`. Must not send anything.
+Promises the original bodies, byte for byte except for times of calls, which are stored rounded;
+headers of the user are shown as `[redacted]`. Must not send anything.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from app.services.files.files import FileService
 from app.services.files.rows import RowsTooFar, rows_at
 
 MAX_READ_BYTES: Final = 64 * 1024 * 1024
-"""A row further behind is not looked for: a person waits for it."""
+"""Number of bytes that are searched for the row; no more, because a person waits for the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class RolloutSources:
     """The row of a rollout, and the requests about it."""
 
     row: str | None
-    """The line of the file; `None` where it is gone, with the reason in `no_row`."""
+    """The line of the file; `None` if it is missing, with the reason in `no_row`."""
     no_row: str
     file_id: str | None
     tools: Sequence[SentRequest]
@@ -124,12 +124,12 @@ def _grader_requests(job: Job, row: RolloutRow, line: str) -> Iterator[SentReque
 
 
 def _was_graded(row: RolloutRow) -> bool:
-    """Returns whether graders were asked: a rollout that a tool lost never came to them."""
+    """Returns whether graders were called: a rollout lost to a tool never reached them."""
     return row.failure_class is None or row.failure_class in GRADER_FAILURES
 
 
 def _endpoints(grader: Json, key: SampleKey) -> Iterator[tuple[str, str, Json]]:
-    """Yields the endpoint graders of a job with their names and the ids of their calls."""
+    """Yields the endpoint graders of a job, with names and call ids."""
     name = str(grader.get("name") or grader.get("type"))
     call_id = key.grade_id(name)
     if grader.get("type") == "endpoint":

@@ -1,8 +1,8 @@
-"""Live streams of jobs: every committed event behind a position, then what happens from now on.
+"""Live streams of jobs: all committed events after a position, then new ones.
 
-Promises: no event is passed over and none comes twice, because a stream follows the order of
-commits; a stream that waits holds no connection and no transaction. One task looks for news of all
-jobs that a process streams, in one short transaction for each project.
+Promises: no event is skipped or repeated, because a stream follows the order of commits; a waiting
+stream uses no connection and no transaction. One task polls for news of all jobs that a process
+streams, in one short transaction for each project.
 """
 
 import asyncio
@@ -29,26 +29,26 @@ from app.store.database import Database
 log = structlog.get_logger()
 _POLL_S: Final = 0.5
 _BATCH: Final = 50
-"""Events of one read. Their points come with them."""
+"""Number of events in one read, which includes their points."""
 
 
 class _News:
-    """Tells one stream that its job has changed."""
+    """Notifies one stream that its job has changed."""
 
     def __init__(self, tenant: Tenant, job_id: str) -> None:
         self.tenant = tenant
         self.job_id = job_id
         self.head: JobHead | None = None
-        self.came = asyncio.Event()
+        self.arrived = asyncio.Event()
 
     def show(self, head: JobHead | None) -> None:
         if head != self.head:
             self.head = head
-            self.came.set()
+            self.arrived.set()
 
 
 class JobWatch:
-    """Looks for news of the jobs that this process streams, as long as there are any."""
+    """Polls for news of the jobs that this process streams, while there are any."""
 
     def __init__(self, database: Database, *, heartbeat_s: float) -> None:
         self.database = database
@@ -61,7 +61,7 @@ class JobWatch:
         news = _News(tenant, job_id)
         self._watched.add(news)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._look())
+            self._task = asyncio.create_task(self._poll())
         try:
             yield news
         finally:
@@ -72,16 +72,16 @@ class JobWatch:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         while self._watched:
             projects: dict[str, list[_News]] = {}
             for news in self._watched:
                 projects.setdefault(news.tenant.project_id, []).append(news)
             for watched in projects.values():
-                await self._look_at(watched)
+                await self._poll_project(watched)
             await asyncio.sleep(_POLL_S)
 
-    async def _look_at(self, watched: list[_News]) -> None:
+    async def _poll_project(self, watched: list[_News]) -> None:
         try:
             async with self.database.tenant(watched[0].tenant) as unit:
                 heads = await unit.streams.heads(sorted({news.job_id for news in watched}))
@@ -96,7 +96,7 @@ class JobWatch:
 
 
 class JobStream:
-    """One client's stream. `end` ends it soon, with nothing lost: the client may go on later."""
+    """One client's stream. `end` ends it soon and loses nothing: the client can continue later."""
 
     def __init__(
         self, watch: JobWatch, tenant: Tenant, job_id: str, *, behind: int, with_points: bool
@@ -112,19 +112,19 @@ class JobStream:
     def end(self) -> None:
         self._is_ended = True
         if self._news is not None:
-            self._news.came.set()
+            self._news.arrived.set()
 
     async def items(self, check: Callable[[], Awaitable[object]]) -> AsyncIterator[StreamItem]:
         """Yields events, and the job whenever its state has changed and all its events are sent,
-        until the job has ended. `check` raises `AuthenticationFailed` once the caller may see no
-        more; it is asked at every heartbeat, whether or not anything happens.
+        until the job has ended. `check` is called at every heartbeat and raises
+        `AuthenticationFailed` once the caller has lost access.
         """
         shown: JobHead | None = None
         now = asyncio.get_running_loop().time
         checked = now()
         with self._watch.watching(self._tenant, self._job_id) as self._news:
             while not self._is_ended:
-                self._news.came.clear()
+                self._news.arrived.clear()
                 try:
                     if now() >= checked + self._watch.heartbeat_s:
                         await check()
@@ -140,7 +140,7 @@ class JobStream:
                         yield job
                     if job.status in TERMINAL:
                         return
-                    while not await self._came(self._news):
+                    while not await self._arrived(self._news):
                         yield Quiet()
                         await check()
                         checked = now()
@@ -150,16 +150,16 @@ class JobStream:
                     yield Quiet()
                     await asyncio.sleep(_POLL_S)
 
-    async def _came(self, news: _News) -> bool:
+    async def _arrived(self, news: _News) -> bool:
         try:
-            await asyncio.wait_for(news.came.wait(), self._watch.heartbeat_s)
+            await asyncio.wait_for(news.arrived.wait(), self._watch.heartbeat_s)
         except TimeoutError:
             return False
         return True
 
     async def _read(self) -> tuple[Job, list[StreamedEvent]]:
-        """Returns the job, and the events behind the last one. The job is read first: of one that
-        has ended, all events are then there.
+        """Returns the job, and the events after the last one. The job is read first, so that an
+        ended job's events are all visible.
         """
         async with self._watch.database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(self._job_id)
@@ -191,10 +191,10 @@ class StreamService:
         last_event_id: str | None = None,
         with_points: bool = True,
     ) -> JobStream | None:
-        """Returns the stream of the events after the one with the id `last_event_id`, which a
-        header named, else after the one with the id `after`; of all, if neither is sent. Returns
-        `None` if the job has ended and no event is left. Raises `NotFound` for another project's
-        job, `InvalidRequest` for an event that the job does not have.
+        """Returns the stream of the events after `last_event_id` (an id from a header), or else
+        after the id `after`; without either, of all events. Returns `None` if the job has ended and
+        no event is left. Raises `NotFound` for another project's job, `InvalidRequest` for an event
+        that the job does not have.
         """
         async with self._watch.database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(job_id)

@@ -1,7 +1,7 @@
 """Downloads of adapters: the PEFT files of a tuned model or checkpoint as one archive.
 
 Promises that exactly the projects that may chat with a model may download its adapter; that the
-stored files are streamed and never held whole; and that no key of the object storage is shown.
+stored files are streamed, never loaded whole; and that no key of the object storage is shown.
 """
 
 from typing import Final
@@ -39,8 +39,8 @@ class AdapterService:
         self._base_models = base_models
 
     async def archive(self, name: str) -> StoredArchive:
-        """Raises `NotFound` for a model that the project may not call, and for one whose files are
-        gone or damaged; `InvalidRequest` for a base model.
+        """Returns the archive of an adapter. Raises `NotFound` for a model that the project may not
+        call, and for one whose files are missing or damaged; `InvalidRequest` for a base model.
         """
         model = await self._models.get(name)
         if model.tuned is None:

@@ -1,9 +1,10 @@
 """Marks chat replies in which the model wrote a tool call that cannot be parsed.
 
 Owns the field `tool_call_error` of an assistant message, an extension of the hosted shape. Engines
-return such a call as plain content; training answers it with a sentence and goes on. The field has
-that sentence, so that a client can play the episode that was trained (`docs/tool-loop.md`).
-Promises that nothing else of a reply changes. Must not know engines or models.
+return such a call as plain content; training answers it with a sentence and continues. The field
+contains that sentence, so that a client can play the episode that was trained
+(`docs/tool-loop.md`). Promises that no other part of a reply changes. Must not know engines or
+models.
 """
 
 import json
@@ -62,7 +63,9 @@ class StreamMarker:
 
 
 def _mark(parser: ToolParser, content: Any, called: bool, finish_reason: str | None) -> Json | None:
-    """Returns `None` for a turn that training takes as it is: calls, an answer, a cut text."""
+    """Returns the mark of a broken call; `None` for a turn that needs none: calls, an answer, a cut
+    text.
+    """
     if called or finish_reason != "stop" or not isinstance(content, str):
         return None
     fault = call_fault(content, parser)

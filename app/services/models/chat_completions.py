@@ -1,9 +1,9 @@
-"""Chat completions: maps a tenant's model name to the engine's and has its adapter loaded.
+"""Chat completions: maps a tenant's model name to the engine's and loads the adapter.
 
-A caller never names an adapter or a path: the tenant's own row does. Promises that the engine's
-name of a model is in no reply, error text included, that a tuned model is prompted with the
-reasoning effort it was trained with unless the call names another, that no text of a message forges
-a turn, and that a body which breaks the rules of `app.domain.chat` never reaches an engine.
+The adapter and its path come from the tenant's own row, never from the caller. Promises that no
+reply or error contains the engine's name of a model; that a tuned model gets the reasoning effort
+it was trained with unless the call names another; that no text of a message forges a turn; and that
+a body which violates the rules of `app.domain.chat` never reaches an engine.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class ChatCompletionService:
         slots: ProjectSlots,
         tenant: Tenant,
     ) -> None:
-        """`slots` are the process's."""
+        """`slots` are shared by the process."""
         self._models = models
         self._inference = inference
         self._adapters = adapters
@@ -67,7 +67,7 @@ class ChatCompletionService:
         return {**reply, "model": model.name}
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
-        """Yields server-sent events. The first chunk is awaited, so that errors still have a
+        """Yields server-sent events. The first chunk is awaited first, so that errors still have a
         status.
         """
         model, forwarded = await self._prepare(body)
@@ -122,7 +122,7 @@ async def _parser_of(model: CallableModel) -> ToolParser:
 
 async def _safe(body: dict[str, Any], model: CallableModel) -> dict[str, Any]:
     """Returns a request whose messages and tools have no text that forges turns, as training
-    renders them. The CPU engine does this itself; vLLM takes such text for what it forges.
+    renders them. The CPU engine does this itself; vLLM would treat such text as a real turn.
     """
     if model.base is None:
         return body
@@ -134,15 +134,15 @@ async def _safe(body: dict[str, Any], model: CallableModel) -> dict[str, Any]:
 
 
 async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yields the chunks, and gives the slot back at their end."""
+    """Yields the chunks, and releases the slot at their end."""
     with slot:
         async for chunk in chunks:
             yield chunk
 
 
 def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError:
-    """Returns the error without the engine's name; a listed model that the engine lacks is our
-    fault.
+    """Returns the error without the engine's name; a listed model that the engine lacks is an
+    internal fault.
     """
     if isinstance(error, AdapterMissing):
         return Unavailable(f"The model '{model.name}' cannot be served at the moment.")
@@ -156,7 +156,7 @@ async def _renamed(
 ) -> AsyncIterator[bytes]:
     """Yields whole events, with the engine's name for the model replaced by the tenant's.
 
-    A broken stream ends with an error event, as in the hosted API: a client must not take a part
+    A broken stream ends with an error event, as in the hosted API: a client must not mistake a part
     for the whole.
     """
     old, new = json.dumps(model.engine_name).encode(), json.dumps(model.name).encode()

@@ -1,8 +1,9 @@
-"""Exports of tuned models: makes, lists, deletes and sends them. A worker does the merging.
+"""Use cases of exports of tuned models: creation, listing, deletion, download. A worker does the
+merging.
 
 Promises that exactly the projects that may chat with a model may export it, see its exports and
-download them, and that an export which cannot succeed is refused before it waits. A project that
-may no longer chat with it can still delete its exports.
+download them, and that an export which cannot succeed is refused at once. A project that may no
+longer chat with it can still delete its exports.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ from app.store.database import Database
 log = structlog.get_logger()
 
 _COPIES: Final = 2
-"""Copies of the weights that an export writes: one to work with, one that is stored."""
+"""Copies of the weights that an export writes: a temporary and a stored one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ class ExportService:
         self._tenant = tenant
 
     async def create(self, model: str, kind: ExportKind) -> ModelExport:
-        """Raises `NotFound`, `InvalidRequest` for weights that cannot be merged, `NoFreeSpace`,
-        `QuotaExceeded`, and `WrongState` while an export of the model is open.
+        """Creates an export. Raises `NotFound`, `InvalidRequest` for weights that cannot be merged,
+        `NoFreeSpace`, `QuotaExceeded`, and `WrongState` while an export of the model is open.
         """
         called = await self._ports.models.get(model)
         if called.tuned is None:
@@ -80,8 +81,8 @@ class ExportService:
         return await self.get(model, export.id)
 
     async def get(self, model: str, export_id: str) -> ModelExport:
-        """Raises `NotFound` for an unknown export, and for a model that is deleted or not shared
-        any more.
+        """Returns an export. Raises `NotFound` for an unknown one, and for a model that is deleted
+        or no longer shared.
         """
         await self._ports.models.get(model)
         async with self._database.tenant(self._tenant) as unit:
@@ -101,8 +102,8 @@ class ExportService:
             await unit.exports.mark_deleted(model, export_id)
 
     async def archive(self, model: str, export_id: str) -> StoredArchive:
-        """Raises `NotFound`, also for files that are gone, and `WrongState` for an export that is
-        not complete.
+        """Returns the archive of an export. Raises `NotFound`, also for missing files, and
+        `WrongState` for an incomplete export.
         """
         export = await self.get(model, export_id)
         if export.status is not ExportStatus.COMPLETED or export.object_key is None:

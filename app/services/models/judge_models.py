@@ -1,4 +1,4 @@
-"""Judge models of a tenant: the models it may call, and those of the operator's judges."""
+"""Judge models of a tenant: the models that it may call, and the operator's judges."""
 
 from app.domain.errors import NotFound
 from app.gateways.inference.judges import EngineModel

@@ -15,12 +15,12 @@ from app.gateways.inference.inference import Inference
 from app.store.database import Database
 
 _STARTED_AT: Final = int(time.time())
-"""Creation time of base models whose names have no date: since when this process offers them."""
+"""Creation time of base models whose names have no date: the start of this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallableModel:
-    """A model as a client names it, and as the engine knows it."""
+    """A model with its name for clients and its name in the engine."""
 
     name: str
     created_at: int
@@ -66,7 +66,9 @@ class ModelService:
         ]
 
     async def get(self, name: str) -> CallableModel:
-        """Raises `NotFound` (`model_not_found`) for unknown and for foreign models alike."""
+        """Returns a model. Raises the same `NotFound` (`model_not_found`) for unknown and for
+        foreign models.
+        """
         base = find_base_model(self._base_models, name)
         if base is not None:
             return _base(base)

@@ -1,7 +1,8 @@
 """Checkpoint permissions: a tuned model shared with other projects of its organization.
 
-A project shares what is its own; the organization's admin key shares whatever any of its projects
-owns. A permission counts from its commit on and ends with its row: every call looks it up.
+A project may share its own models; the organization's admin key may share the models of all its
+projects. A permission is effective from its commit until its row is deleted, because every call
+looks it up.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ class PermissionService:
     async def grant(
         self, model_name: str, project_ids: Sequence[str]
     ) -> list[CheckpointPermission]:
-        """Shares with all of them or none. Raises `NotFound` for a model of somebody else,
+        """Shares a model with all of the projects or none. Raises `NotFound` for a foreign model,
         `InvalidRequest` for a project outside the organization.
         """
         owner = await self._owner(model_name)
@@ -56,7 +57,7 @@ class PermissionService:
             await unit.permissions.revoke(model_name, permission_id)
 
     async def _owner(self, model_name: str) -> Tenant:
-        """Returns the project in whose name the caller acts: its own, or the model's owner."""
+        """Returns the project for which the caller acts: its own, or the model's owner."""
         match self._principal:
             case Tenant() as tenant:
                 return tenant
@@ -79,7 +80,9 @@ class PermissionService:
 
 
 async def _check_owned(unit: UnitOfWork, model_name: str, owner: Tenant) -> None:
-    """A model that was only shared with the caller is not the caller's to share."""
+    """Raises `NotFound` unless the caller owns the model: a model that was shared with the caller
+    cannot be shared on.
+    """
     model = await unit.models.get(model_name)
     if model is None or model.project_id != owner.project_id:
         raise _no_model(model_name)

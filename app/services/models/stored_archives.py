@@ -1,6 +1,6 @@
-"""Archives of stored directories: a tar that is put together while it is sent.
+"""Archives of stored directories: a tar that is built while it is sent.
 
-Promises that the stored files are streamed and never held whole, and that no key of the object
+Promises that the stored files are streamed, never loaded whole, and that no key of the object
 storage is shown.
 """
 
@@ -17,7 +17,9 @@ from app.gateways.objects.tar import Member, StoredMember, TarArchive, TextMembe
 class StoredArchive:
     filename: str
     manifest_sha256: str
-    """SHA-256 of the manifest, which has those of all other files: it identifies the content."""
+    """SHA-256 of the manifest, which contains the digests of all other files, so that it identifies
+    the content.
+    """
     _tar: TarArchive
     _objects: Objects
 

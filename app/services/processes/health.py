@@ -1,7 +1,7 @@
-"""Readiness in parts: asks the database and the disk each time, the others every few seconds.
+"""Checks readiness in parts: database and disk each time, the others every few seconds, because a
+prober may call every second, while a reply of the workers takes a second and involves all of them.
 
-A prober may ask each second; the answer of a worker takes a second, and all workers get the
-question.
+
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from app.gateways.sandbox.sandbox import SandboxUnavailable, SharedSandbox
 from app.store.database import Database
 
 FRESH_S: Final = 5.0
-"""Time for which the answers of broker, worker and engine are used again."""
+"""Seconds for which the results of broker, worker and engine are reused."""
 _PATIENCE_S: Final = 4.0
 
 
@@ -35,21 +35,21 @@ class HealthPorts:
 
 
 class HealthService:
-    """One for each process, because it keeps answers."""
+    """The health of one process, with cached results."""
 
     def __init__(self, ports: HealthPorts, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._ports = ports
         # Not the loop's own threads: they may all be busy with requests.
         self._disk_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
-        self._broker = _Kept(self._ask_broker, clock)
-        self._worker = _Kept(self._ask_workers, clock)
-        self._engine = _Kept(self._ask_engine, clock)
-        self._sandbox = _Kept(self._ask_sandbox, clock)
+        self._broker = _Kept(self._check_broker, clock)
+        self._worker = _Kept(self._check_workers, clock)
+        self._engine = _Kept(self._check_engine, clock)
+        self._sandbox = _Kept(self._check_sandbox, clock)
 
     async def look(self) -> Health:
         database, disk, broker, worker, engine, sandbox = await asyncio.gather(
-            _asked(self._ask_database),
-            _asked(self._ask_disk),
+            _checked(self._check_database),
+            _checked(self._check_disk),
             self._broker.part(),
             self._worker.part(),
             self._engine.part(),
@@ -66,14 +66,14 @@ class HealthService:
             }
         )
 
-    async def _ask_database(self) -> PartHealth:
+    async def _check_database(self) -> PartHealth:
         try:
             await self._ports.database.ping()
         except Unavailable as error:
             return PartHealth(ok=False, problem=error.message)
         return PartHealth(ok=True)
 
-    async def _ask_disk(self) -> PartHealth:
+    async def _check_disk(self) -> PartHealth:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._disk_thread, self._measure)
 
@@ -84,12 +84,12 @@ class HealthService:
             return PartHealth(ok=False, problem=error.message)
         return PartHealth(ok=True)
 
-    async def _ask_broker(self) -> PartHealth:
+    async def _check_broker(self) -> PartHealth:
         if await self._ports.queue.answers():
             return PartHealth(ok=True)
         return PartHealth(ok=False, problem="The broker does not answer; jobs start later.")
 
-    async def _ask_workers(self) -> PartHealth:
+    async def _check_workers(self) -> PartHealth:
         attended = await self._ports.queue.attended()
         unattended = [name for name in (RUNS_QUEUE, CONTROL_QUEUE) if name not in attended]
         if not unattended:
@@ -97,12 +97,12 @@ class HealthService:
         names = " and ".join(f"'{name}'" for name in unattended)
         return PartHealth(ok=False, problem=f"No worker answers for the queue {names}; work waits.")
 
-    async def _ask_engine(self) -> PartHealth:
+    async def _check_engine(self) -> PartHealth:
         if await self._ports.inference.healthy():
             return PartHealth(ok=True)
         return PartHealth(ok=False, problem="The engine does not answer; no model can be called.")
 
-    async def _ask_sandbox(self) -> PartHealth:
+    async def _check_sandbox(self) -> PartHealth:
         try:
             level = await self._ports.sandbox.level()
         except SandboxUnavailable as error:
@@ -111,21 +111,21 @@ class HealthService:
         return PartHealth(ok=True, detail=f"layers: {level.names}")
 
 
-async def _asked(ask: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
+async def _checked(check: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
     try:
         async with asyncio.timeout(_PATIENCE_S):
-            return await ask()
+            return await check()
     except TimeoutError:
         return PartHealth(ok=False, problem="No answer in time.")
 
 
 class _Kept:
-    """One part's answer, asked for by one caller at a time."""
+    """The cached result of one part; only one caller at a time refreshes it."""
 
     def __init__(
-        self, ask: Callable[[], Awaitable[PartHealth]], clock: Callable[[], float]
+        self, check: Callable[[], Awaitable[PartHealth]], clock: Callable[[], float]
     ) -> None:
-        self._ask = ask
+        self._check = check
         self._clock = clock
         self._lock = asyncio.Lock()
         self._kept: PartHealth | None = None
@@ -134,6 +134,6 @@ class _Kept:
     async def part(self) -> PartHealth:
         async with self._lock:
             if self._kept is None or self._clock() >= self._until:
-                self._kept = await _asked(self._ask)
+                self._kept = await _checked(self._check)
                 self._until = self._clock() + FRESH_S
             return self._kept

@@ -1,4 +1,4 @@
-"""The figures of the installation that the operator's monitoring reads."""
+"""Reads the figures of the installation for the operator's monitoring."""
 
 from app.domain.errors import Unavailable
 from app.domain.jobs.status_counts import StatusCount

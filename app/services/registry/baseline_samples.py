@@ -1,5 +1,5 @@
 """Reads the samples of a calibration from a job's baseline: its start model's answers to held-out
-rows, as their graders saw them, with tool calls and turns. A rollout that was lost has no answer.
+rows, as graders received them, with tool calls and turns. A lost rollout has no answer.
 
 Must not know how samples are scored.
 """
@@ -34,7 +34,7 @@ class BaselineSamples:
 
     async def read(self, job_id: str) -> list[Sample]:
         """Returns the first 500 answers of the job's baseline. Raises `NotFound` for an unknown
-        job, `InvalidRequest` for one without a baseline or whose rows are gone.
+        job, `InvalidRequest` for one without a baseline or without its rows.
         """
         try:
             async with self._database.tenant(self._tenant) as unit:
@@ -66,7 +66,7 @@ class BaselineSamples:
         return found
 
     async def _items(self, file_id: str, wanted: set[int]) -> dict[int, dict[str, Any]]:
-        """Returns the rows with these numbers, as graders see them."""
+        """Returns the rows with these numbers, in the form for graders."""
         try:
             _, chunks = await self._files.content(file_id)
         except NotFound as error:

@@ -1,7 +1,7 @@
 """Reads the samples of a calibration from a JSONL file, on threads and in short steps.
 
-Owns the form of a line and the limits of a file. A line is parsed by one call that holds the
-interpreter, so its size is limited: 1 MiB takes about 10 ms.
+Owns the format of a line and the limits of a file. A line is parsed by one call that holds the
+interpreter lock, so its size is limited: 1 MiB takes about 10 ms.
 """
 
 from collections.abc import AsyncIterator, Collection
@@ -36,7 +36,7 @@ def check_number(count: int, param: str) -> None:
 
 
 def check_values(count: int, param: str) -> None:
-    """Raises `InvalidRequest` for more values in the items of all samples than may be held."""
+    """Raises `InvalidRequest` for too many values in the items of all samples."""
     if count > MAX_ITEM_VALUES:
         raise InvalidRequest(
             f"The items contain more than {MAX_ITEM_VALUES} values: send fewer samples.",
@@ -58,7 +58,7 @@ async def read_samples(chunks: AsyncIterator[bytes]) -> list[Sample]:
 
 
 class _Lines:
-    """Fed chunks of a file, keeps as many lines as may be read, and counts the others."""
+    """Splits chunks of a file into lines, keeps lines up to the limit, and counts the others."""
 
     def __init__(self) -> None:
         self._bytes = 0
@@ -129,8 +129,8 @@ def _read(line: bytes, number: int) -> Sample:
 
 
 def _whole(sample: dict[str, Any], item: dict[str, Any], number: int) -> Sample:
-    """Returns the sample with all its parts. Raises `InvalidRequest` for one that no grader of a
-    job could have got.
+    """Returns the sample with all its parts. Raises `InvalidRequest` for one that no job could
+    produce.
     """
     owner = f"'sample' in line {number} of the file"
     _refuse_unknown(sample, SAMPLE_KEYS, owner)

@@ -1,8 +1,8 @@
 """Calibration of a registered grader: real answers and adversarial probes, scored as in training.
 
-Owns how long a calibration may take, and how many one process makes at the same time. Threads read
-the file and compute scores, statistics and probes, in the share of the organization, so that the
-API goes on answering. Nothing is stored. Must not know HTTP routes.
+Owns the time limit of a calibration, and the number of concurrent ones in a process. Threads read
+the file and compute scores, statistics and probes within the organization's share, so that the API
+continues to answer. Nothing is stored. Must not know HTTP routes.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ from app.slots.project_slots import ProjectSlots
 CALIBRATION_LIMIT_S: Final = 240.0
 OF_ORGANIZATION: Final = 2
 OF_ALL: Final = 8
-"""Calibrations in one process, which one organization cannot fill: each holds its samples, of 33 MB
-and more.
+"""Largest number of calibrations in one process, more than one organization may run: each has its
+samples of 33 MB and more in memory.
 """
 _RETRY_AFTER_S: Final = 10.0
 _AT_ONCE: Final = 16
 _SHOWN_FAULTS: Final = 3
 _THREAD_FROM: Final = 16_384
-"""Characters from which an answer is parsed on a thread."""
+"""Number of characters from which an answer is parsed on a thread."""
 
 
 def calibration_slots() -> ProjectSlots:
@@ -73,14 +73,14 @@ class CalibrationService:
         *,
         slot: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`slot` takes the slot of one calibration, or raises `RateLimited`."""
+        """`slot` acquires the slot of one calibration, or raises `RateLimited`."""
         self._trials = trials
         self._files = files
         self._baselines = baselines
         self._slot = slot
 
     async def _read_file(self, file_id: str) -> list[Sample]:
-        """Raises `InvalidRequest` and `NotFound`."""
+        """Reads the samples of a file. Raises `InvalidRequest` and `NotFound`."""
         try:
             _, chunks = await self._files.content(file_id)
         except NotFound as error:
@@ -96,9 +96,9 @@ class CalibrationService:
         job_id: str | None,
         other: AnyGrader | None,
     ) -> Calibration:
-        """Scores `samples`, those of a file, or a job's baseline.
+        """Scores `samples`, the samples of a file, or a job's baseline.
 
-        Raises `InvalidRequest` at the source that was sent where no sample can be scored, or not
+        Raises `InvalidRequest` with the parameter of the source if no sample can be scored, or not
         all of them in time; `RateLimited` while too many calibrations run.
         """
         sent_as, cure = "samples", "send fewer"
@@ -160,7 +160,7 @@ class CalibrationService:
 async def _probe(
     scorer: Scorer, tried: Mapping[str, Sequence[Sample]], real: Spread
 ) -> tuple[ProbeResult, ...]:
-    """Scores each probe; one that cannot be scored is left out."""
+    """Scores each probe; leaves out probes that cannot be scored."""
     found = []
     for name, answers in tried.items():
         scored = await _score_all(scorer, answers)
@@ -180,7 +180,7 @@ async def _agreement(other: Scorer, graded: Sequence[tuple[Sample, float]]) -> A
 
 
 async def _score_all(scorer: Scorer, samples: Sequence[Sample]) -> list[float | str]:
-    """Returns the score of each sample, or why it has none."""
+    """Returns the score of each sample, or the reason why it has none."""
     slots = asyncio.Semaphore(_AT_ONCE)
 
     async def score(sample: Sample) -> float | str:
@@ -197,7 +197,7 @@ async def _score_all(scorer: Scorer, samples: Sequence[Sample]) -> list[float | 
 
 
 async def _sampled(sample: Sample) -> dict[str, Any]:
-    """Returns what the grader reads of a sample. A long answer is parsed on a thread."""
+    """Returns the grader's input for a sample. A long answer is parsed on a thread."""
     read = partial(text_sample, sample.text, sample.more)
     if len(sample.text) < _THREAD_FROM and not sample.more:
         return read()

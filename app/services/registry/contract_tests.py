@@ -1,7 +1,7 @@
-"""The parts that the contract tests of registered objects share: their time, record and checks.
+"""The common parts of contract tests of registered objects: deadline, record and checks.
 
-Owns the record of what was sent and answered, and the check of its signatures. Must not know what
-is called.
+Owns the record of requests and replies, and the check of signatures. Must not know the called
+object.
 """
 
 import time
@@ -16,14 +16,14 @@ from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, Failu
 from app.gateways.endpoints.signing import signing_secret
 
 CALL_TIMEOUT_S: Final = 10.0
-"""Timeout of one call; training waits longer, a test must end."""
+"""Timeout of one call; training waits longer, but a test must end."""
 TIME_OVER: Final = "The time of the test was over."
 _SHOWN: Final = 2_000
 _HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "Idempotency-Key")
 
 
 class Deadline:
-    """The end of a test, by a clock of seconds."""
+    """The deadline of a test, on a monotonic clock."""
 
     def __init__(
         self, within_s: float = MAX_TEST_S, *, now: Callable[[], float] = time.monotonic
@@ -41,14 +41,14 @@ class Exchange:
     """Record of one HTTP request, without bodies, which could be 2 MB for each of 200 calls."""
 
     signed: bool
-    """The signature verifies as the customer would check it."""
+    """True if the signature verifies with the customer's method."""
     reply_bytes: int | None
     failure: FailureKind | None
 
 
 @dataclass(slots=True)
 class RecordingEgress:
-    """Passes calls on and keeps what the checks need of what was sent and answered."""
+    """Passes calls on and records the parts of requests and replies that the checks need."""
 
     inner: Egress
     verifier: Webhook
@@ -101,7 +101,7 @@ def recorded(egress: Egress, secret_key: str, project_id: str) -> RecordingEgres
 
 
 def signature_check(exchanges: Sequence[Exchange]) -> Check:
-    """Verifies the signature of the sent bytes as the customer would."""
+    """Verifies the signature of the sent bytes with the customer's method."""
     if not exchanges:
         return Check("signature", "skipped", "Nothing was sent.")
     if not all(exchange.signed for exchange in exchanges):
@@ -112,5 +112,5 @@ def signature_check(exchanges: Sequence[Exchange]) -> Check:
 
 
 def shown(text: str) -> str:
-    """Returns the beginning of a text, as a report shows it."""
+    """Returns the beginning of a text, for a report."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,6 +1,6 @@
 """Registered curricula: the files of jobs under one name, counted, hashed and tested.
 
-Rows that come inline become files of the project, so that a job reads them like any other.
+Inline rows become files of the project, so that a job reads them like any other file.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class DataPorts:
     objects: Objects
     work_dir: Path
     inspections: Inspections
-    """Limit on files that are read at once in this process; shared by all tenants."""
+    """Limits the files that are read at once in this process; shared by all tenants."""
 
 
 class CurriculumService(RegistryService):
@@ -59,7 +59,9 @@ class CurriculumService(RegistryService):
     async def create(
         self, name: str, sent: dict[CurriculumPart, SentData], *, metadata: dict[str, str] | None
     ) -> Registered:
-        """Raises `InvalidRequest` for a file that is none, holds too many rows, or is missing."""
+        """Creates a curriculum. Raises `InvalidRequest` for a file that is invalid, has too many
+        rows, or is missing.
+        """
         _check_sent(sent)
         if sent["training"] == SentData(None, None):
             raise missing_parameter("training_file")
@@ -77,7 +79,9 @@ class CurriculumService(RegistryService):
         sent: dict[CurriculumPart, SentData],
         labels: LabelChanges,
     ) -> Registered:
-        """Inserts a new version. A split that `sent` lacks stays, an empty one is removed."""
+        """Inserts a new version. A split that is missing in `sent` stays; an empty one is
+        removed.
+        """
         _check_sent(sent)
         if sent.get("training") == SentData(None, None):
             sent = {split: data for split, data in sent.items() if split != "training"}
@@ -124,7 +128,7 @@ class CurriculumService(RegistryService):
         )
 
     async def discard(self, file_ids: list[str]) -> None:
-        """Deletes files that were written for nothing; one that a job reads by now stays."""
+        """Deletes files that turned out unneeded; a file that a job reads by now stays."""
         for file_id in file_ids:
             with suppress(RequestError):
                 await self._data.files.delete(file_id)
@@ -162,8 +166,8 @@ class CurriculumService(RegistryService):
         return row
 
     async def _count(self, row: FileRow, param: str) -> int:
-        """Counts the lines that are not blank. Raises `InvalidRequest` at the first one too
-        many.
+        """Counts the lines that are not blank. Raises `InvalidRequest` at the first line beyond the
+        limit.
         """
         counter = RowCounter(limit=MAX_ROWS)
         try:
@@ -186,7 +190,7 @@ class CurriculumService(RegistryService):
 
 
 class RowCounter:
-    """Fed the blocks of a file; holds one unfinished line's state, never the file."""
+    """Counts rows in the blocks of a file; keeps only the state of one unfinished line."""
 
     def __init__(self, *, limit: int) -> None:
         self._limit = limit
@@ -214,7 +218,7 @@ class RowCounter:
 
 
 def inline_name(split: CurriculumPart) -> str:
-    """Returns the name of the file that inline rows become."""
+    """Returns the file name for inline rows."""
     return f"curriculum-{split}.jsonl"
 
 

@@ -1,7 +1,7 @@
-"""The files of a curriculum read as a job would read them: every fault, repeats, overlap.
+"""Reads the files of a curriculum as a job would: every fault, repeats, overlap.
 
-One call with plain data in and out, so that it can run in a process of its own. Must not know rows
-of the database.
+One call with plain data in and out, so that it can run in a separate process. Must not know rows of
+the database.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,9 @@ class SplitPath:
 def check_curriculum(
     paths: tuple[SplitPath, ...], job_tools: frozenset[str] | None
 ) -> CurriculumReport:
-    """Raises `OSError` when a file is gone. `job_tools` as in `check_row`; `None` allows any."""
+    """Checks the files. Raises `OSError` for a missing file. `job_tools` as in `check_row`; `None`
+    allows any.
+    """
     files = {part.split: read_file(part.path, _rules(part.split, job_tools)) for part in paths}
     overlap = _overlap(files)
     return CurriculumReport(
@@ -71,9 +73,7 @@ def _overlap(files: dict[CurriculumPart, ReadFile]) -> Overlap:
 
 
 def _faults(files: dict[CurriculumPart, ReadFile], overlap: Overlap) -> list[PreflightIssue]:
-    """Returns the faults of rows, at most 100 over both files, then what is true of a file as a
-    whole.
-    """
+    """Returns the faults of rows, at most 100 over both files, then the faults of whole files."""
     found = [issue for file in files.values() for issue in file.issues]
     in_rows = [issue for issue in found if issue.line is not None][:MAX_FAULTS]
     of_files = [issue for issue in found if issue.line is None]

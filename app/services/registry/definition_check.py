@@ -1,11 +1,10 @@
 """Checks definitions that a customer sent against this installation: tools, graders, whole methods.
 
-Owns eight refusals: too many sealed values or too long a key, an unknown key that holds an object,
-a template's placeholder in single braces, a value that reads `[redacted]`, a python grader that
-could never grade, an address that may not be called, a judge that nobody serves, a measure that
-needs embeddings where none are configured. Finds them by
-type, so that a new kind of tool or grader is checked without a line here. Calls nothing. A
-definition may be as large as a body, so that it is walked on a thread.
+Owns eight refusals: too many sealed values or too long a key, an unknown key with an object, a
+template's placeholder in single braces, a value `[redacted]`, a python grader that can never grade,
+an address that may not be called, an unknown judge, a measure that needs embeddings without a
+configured server. Finds them by type, so that new kinds of tools and graders are checked too. Makes
+no calls. A definition may be as large as a body, so it is walked on a thread.
 """
 
 import asyncio
@@ -24,7 +23,7 @@ from app.domain.documents.fields import (
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import WalkedField, headers_of, walk_fields
 from app.domain.errors import EndpointRefused, InvalidRequest
-from app.domain.faults.suggestions import NOWHERE, KeyPlaces
+from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, refused, unread
 from app.domain.faults.values import refusal
 from app.domain.graders.grader_model import GraderModel
@@ -58,18 +57,18 @@ async def check_definition(
     *,
     egress: Egress,
     models: JudgeModels,
-    unasked: Collection[str] = (),
-    elsewhere: KeyPlaces = NOWHERE,
+    uncalled: Collection[str] = (),
+    elsewhere: KeyHints = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
-    """Returns the keys that nothing reads. Raises `InvalidRequest` with the parameter at fault,
-    however deep, below `path`. No address or judge below the fields in `unasked` is called, and no
-    judge or embedding of a part that a `multi` grader does not score by.
+    """Returns the unknown keys. Raises `InvalidRequest` with the parameter at fault, at any depth
+    below `path`. Addresses and judges below the fields in `uncalled` are not checked, nor are
+    judges and embeddings of unused parts of a `multi` grader.
     """
     return await check_definitions(
         [(path, definition)],
         egress=egress,
         models=models,
-        unasked=unasked,
+        uncalled=uncalled,
         elsewhere=elsewhere,
     )
 
@@ -79,18 +78,18 @@ async def check_definitions(
     *,
     egress: Egress,
     models: JudgeModels,
-    unasked: Collection[str] = (),
-    elsewhere: KeyPlaces = NOWHERE,
+    uncalled: Collection[str] = (),
+    elsewhere: KeyHints = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
-    """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may hold a
-    transaction meanwhile, and a customer's name server may take its time for each of many names.
+    """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may have an open
+    transaction meanwhile, and a customer's name server may be slow for each of many names.
     """
     walked = await asyncio.to_thread(_walked, definitions, elsewhere)
     unused = {path: _unused(definition) for path, definition in definitions}
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
             for path, field in walked:
-                if field.path[0] in unasked or _is_unused(field, unused[path]):
+                if field.path[0] in uncalled or _is_unused(field, unused[path]):
                     continue
                 await _check_field(field, path, egress=egress, models=models)
     except TimeoutError:
@@ -103,7 +102,7 @@ async def check_definitions(
 
 
 def _unused(definition: BaseModel) -> frozenset[Path]:
-    """Returns the paths of the graders that a grader, or that of a method, does not score by."""
+    """Returns the paths of the unused graders below a grader or a method."""
     inner = getattr(definition, "grader", None)
     beginning: Path = () if inner is None else ("grader",)
     grader = definition if inner is None else inner
@@ -122,9 +121,11 @@ def _is_unused(field: WalkedField, unused: frozenset[Path]) -> bool:
 
 
 def _walked(
-    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyPlaces
+    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyHints
 ) -> list[tuple[str, WalkedField]]:
-    """Returns all fields of the definitions. Raises `InvalidRequest` for what needs no look-up."""
+    """Returns all fields of the definitions. Raises `InvalidRequest` for faults that need no
+    look-up.
+    """
     walked = [
         (path, field)
         for path, definition in definitions

@@ -1,6 +1,6 @@
 """A contract test of an HTTP environment: one episode of one turn over the path that training uses.
 
-Owns which calls are made and how each answer is rated. Promises: four calls at most, no retries
+Owns the calls of the test and the rating of each answer. Promises: four calls at most, no retries
 that would hide a fault, and a report whatever the environment does. Must not know rollouts.
 """
 
@@ -37,7 +37,7 @@ from app.gateways.endpoints.signing import CallSigner
 from app.services.registry.contract_tests import Exchange, recorded, shown, signature_check
 
 _READ: Final = 8_000
-"""Bytes of an answer that are decoded: enough for the text that is shown."""
+"""Number of decoded bytes of an answer: enough for the shown text."""
 _TEXT: Final = "This is a test."
 _PROMPT: Final = ({"role": "user", "content": _TEXT},)
 """The messages of a test whose task has none."""
@@ -72,7 +72,7 @@ class EnvironmentTest:
         self._rollout_id = new_id("trace_")
 
     async def run(self) -> list[Check]:
-        """Returns every check, those that could not be made as `skipped`."""
+        """Returns every check; checks that could not be made are `skipped`."""
         checks = await self._played()
         return [*checks, signature_check(self._egress.exchanges)]
 
@@ -80,7 +80,9 @@ class EnvironmentTest:
         before = self._plan.task.get("messages", list(_PROMPT))
         body = reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
         try:
-            begun = await self._ask("reset", self._call(body), partial(read_reset, before=before))
+            begun = await self._attempt(
+                "reset", self._call(body), partial(read_reset, before=before)
+            )
         except _NoAnswer as fault:
             skipped = [Check(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
             return [Check("reset", "failed", str(fault)), *skipped]
@@ -95,7 +97,7 @@ class EnvironmentTest:
         read = partial(read_step, call_ids=[call_id for call_id, _, _ in calls])
         done = False
         try:
-            first = await self._ask("step", step, read)
+            first = await self._attempt("step", step, read)
             done = first.done
             checks = [_step_check(first), await self._same(first, step, read)]
         except _NoAnswer as fault:
@@ -112,7 +114,7 @@ class EnvironmentTest:
     ) -> Check:
         """Sends the same step again, as after a lost connection."""
         try:
-            same = await self._ask("step again", step, read) == first
+            same = await self._attempt("step again", step, read) == first
         except _NoAnswer:
             same = False
         if same:
@@ -126,7 +128,7 @@ class EnvironmentTest:
 
     async def _closed(self, call: EnvironmentCall) -> Check:
         try:
-            status = await self._ask("close", call, read_close)
+            status = await self._attempt("close", call, read_close)
         except _NoAnswer as fault:
             return Check("close", "warned", f"{fault} No rollout is lost for it.")
         if is_success(status):
@@ -146,9 +148,7 @@ class EnvironmentTest:
             yield new_id("call_"), name, arguments
 
     def _offered(self, begun: ResetAnswer) -> list[dict[str, Any]]:
-        """Returns the tools of the episode; where the answer has none, those of the task, if they
-        are functions.
-        """
+        """Returns the tools of the episode, or else the task's tools, if they are functions."""
         if begun.tools is not None:
             return begun.tools
         tools = self._plan.task.get("tools")
@@ -159,11 +159,11 @@ class EnvironmentTest:
     def _call(self, body: dict[str, Any]) -> EnvironmentCall:
         return EnvironmentCall(body, new_id("episode_"), self._rollout_id)
 
-    async def _ask(
+    async def _attempt(
         self, name: str, call: EnvironmentCall, read: Callable[[EgressReply], _Value]
     ) -> _Value:
-        """Makes one attempt of a call and records it. A breaker of its own spoils no later one.
-        Raises `_NoAnswer`.
+        """Makes one attempt of a call and records it. Each attempt has its own breaker, so that a
+        failure does not affect later ones. Raises `_NoAnswer`.
         """
         pool = EndpointPool(self._egress, timeout_s=self._call_timeout_s, max_retries=0)
         before = len(self._egress.exchanges)
@@ -217,7 +217,7 @@ def _step_check(answer: StepAnswer) -> Check:
 
 
 def _state(answer: StepAnswer) -> str:
-    return "is over." if answer.done else "goes on."
+    return "is over." if answer.done else "continues."
 
 
 def _unread(name: str, keys: tuple[str, ...]) -> Check:

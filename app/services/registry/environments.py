@@ -87,5 +87,5 @@ def _check_messages(task: dict[str, Any]) -> None:
         return
     for pointer, fault in messages_faults(task["messages"], "task/messages"):
         path = tuple(int(part) if part.isdigit() else part for part in pointer.split("/"))
-        place = parameter("", path)
-        raise InvalidRequest(f"'{place}' {fault}.", param=place, code="invalid_value")
+        param = parameter("", path)
+        raise InvalidRequest(f"'{param}' {fault}.", param=param, code="invalid_value")

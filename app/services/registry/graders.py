@@ -34,7 +34,9 @@ class RegisteredGraderService(RegistryService):
     async def create(
         self, name: str, grader: GraderConfig, *, metadata: dict[str, str] | None
     ) -> Registered:
-        """Raises `InvalidRequest` for a name that is taken or an address that is not allowed."""
+        """Creates a grader. Raises `InvalidRequest` for a name that is taken or an address that is
+        not allowed.
+        """
         return await self._insert(name, _definition(grader), metadata=metadata)
 
     async def update(
@@ -63,7 +65,7 @@ class RegisteredGraderService(RegistryService):
             ) from error
 
     async def config(self, grader_id: str) -> GraderConfig:
-        """Returns the newest configuration with its real headers, ready to score with. Raises
+        """Returns the newest configuration with its unsealed headers, ready for scoring. Raises
         `WrongState` as `usable` does.
         """
         return self._read(await self.usable(await self.get(grader_id)))

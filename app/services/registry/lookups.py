@@ -1,6 +1,6 @@
-"""Finds the registered object that a reference in a call names.
+"""Finds the registered object of a reference in a call.
 
-Owns the parameter that a missing object or version is reported at.
+Owns the parameter in errors about a missing object or version.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ async def find_registered(
 ) -> Registered:
     match service.noun:
         case Noun.CURRICULUM:
-            place = "curriculum"
+            id_param = "curriculum"
         case Noun.TOOL | Noun.GRADER | Noun.ENVIRONMENT:
-            place = f"{param}.id"
+            id_param = f"{param}.id"
         case _:
             assert_never(service.noun)
-    newest = await _found(service.get, reference.id, None, param=place)
+    newest = await _found(service.get, reference.id, None, param=id_param)
     if reference.version is None or reference.version == newest.version:
         return newest
     return await _found(service.get, reference.id, reference.version, param=f"{param}.version")

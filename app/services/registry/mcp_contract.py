@@ -1,4 +1,4 @@
-"""A contract test of an MCP server: what a job would list, and one of its tools called.
+"""A contract test of an MCP server: lists its tools as a job would, and calls one of them.
 
 Owns which checks are made and how each answer is rated. Promises: calls and the end of their
 session are over within `MAX_TEST_S`, by the clock of `Deadline` that starts with the test; the
@@ -95,7 +95,7 @@ class McpContractService:
 
     async def listing(self, server: McpServerSpec) -> McpListing:
         """Lists the tools that a job would offer. Raises `InvalidRequest` for an entry that a job
-        may not have, and for a server whose tools it could not offer.
+        may not have, and for a server whose tools cannot be offered.
         """
         for fault in (*server_faults(server, PARAM), *_unknown(server)):
             raise fault
@@ -189,14 +189,16 @@ class McpContractService:
 
 
 def _plan_faults(plan: McpCallPlan) -> Iterator[InvalidRequest]:
-    """Yields the fault of arguments that no tool would be called with."""
+    """Yields the fault of arguments without a tool."""
     if plan.arguments is not None and plan.tool is None:
         why = "without 'tool' no tool is called; name the one that takes them, or remove them"
         yield refused_value("arguments", why)
 
 
 def _unknown(server: McpServerSpec) -> Iterator[InvalidRequest]:
-    """Yields the keys that are like a known one: the report has no place for a warning."""
+    """Yields the unknown keys that are similar to a known one, because the report has no field for
+    warnings.
+    """
     for field_ in walk_fields(McpServerSpec, server):
         fault = refused_wholly(field_, PARAM, only_near=True)
         if fault is not None:
@@ -218,7 +220,7 @@ def _session(*, keeps: bool) -> Check:
         return Check("session", "passed", "The server needs no session.")
     text = (
         "The server keeps sessions: each rollout has one, and what it holds is gone for a rollout "
-        "that a resumed job goes on with. State under the rollout's id (X-Rollout-Id) stays."
+        "that a resumed job continues with. State under the rollout's id (X-Rollout-Id) stays."
     )
     return Check("session", "warned", text)
 

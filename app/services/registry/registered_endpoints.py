@@ -32,7 +32,9 @@ class RegisteredEndpointService(RegistryService):
         slots: ProjectSlots,
         models: JudgeModels,
     ) -> None:
-        """`secret_keys` are the service's, from which calls are signed; `slots` the process's."""
+        """`secret_keys` are the service's keys, from which signatures are derived; `slots` are
+        shared by the process.
+        """
         super().__init__(database, ports, tenant)
         self._models = models
         self._secret_keys = secret_keys

@@ -1,7 +1,7 @@
 """Registered tools, graders, curricula and environments: their versions, names and sealed secrets.
 
-Owns the split of a definition into what is shown and what is sealed, and the way back. A value that
-is sent as `[redacted]` stands for the earlier one, and only as long as its address is the same (see
+Owns the split of a definition into its shown and its sealed part, and the reverse. A value that is
+sent as `[redacted]` means the earlier one, but only while its address is the same (see
 `app.domain.secrets.placeholders`).
 """
 
@@ -31,7 +31,7 @@ from app.store.database import Database
 log = structlog.get_logger()
 
 MAX_DEFINITION_BYTES: Final = 262_144
-"""The limit of a tool or a grader as JSON: a page holds a hundred of them."""
+"""Largest tool or grader as JSON: a page has a hundred of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,9 @@ class RegistryService:
 
     noun: ClassVar[Noun]
     models: ClassVar[tuple[type[BaseModel], ...]] = ()
-    """The classes that a definition may be of; none where it holds neither addresses nor secrets.
-    """
+    """The classes of a definition; empty if it contains neither addresses nor secrets."""
     root: ClassVar[str] = ""
-    """The parameter of a request that holds the definition."""
+    """The parameter of a request with the definition."""
 
     def __init__(self, database: Database, ports: RegistryPorts, tenant: Tenant) -> None:
         self._database = database
@@ -74,9 +73,9 @@ class RegistryService:
             await unit.registry.mark_deleted(self.noun, object_id)
 
     async def reveal(self, registered: Registered) -> dict[str, Any]:
-        """Returns the definition with its real values, which are never to be shown or stored.
+        """Returns the definition with its secrets unsealed; never show or store it.
 
-        Raises `WrongState` when the sealed ones cannot be read any more.
+        Raises `WrongState` when the sealed values can no longer be read.
         """
         try:
             return await asyncio.to_thread(self._revealed, registered)
@@ -91,7 +90,7 @@ class RegistryService:
 
     async def usable(self, registered: Registered) -> dict[str, Any]:
         """Returns the same as `reveal`. Raises `WrongState` also for a definition that was
-        registered under earlier rules, which this version refuses: it can be read, but not used.
+        registered under earlier rules and that this version refuses.
         """
         definition = await self.reveal(registered)
         try:
@@ -106,11 +105,11 @@ class RegistryService:
         return definition
 
     def _validate(self, definition: dict[str, Any]) -> None:
-        """Raises `InvalidRequest` for a definition that is none of this noun. Calls nothing."""
+        """Raises `InvalidRequest` for an invalid definition. Makes no calls."""
 
     async def _earlier(self, before: Registered) -> dict[str, Any]:
-        """Returns the real values that placeholders may stand for; none if they are lost, so that
-        an update which sends them all makes the object usable again.
+        """Returns the earlier values for placeholders; none if they are lost, so that an update
+        with all values makes the object usable again.
         """
         try:
             return await asyncio.to_thread(self._revealed, before)
@@ -128,7 +127,7 @@ class RegistryService:
         )
 
     def _revealed(self, registered: Registered) -> dict[str, Any]:
-        """Raises `SecretsLost`."""
+        """Unseals the values. Raises `SecretsLost`."""
         if not self.models:
             return deepcopy(registered.definition)
         opened = {}
@@ -229,8 +228,8 @@ class RegistryService:
             )
 
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
-        """Returns the keys that nothing reads. Raises `InvalidRequest` for what may not be called.
-        Values are the real ones.
+        """Returns the unknown keys. Raises `InvalidRequest` for an address or judge that may not be
+        called. The values must be unsealed.
         """
         del definition
         return ()
@@ -238,9 +237,10 @@ class RegistryService:
     async def _with_earlier_values(
         self, definition: dict[str, Any], before: dict[str, Any]
     ) -> dict[str, Any]:
-        """Returns a copy in which `[redacted]` is the value that the same address got before.
+        """Returns a copy in which each `[redacted]` is replaced by the earlier value for the same
+        address.
 
-        A definition of more than the limit is refused unread.
+        Refuses a definition beyond the size limit.
         """
         if not self.models:
             return deepcopy(definition)
@@ -251,8 +251,8 @@ class RegistryService:
 
 
 def _sealed_for(object_id: str, version: int) -> str:
-    """Returns the row that sealed secrets are bound to; ids of jobs and of objects never look
-    alike.
+    """Returns the row to which sealed secrets are bound; ids of jobs and of objects are never
+    equal.
     """
     return f"{object_id}/versions/{version}"
 

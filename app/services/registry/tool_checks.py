@@ -1,4 +1,4 @@
-"""The checks of a contract test, in their order, each within the time that is left."""
+"""Runs the checks of a contract test in their order, each within the remaining time."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,21 +9,21 @@ from app.services.registry.tool_latency import latency
 
 
 async def run_checks(test: ContractTest) -> list[Check]:
-    """Runs every check and returns them, those that could not be made as `skipped`."""
+    """Runs and returns every check; checks that could not be made are `skipped`."""
     shape, alive = await test.shape()
     checks = [shape]
-    asking: dict[str, Callable[[], Awaitable[Check]]] = {
+    checks_by_name: dict[str, Callable[[], Awaitable[Check]]] = {
         "malformed_arguments": test.malformed_arguments,
         "unknown_tool": test.unknown_tool,
         "idempotency": test.idempotency,
         "latency": lambda: latency(test),
     }
-    for name, ask in asking.items():
+    for name, check in checks_by_name.items():
         if not alive:
             checks.append(Check(name, "skipped", "The first call had no answer."))
         elif test.remaining_s < 1:
             checks.append(Check(name, "skipped", TIME_OVER))
         else:
-            checks.append(await ask())
+            checks.append(await check())
     checks.append(await test.large_request())
     return [*checks, test.large_reply(), signature_check(test.egress.exchanges)]

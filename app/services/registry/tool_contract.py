@@ -1,8 +1,8 @@
 """A contract test of a tool's endpoint: real calls over the path that training uses.
 
-Owns which calls are made and how each answer is rated. Promises: at most 60 s and a bounded number
-of calls, no retries that would hide a fault, and a report whatever the endpoint does. Must not know
-rows or rollouts.
+Owns the calls of the test and the rating of each answer. Promises: at most 60 s and a bounded
+number of calls, no retries that would hide a fault, and a report whatever the endpoint does. Must
+not know rows or rollouts.
 """
 
 import json
@@ -52,9 +52,7 @@ class ContractTest:
         return self._deadline.remaining_s
 
     def endpoint(self) -> Endpoint:
-        """Returns the endpoint with a breaker of its own, so that no check is spoilt by the one
-        before it.
-        """
+        """Returns the endpoint with a new breaker, so that no check affects the next one."""
         pool = EndpointPool(
             self.egress,
             timeout_s=max(0.001, min(self.call_timeout_s, self.remaining_s)),
@@ -63,7 +61,7 @@ class ContractTest:
         return pool.endpoint(self.tool.server_url)
 
     def call(self, *, name: str | None = None, arguments: str | None = None) -> ToolCall:
-        """Makes a call with ids of its own."""
+        """Makes a call with new ids."""
         return ToolCall(
             name=self.tool.name if name is None else name,
             arguments=self._arguments if arguments is None else arguments,
@@ -73,7 +71,7 @@ class ContractTest:
             item=self.plan.item,
         )
 
-    async def ask(self, endpoint: Endpoint, call: ToolCall) -> ToolOutcome | EndpointFault:
+    async def send(self, endpoint: Endpoint, call: ToolCall) -> ToolOutcome | EndpointFault:
         try:
             return await call_tool(endpoint, call.request(self.tool.headers), signer=self._signer)
         except EndpointFault as fault:
@@ -82,7 +80,7 @@ class ContractTest:
     async def shape(self) -> tuple[Check, bool]:
         """Returns the check, and whether further calls can succeed."""
         call = self.call()
-        result = await self.ask(self.endpoint(), call)
+        result = await self.send(self.endpoint(), call)
         match result:
             case EndpointFault() as fault:
                 return _failed("shape", fault), fault.kind not in _GONE
@@ -108,10 +106,8 @@ class ContractTest:
         return Check("shape", "passed", "JSON with a string `output`.", data)
 
     async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> Check:
-        """Makes a call such as a model's mistake would make: the model must read its mistake in
-        words.
-        """
-        result = await self.ask(self.endpoint(), self.call(name=name, arguments=arguments))
+        """Makes an invalid call, as a model might: the reply must describe the mistake."""
+        result = await self.send(self.endpoint(), self.call(name=name, arguments=arguments))
         match result:
             case EndpointFault() as fault:
                 return _failed(check, fault)
@@ -131,7 +127,7 @@ class ContractTest:
         endpoint, call = self.endpoint(), self.call()
         outputs: list[str] = []
         for _ in range(2):
-            result = await self.ask(endpoint, call)
+            result = await self.send(endpoint, call)
             match result:
                 case EndpointFault() as fault:
                     return _failed("idempotency", fault)
@@ -153,7 +149,7 @@ class ContractTest:
         sent = len(self.egress.exchanges)
         arguments = json.dumps({"text": "x" * MAX_REQUEST_BYTES})
         was_sent = Check("request_over_1mb", "failed", "A request over 1 MB was sent.")
-        result = await self.ask(self.endpoint(), self.call(arguments=arguments))
+        result = await self.send(self.endpoint(), self.call(arguments=arguments))
         match result:
             case ToolOutcome() as outcome:
                 if outcome.error != "too_large" or len(self.egress.exchanges) > sent:

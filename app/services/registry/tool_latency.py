@@ -1,6 +1,7 @@
-"""Latency of a tool at a stated rate: calls started on time, whether or not the last one is done.
+"""Measures the latency of a tool at a given rate: calls start on time, even if earlier ones are
+still running.
 
-Owns the pacing and the percentiles. Must not know what a reply means.
+Owns the pacing and the percentiles. Must not know the content of replies.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ _MARGIN_S: Final = 0.5
 
 
 async def latency(test: ContractTest) -> Check:
-    """Passes when every call was answered; the figures have no limit."""
+    """Returns the check, which passes when every call was answered; latency has no limit."""
     rate = min(test.plan.rate, declared_rate(test.tool) or math.inf)
     sendable = min(test.plan.requests, 1 + math.floor(MAX_PACED_S * rate))
     endpoint, started, late = test.endpoint(), time.monotonic(), 0.0
@@ -27,7 +28,7 @@ async def latency(test: ContractTest) -> Check:
     answered, faults = list[float](), set[str]()
 
     async def call() -> None:
-        result = await test.ask(endpoint, test.call())
+        result = await test.send(endpoint, test.call())
         match result:
             case ToolOutcome() as outcome:
                 answered.append(1000 * outcome.latency_s)
@@ -85,7 +86,9 @@ def _check_of(
 
 
 def percentile(ordered: list[float], share: float) -> float | None:
-    """Returns the smallest value that at least `share` of all are not above (nearest rank)."""
+    """Returns the smallest value such that at least `share` of all values are not greater (nearest
+    rank).
+    """
     if not ordered:
         return None
     return round(ordered[max(0, math.ceil(share * len(ordered)) - 1)], 2)

@@ -24,8 +24,8 @@ from app.slots.project_slots import ProjectSlots
 
 _ADAPTER: Final = TypeAdapter(ToolSpec)
 MAX_TESTS: Final = 2
-"""Tests of one project at the same time. Each sends up to 50 calls a second to an address of the
-customer's choice; a hundred of them would be an attack on that address.
+"""Tests of one project at the same time. Each sends up to 50 calls a second to an address that the
+customer chooses; a hundred tests would be an attack on that address.
 """
 _RETRY_AFTER_S: Final = 10.0
 
@@ -61,8 +61,8 @@ class ToolService(RegisteredEndpointService):
             raise fault
 
     async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
-        """Calls the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,
-        `RateLimited` while others of the project run.
+        """Calls the tool's endpoint. Raises `InvalidRequest` for a plan that would take too long,
+        `RateLimited` while other tests of the project run.
         """
         if plan.requests / plan.rate > MAX_PACED_S:
             raise InvalidRequest(

@@ -1,7 +1,7 @@
-"""Trials: one grader or one tool called once, by the very path that training uses.
+"""Trials: call one grader or one tool once, over the same path as training.
 
-Owns how long a trial may take with all its retries, and the words for a fault.
-Must not know HTTP routes. Limits of endpoints (rate, breaker) begin anew with every trial.
+Owns the time limit of a trial with all its retries, and the messages about faults. Must not know
+HTTP routes. Limits of endpoints (rate, breaker) begin anew with every trial.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from app.settings.judges import JudgeSettings
 
 GRADER_RUN_LIMIT_S: Final = 120.0
 TOOL_RUN_LIMIT_S: Final = 290.0
-"""Hosted callers wait 300 s."""
+"""Time limit of a tool's trial; hosted callers wait 300 s."""
 _CODES: Final = {
     FaultKind.ERROR: "tool_error",
     FaultKind.TIMEOUT: "tool_timeout",
@@ -85,15 +85,15 @@ class TrialService:
         self._embeddings = embeddings
 
     async def check_keys(self, grader: AnyGrader) -> None:
-        """Refuses a key that is like a known one: the replies have no place for a warning. Keys
-        that are like none are other services'. Raises `InvalidRequest`.
+        """Refuses an unknown key that is similar to a known one, because the replies have no field
+        for warnings. Other unknown keys belong to the customer's services. Raises `InvalidRequest`.
         """
         fault = await asyncio.to_thread(_misspelt, grader)
         if fault is not None:
             raise fault
 
     async def validate_grader(self, grader: AnyGrader) -> dict[str, Any]:
-        """Returns the grader as it is understood, secrets redacted. Raises `InvalidRequest`."""
+        """Returns the grader as parsed, with redacted secrets. Raises `InvalidRequest`."""
         await self._check(grader, "grader")
         return await asyncio.to_thread(redacted, grader)
 
@@ -106,7 +106,7 @@ class TrialService:
         item: dict[str, Any],
         trace_id: str | None,
     ) -> Trial:
-        """Scores one text, with the keys of `sample` that it does not give.
+        """Scores one text, with further keys of `sample`.
 
         A grader's fault is a result: reward 0 with its flags.
         """

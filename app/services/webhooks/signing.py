@@ -1,4 +1,4 @@
-"""The secret with which a project's owner verifies our calls to tools and graders."""
+"""The secret with which a project's owner verifies the service's calls to tools and graders."""
 
 from app.domain.accounts.tenants import Tenant
 from app.gateways.endpoints.signing import signing_secret

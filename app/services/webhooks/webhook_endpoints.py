@@ -80,7 +80,7 @@ class WebhookEndpointService:
     ) -> WebhookEndpoint:
         """Changes all but `None`. An endpoint that was disabled is sent events again.
 
-        A URL that is sent back as it was shown keeps its hidden parts.
+        A URL that is sent back in its shown form keeps its hidden parts.
         """
         if url is not None:
             async with self._database.tenant(self._tenant) as unit:
@@ -103,7 +103,7 @@ class WebhookEndpointService:
             return await unit.webhook_endpoints.get(endpoint_id)
 
     def _with_url(self, before: WebhookEndpoint, sealed: bytes, url: str) -> dict[str, Any]:
-        """Returns the columns that change with the URL; none when all its parts are the same."""
+        """Returns the columns that change with the URL; none if all its parts are equal."""
         credentials = self._opened(before.id, sealed)
         earlier = credentials.whole_url(before.url)
         whole = with_earlier_url(url, earlier, param="url")
@@ -122,7 +122,7 @@ class WebhookEndpointService:
     async def rotate(
         self, endpoint_id: str, *, keep_old: bool
     ) -> tuple[WebhookEndpoint, SigningSecret]:
-        """Makes a new secret, shown once. Old ones sign beside it for a day more, or not at all."""
+        """Makes a new secret, shown once. Old ones continue to sign for a day, or stop at once."""
         secret = new_secret()
         async with self._database.tenant(self._tenant) as unit:
             _, sealed = await unit.webhook_endpoints.hold(endpoint_id)

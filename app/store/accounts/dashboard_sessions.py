@@ -22,14 +22,14 @@ _ONE_AT_A_TIME: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:nam
 
 
 class SessionLookup:
-    """Finds one session or link by its id, while the visitor is not known yet."""
+    """Finds one session or link by its id, before the visitor is authenticated."""
 
     def __init__(self, statements: Statements) -> None:
         """The setting `app.dashboard_session` of `statements` is the id."""
         self._statements = statements
 
     async def find(self) -> StoredSession | None:
-        """Returns `None` for one that has expired, too."""
+        """Returns a session or link; `None` also for an expired one."""
         rows = await self._statements.rows(_FIND, {})
         return _to_session(rows[0]) if rows else None
 
@@ -60,7 +60,9 @@ class SessionStore:
         await self._session.execute(delete(Table).where(Table.id.in_(too_many)))
 
     async def remove(self, session_id: str) -> bool:
-        """Returns False when it was gone already: of several callers one gets True."""
+        """Removes a session or link. Returns False if it was already removed: only one of several
+        callers gets True.
+        """
         removed = await self._session.scalars(
             delete(Table).where(Table.id == session_id).returning(Table.id)
         )

@@ -24,7 +24,7 @@ _FIND: Final = PreparedStatement(
 
 
 class KeyLookup:
-    """Finds one key by its look-up part, while the caller is not known yet."""
+    """Finds one key by its look-up part, before the caller is authenticated."""
 
     def __init__(self, statements: Statements) -> None:
         """The setting `app.key_id` of `statements` is the look-up part."""

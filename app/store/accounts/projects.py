@@ -28,8 +28,8 @@ class ProjectStore:
         )
 
     async def insert_project(self, project: Project) -> None:
-        """Raises `InvalidRequest` when an active project has the name; the transaction then cannot
-        be used any further.
+        """Inserts a project. Raises `InvalidRequest` when an active project has the name; the
+        transaction is then unusable.
         """
         try:
             await self._session.execute(
@@ -41,8 +41,8 @@ class ProjectStore:
             raise _taken(project.name, error) from error
 
     async def count_active(self, organization_id: str) -> int:
-        """Returns the number of projects that are not archived. Until the transaction ends, nobody
-        else counts.
+        """Returns the number of projects that are not archived. Other transactions cannot count
+        until this one ends.
         """
         number = func.hashtextextended(f"projects of {organization_id}", 0)
         await self._session.execute(select(func.pg_advisory_xact_lock(number)))
@@ -62,8 +62,8 @@ class ProjectStore:
         return await self._get(organization_id, project_id, share=True)
 
     async def seize(self, organization_id: str, project_id: str) -> Project:
-        """Returns as `get`, with an exclusive lock: waits for every transaction that holds the
-        project or adds to it.
+        """Returns a project as `get` does, with an exclusive lock: waits for every transaction that
+        has the project locked or adds rows to it.
         """
         return await self._get(organization_id, project_id, share=False)
 
@@ -84,7 +84,7 @@ class ProjectStore:
         return [_to_project(row) for row in page], more
 
     async def rename(self, project_id: str, name: str) -> None:
-        """Raises the same errors as `insert_project`."""
+        """Renames a project. Raises the same errors as `insert_project`."""
         try:
             await self._session.execute(
                 update(ProjectTable).where(ProjectTable.id == project_id).values(name=name)
@@ -140,7 +140,7 @@ class ProjectStore:
 async def refuse_archived(session: AsyncSession, project_id: str) -> None:
     """Locks the project against archiving, because its key may have been read just before.
 
-    Archiving waits for holders of the row, and then ends the work they began. Raises
+    Archiving waits for such locks, and then ends the work that was begun under them. Raises
     `AuthenticationFailed`, as for the key itself.
     """
     archived_at = await session.scalar(

@@ -2,8 +2,8 @@
 
 Promises: a check and the insert that follows it in the same transaction are exact, because the
 check locks the project's row against other checks. New jobs are the exception: their statement
-counts for itself (`app.store.jobs.new_jobs`), so creates at the same instant may pass the limit
-together, at most as many as the API has connections.
+counts separately (`app.store.jobs.new_jobs`), so simultaneous creates may exceed the limit, by at
+most the number of the API's connections.
 """
 
 from typing import Any, Final
@@ -44,19 +44,19 @@ class QuotaStore:
         self._quotas = quotas
 
     async def check_file(self, size: int) -> None:
-        """Checks the room for a file of `size` bytes."""
+        """Checks the quota for a file of `size` bytes."""
         await self.check_upload()
         await self.check_bytes(size)
 
     async def check_upload(self) -> None:
-        """Checks the room for an upload, which will become a file."""
+        """Checks the quota for an upload, which will become a file."""
         files = select(func.count()).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
         )
         await self._check("files", 1, files, self._of_pending(select(func.count())))
 
     async def check_bytes(self, size: int) -> None:
-        """Checks the room for `size` bytes of a file, of a part of an upload, of an export, of an
+        """Checks the quota for `size` bytes of a file, of a part of an upload, of an export, of an
         eval, or of a run of one with its rows.
         """
         stored = _bytes(FileTable).where(
@@ -76,7 +76,7 @@ class QuotaStore:
         await self._check("stored_bytes", size, stored, parts, evals, runs, exports)
 
     async def check_registered_object(self) -> None:
-        """Checks the room for a version of a registered object."""
+        """Checks the quota for a version of a registered object."""
         head, version = RegisteredObjectTable, RegisteredVersionTable
         versions = select(func.count()).where(
             head.project_id == self._project_id,
@@ -87,7 +87,7 @@ class QuotaStore:
         await self._check("registered_objects", 1, versions)
 
     async def check_eval_run(self, planned_items: int) -> None:
-        """Checks the room for a run that makes so many output items."""
+        """Checks the quota for a run that makes so many output items."""
         runs = select(func.count()).where(
             EvalRunTable.project_id == self._project_id,
             EvalRunTable.status == EvalRunStatus.QUEUED.value,
@@ -101,7 +101,7 @@ class QuotaStore:
         await self._check("eval_output_items", planned_items, items)
 
     async def check_export(self, size: int) -> None:
-        """Checks the room for an export of about `size` bytes."""
+        """Checks the quota for an export of about `size` bytes."""
         exports = select(func.count()).where(
             ModelExportTable.project_id == self._project_id,
             ModelExportTable.status == ExportStatus.QUEUED.value,

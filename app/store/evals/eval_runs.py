@@ -34,8 +34,8 @@ class EvalRunStore:
         self._project_id = project_id
 
     async def insert(self, run: EvalRun, *, planned_items: int = MAX_ITEMS) -> None:
-        """Raises `NotFound` for an eval that was deleted since it was read. `planned_items` are the
-        most output items that the run makes.
+        """Raises `NotFound` for an eval that was deleted since it was read. `planned_items` is the
+        largest number of output items of the run.
         """
         statement = insert(Table).values(
             id=run.id,

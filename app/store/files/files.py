@@ -39,7 +39,9 @@ class FileStore:
         return _to_file(row)
 
     async def get_for_run(self, file_id: str) -> FileRow:
-        """Returns as `get`, and an expired file too: an unfinished job can read its files."""
+        """Returns a file as `get` does, or an expired one, because an unfinished job can read its
+        files.
+        """
         row = await self._session.scalar(
             select(Table).where(Table.id == file_id, Table.deleted_at.is_(None))
         )

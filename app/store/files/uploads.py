@@ -35,7 +35,9 @@ class UploadStore:
         return await self._read(_with_time(upload_id), upload_id)
 
     async def hold(self, upload_id: str) -> UploadRow:
-        """Returns as `get`, with a lock: no other transaction adds a part or ends the upload."""
+        """Returns an upload as `get` does, with a lock: no other transaction adds a part or ends
+        the upload.
+        """
         return await self._read(_with_time(upload_id).with_for_update(), upload_id)
 
     async def cancel(self, upload_id: str) -> None:
@@ -98,7 +100,7 @@ def _with_time(upload_id: str) -> "Select[Table, bool]":
 
 
 def _status(stored: UploadStatus, *, expired: bool) -> UploadStatus:
-    """Returns the state of an upload: a pending one whose time is over has expired."""
+    """Returns the state of an upload: a pending one is expired after its time."""
     match stored:
         case "pending":
             return "expired" if expired else "pending"

@@ -54,7 +54,7 @@ class ClaimableJobs(QueuedRows):
     ) -> None:
         await set_tenant(self._session, lease.project_id)
         following = (
-            "The job goes on from its last committed step"
+            "The job continues from its last committed step"
             if attempts < limit
             else "It was the last attempt"
         )

@@ -1,8 +1,8 @@
 """Deletes ended jobs: hides the row and the rows that only the job refers to, in one transaction.
 
 The GPU plane removes the objects and the other rows later (`app.store.maintenance.ended_jobs`),
-when no claim of the job can run any more. A model that the job published stays callable, and the
-job's row stays as long as that model.
+when no claim of the job can still run. A model that the job published stays callable, and the job's
+row stays as long as that model.
 """
 
 from sqlalchemy import delete, func, select, update

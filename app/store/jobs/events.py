@@ -22,7 +22,7 @@ from app.store.times import unix
 
 _NEWEST_FIRST = Keyset((Table.seq,), descending=True)
 _INSERT = insert(cast("CoreTable", Table.__table__))
-_HOLD_JOB = (
+_LOCK_JOB = (
     select(FineTuningJobTable.id)
     .where(FineTuningJobTable.id == bindparam("job"))
     .with_for_update(key_share=True)
@@ -59,7 +59,7 @@ class EventStore:
         data: dict[str, Any] | None = None,
     ) -> None:
         """Appends an event, and locks the job's row until the transaction ends."""
-        await self._session.execute(_HOLD_JOB, {"job": job_id})
+        await self._session.execute(_LOCK_JOB, {"job": job_id})
         row = event_row(self._project_id, job_id, message)
         row |= {"level": level, "type": type, "data": storable(data)}
         await self._session.execute(_INSERT, row)

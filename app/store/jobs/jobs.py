@@ -79,7 +79,7 @@ class JobStore(JobReader):
         Checks its files and locks its project in the same statement. Nothing is written and
         `after_commit` is not called when it raises: `AuthenticationFailed` for a project that is
         archived or hidden, `InvalidRequest` for a file that is missing or has another purpose,
-        `QuotaExceeded` if too many jobs of the project wait already.
+        `QuotaExceeded` if too many jobs of the project already wait.
         """
         rows = new_rows(
             job,

@@ -120,8 +120,8 @@ class JobsInTransaction(JobStore):
         await self._session.execute(update(Table).where(Table.id == job_id).values(**values))
 
     async def lock_unvalidated(self, job_id: str) -> Job | None:
-        """Locks a job whose files nobody has validated and that no worker has claimed; `None` for
-        any other.
+        """Locks a job whose files are not validated and that no worker has claimed; `None` for any
+        other.
         """
         row = await lock_job(self._session, job_id)
         if JobStatus(row.status) is not JobStatus.VALIDATING_FILES or await self._is_leased(job_id):

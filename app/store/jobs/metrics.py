@@ -77,12 +77,12 @@ class MetricStore:
         behind: MetricPoint | None,
         limit: int,
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step, from the first one behind a point."""
-        place = (Table.name, Table.split, Table.step)
+        """Returns points by name, split and step, from the first one after a point."""
+        order = (Table.name, Table.split, Table.step)
         query = select(Table).where(*_chosen(job_id, names, split, after_step=None))
         if behind is not None:
-            query = query.where(tuple_(*place) > tuple_(behind.name, behind.split, behind.step))
-        rows = await self._session.scalars(query.order_by(*place).limit(limit))
+            query = query.where(tuple_(*order) > tuple_(behind.name, behind.split, behind.step))
+        rows = await self._session.scalars(query.order_by(*order).limit(limit))
         return [_to_point(row) for row in rows]
 
     async def thinned(
@@ -94,8 +94,9 @@ class MetricStore:
         after_step: int | None,
         max_points: int,
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step, of each curve those that `extremes` chooses. The
-        database chooses: reading all points of many long curves would hold the event loop.
+        """Returns points by name, split and step, for each curve those that `extremes` chooses. The
+        database chooses them, because reading all points of many long curves would block the event
+        loop.
         """
         curve = (Table.name, Table.split)
         rank = func.row_number().over(partition_by=curve, order_by=Table.step) - 1
@@ -186,12 +187,12 @@ def _extremes(ranked: Subquery, count: int) -> Select[Any]:
     is_end = or_(rank == last, rank == 0) if count > 1 else rank == last
     between = func.nullif(last - 1, 0, type_=Integer)
     stretch = case((is_end, -1), else_=(rank - 1) * stretches // between)
-    placed = select(ranked, is_end.label("is_end"), stretch.label("stretch")).subquery()
-    own = (placed.c.name, placed.c.split, placed.c.stretch)
-    orders = [(column, placed.c.step) for column in (placed.c.value, placed.c.value.desc())]
-    places = [func.row_number().over(partition_by=own, order_by=order) for order in orders]
+    marked = select(ranked, is_end.label("is_end"), stretch.label("stretch")).subquery()
+    own = (marked.c.name, marked.c.split, marked.c.stretch)
+    orders = [(column, marked.c.step) for column in (marked.c.value, marked.c.value.desc())]
+    ranks = [func.row_number().over(partition_by=own, order_by=order) for order in orders]
     sorted_points = select(
-        placed, places[0].label("from_low"), places[1].label("from_high")
+        marked, ranks[0].label("from_low"), ranks[1].label("from_high")
     ).subquery()
     found = sorted_points.c
     is_extreme = or_(found.from_low == 1, found.from_high == 1) if stretches else false()

@@ -54,7 +54,7 @@ _TABLES = {
     "log": cast("CoreTable", EventLogTable.__table__),
 }
 _MAX_EVENTS: Final = 8
-"""Each number of events has a statement of its own, which is built once."""
+"""Largest number of events; each number has a separate statement, which is built once."""
 
 
 def new_rows(
@@ -67,7 +67,7 @@ def new_rows(
     warnings: Sequence[str] = (),
 ) -> Rows:
     """Returns the values of all new rows, by table and column. Each notice and each warning becomes
-    an event behind the first one.
+    an event after the first one.
     """
     rows: Rows = {"job": job_row(job, secrets)}
     if job_eval is not None:

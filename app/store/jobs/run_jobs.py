@@ -23,7 +23,7 @@ from app.store.transactions.statements import Statements
 FIRST_PUT_BACK_S: Final = 30.0
 LONGEST_PUT_BACK_S: Final = 900.0
 MOST_PUT_BACKS: Final = 8
-"""Most put-backs in a row without a committed step: the waits sum up to an hour."""
+"""Largest number of successive put-backs without a committed step: the waits add up to an hour."""
 
 
 class RunJobStore(JobReader):
@@ -58,7 +58,7 @@ class RunJobStore(JobReader):
             await self._move(JobStatus.QUEUED)
 
     async def record_listings(self, listings: Mapping[int, McpListing]) -> None:
-        """Stores what MCP servers of the job listed, by their position, and a summary of it in the
+        """Stores the listings of the job's MCP servers by position, and their summaries in the
         method.
         """
         query = select(Table.method, Table.mcp_listings).where(Table.id == self._job_id)
@@ -83,8 +83,8 @@ class RunJobStore(JobReader):
         await self._set(reproducibility=storable(record))
 
     async def mark_running(self) -> None:
-        """Sets a queued job to running. Does nothing for a run that takes over: its job is running
-        or pausing already.
+        """Sets a queued job to running. Does nothing for a run that takes over a job, which is
+        already running or pausing.
         """
         row = await lock_job(self._session, self._job_id)
         if JobStatus(row.status) is JobStatus.QUEUED:
@@ -139,9 +139,9 @@ class RunJobStore(JobReader):
         await pause_job(self._session, self._project_id, self._job_id)
 
     async def put_back(self) -> float | None:
-        """Queues the running job again, behind its project's others, and ends its lease. Returns
-        the seconds before which it cannot be claimed, which double each time until a step is
-        committed; `None` where that happened `MOST_PUT_BACKS` times, and nothing changes.
+        """Queues the running job again, after its project's other jobs, and ends its lease. Returns
+        the seconds until it can be claimed, which double each time until a step is committed. After
+        `MOST_PUT_BACKS` times it changes nothing and returns `None`.
         """
         row = await lock_job(self._session, self._job_id)
         if row.put_backs >= MOST_PUT_BACKS:

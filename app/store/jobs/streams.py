@@ -1,4 +1,4 @@
-"""Reads of live streams: the heads of jobs, events behind a position, the points of some steps."""
+"""Reads for live streams: the heads of jobs, events after a position, the points of some steps."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -34,8 +34,8 @@ class StreamStore:
         }
 
     async def position(self, job_id: str, event_id: str, *, sent_as: str) -> int:
-        """Returns the position of an event. Raises `InvalidRequest` at the parameter `sent_as` if
-        the job has no such one.
+        """Returns the position of an event. Raises `InvalidRequest` with the parameter `sent_as` if
+        the job has no such event.
         """
         query = select(Events.seq).where(Events.job_id == job_id, Events.id == event_id)
         found = await self._session.scalar(query)
@@ -44,7 +44,7 @@ class StreamStore:
         return found
 
     async def events(self, job_id: str, *, behind: int, limit: int) -> list[tuple[int, JobEvent]]:
-        """Returns the events behind a position with their own positions, oldest first."""
+        """Returns the events after a position, with their positions, oldest first."""
         query = (
             select(Events)
             .where(Events.job_id == job_id, Events.seq > behind)
@@ -72,14 +72,14 @@ class StreamStore:
 
 
 def _curves(job_id: str) -> Select[tuple[str, str]]:
-    """Selects names and splits of a job's curves, each one by a look-up behind the one before."""
-    place = (Points.name, Points.split)
-    first = select(*place).where(Points.job_id == job_id).order_by(*place).limit(1)
+    """Selects names and splits of a job's curves, each by a look-up after the previous one."""
+    curve_key = (Points.name, Points.split)
+    first = select(*curve_key).where(Points.job_id == job_id).order_by(*curve_key).limit(1)
     found = select(first.subquery()).cte("curves", recursive=True)
     following = (
-        select(*place)
-        .where(Points.job_id == job_id, tuple_(*place) > tuple_(found.c.name, found.c.split))
-        .order_by(*place)
+        select(*curve_key)
+        .where(Points.job_id == job_id, tuple_(*curve_key) > tuple_(found.c.name, found.c.split))
+        .order_by(*curve_key)
         .limit(1)
         .lateral()
     )

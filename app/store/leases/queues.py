@@ -35,8 +35,8 @@ from app.store.schema.projects import OrganizationTable, ProjectTable
 from app.store.schema.virtual_times import OrganizationVirtualTimeTable
 
 _CANDIDATES: Final = 4
-"""Rows of one project that a claim looks at: more than one, because another transaction may have
-locked the first, or it may have used up its attempts.
+"""Number of rows of one project that a claim considers: more than one, because the first may be
+locked or may have used up its attempts.
 """
 
 
@@ -93,9 +93,10 @@ class QueuedRows(WaitingRows):
     async def others_come_first(
         self, project_id: str, *, max_attempts: int, most_held: int, siblings: bool = True
     ) -> bool:
-        """Returns whether a row of another project can be claimed that should have the place of one
-        that the project holds: of an organization that holds nothing, or a smaller share than the
-        project's would without that row; with `siblings`, of such a project of its organization.
+        """Returns whether a row of another project should replace one that the project holds: a
+        claimable row of an organization that holds nothing, or that holds a smaller share than the
+        project's organization would without that row; with `siblings`, of such a project in the
+        same organization.
         """
         own = (await self._session.execute(self._held_beside(project_id))).one()
         queue = self._queue(_CANDIDATES)
@@ -150,8 +151,8 @@ class QueuedRows(WaitingRows):
         return {row.id: row.organization_id for row in rows}
 
     def _next(self, max_attempts: int, most_held: int) -> Select[Any]:
-        """Selects and locks the first row that can be claimed, of the organization that is first
-        among those with one; `place` counts rows that cannot be, too. Skips rows that are locked.
+        """Selects and locks the first row that can be claimed, of the first organization with such
+        a row; `place` also counts rows that cannot be claimed. Skips rows that are locked.
         """
         queue = self._queue(_CANDIDATES)
         return (
@@ -200,8 +201,8 @@ class QueuedRows(WaitingRows):
         return self.table.__tablename__  # type: ignore[attr-defined,no-any-return]  # every mapped class has the name
 
     async def release(self, lease: Lease, *, orderly: bool, back_off: bool) -> int | None:
-        """Ends the lease, so that the row can be claimed at once. An `orderly` stop counts as no
-        attempt. With `back_off` the sweeper waits before it sends a notification for the row.
+        """Ends the lease, so that the row can be claimed at once. An `orderly` stop does not count
+        as an attempt. With `back_off` the sweeper waits before it sends a notification for the row.
 
         Returns the attempts that count so far, or `None` when the lease was lost before.
         """
@@ -221,8 +222,8 @@ class QueuedRows(WaitingRows):
     async def note(
         self, lease: Lease, reason: str, *, code: str, attempts: int, limit: int
     ) -> None:
-        """Tells the row's tenant why an attempt was ended. Rows without events have no place for
-        it; the log has it for every kind.
+        """Reports to the row's tenant why an attempt was ended. Rows of a kind without events
+        report nothing; the log has the reason for every kind.
         """
 
     async def pause_requested(self, lease: Lease) -> bool:

@@ -18,8 +18,8 @@ class WaitingRows(LeasedRows):
     table: ClassVar[type[QueuedRow]]
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
-        """Returns the ids of rows that wait for a worker and had no notification lately, and stores
-        that one is sent now.
+        """Returns the ids of rows that wait for a worker and had no recent notification, and stores
+        the time of a new one.
         """
         table = self.table
         unsent = or_(

@@ -1,8 +1,8 @@
 """Finds ended jobs with rows or objects that nothing refers to any more, and removes the rows.
 
-A job is found because a worker had claimed it, or because something of it was deleted since:
-itself, a model, checkpoints, rollouts. The caller removes the objects before it calls `finish`;
-after an interruption the job is found again.
+A job is found if a worker had claimed it, or if it, a model, checkpoints or rollouts of it were
+deleted since. The caller removes the objects before it calls `finish`; after an interruption the
+job is found again.
 """
 
 from collections.abc import Sequence
@@ -34,19 +34,21 @@ _CHILDREN: Final[tuple[type[Base], ...]] = (
     CheckpointTable,
     ReportTable,
 )
-"""Rows of a job that go with it. Its models go with its own row, its eval went at the request."""
+"""Tables with rows that are removed with a job. Its models are removed with its own row; its eval
+was already deleted by the request.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """An ended job of which something may be left."""
+    """An ended job that may still have rows or objects to remove."""
 
     project_id: str
     job_id: str
     adapters: frozenset[str]
     """Object keys of adapters to which a model, a checkpoint or the ended job still refers."""
     removed_models: tuple[str, ...] = ()
-    """Engine names of models that can be called no longer."""
+    """Engine names of models that can no longer be called."""
     deleted: bool = False
     rollouts_deleted: bool = False
     clean_after: datetime | None = None
@@ -62,8 +64,8 @@ class EndedJobStore:
         self._session = session
 
     async def unclean(self, limit: int, *, settled_s: float) -> list[EndedJob]:
-        """Returns jobs of which something may be left, and which ended so long ago that none of
-        their claims runs.
+        """Returns jobs that may have rows or objects to remove, and that ended so long ago that
+        none of their claims still runs.
         """
         rows = await self._session.execute(
             select(
@@ -118,11 +120,11 @@ class EndedJobStore:
         return removed
 
     async def finish(self, job: EndedJob, *, unloaded: bool, keep_s: float) -> bool:
-        """Removes the journal of the job. Once its adapters are `unloaded`, also what leads to
-        them; `unclean` returns the job no longer then, unless something was deleted meanwhile.
+        """Removes the journal of the job and, once its adapters are `unloaded`, the rows that refer
+        to them. `unclean` then no longer returns the job, unless something was deleted meanwhile.
 
-        The row of a deleted job stays for `keep_s`, so that a list can page on from it, and as long
-        as the model that it published. Returns whether the row was removed.
+        The row of a deleted job stays for `keep_s`, so that a list can continue paging after it,
+        and as long as its published model. Returns whether the row was removed.
         """
         await set_tenant(self._session, job.project_id)
         await JournalStore(self._session, job.project_id).forget_all(job.job_id)
@@ -172,5 +174,5 @@ class EndedJobStore:
 
 
 def _removed() -> ColumnElement[bool]:
-    """Returns the condition that the model can be called no longer."""
+    """Returns the condition that the model can no longer be called."""
     return or_(Model.deleted_at.is_not(None), model_dropped())

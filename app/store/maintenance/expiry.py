@@ -39,7 +39,7 @@ class ExpiryStore:
 
     async def files(self, limit: int, *, deleted_keep_s: float) -> list[ExpiredObject]:
         """Returns expired files, and files deleted at least `deleted_keep_s` ago, from which no
-        list can page on any more. Leaves out a file that an unfinished job reads.
+        list can continue paging. Leaves out a file that an unfinished job reads.
         """
         read = select(Job.id).where(
             Job.project_id == File.project_id,
@@ -106,7 +106,7 @@ class ExpiryStore:
 
     async def exports(self, limit: int, *, settled_s: float) -> list[ExpiredObject]:
         """Returns exports that expired or were deleted at least `settled_s` ago, when no claim of
-        them runs any more.
+        them still runs.
         """
         rows = await self._session.execute(
             select(Export.project_id, Export.id)

@@ -1,7 +1,8 @@
 """Marks files, jobs, checkpoints and rollouts that an operator's retention settings end.
 
-Only marks: `expiry` removes expired files with their bytes, and `ended_jobs` what is left of ended
-jobs. Verbs on jobs mark one job each, so that no transaction locks many rows.
+Only marks rows: `expiry` removes expired files with their bytes, and `ended_jobs` the remaining
+rows and objects of ended jobs. Verbs on jobs mark one job each, so that no transaction locks many
+rows.
 """
 
 from dataclasses import dataclass
@@ -38,8 +39,8 @@ class RetentionStore:
         self._session = session
 
     async def expire_files(self, limit: int, *, days: float) -> int:
-        """Lets files of that age expire, except those that a job or an eval run still reads.
-        Returns their number.
+        """Expires files of that age, except those that a job or an eval run still reads. Returns
+        their number.
         """
         job = select(Job.id).where(
             Job.project_id == File.project_id,
@@ -74,8 +75,8 @@ class RetentionStore:
     async def aged(
         self, kind: RetainedKind, limit: int, *, days: float, after: AgedJob | None
     ) -> list[AgedJob]:
-        """Returns ended jobs of that age whose `kind` is not marked yet, oldest first, from the
-        one behind `after` on.
+        """Returns ended jobs of that age whose `kind` is not marked yet, oldest first, starting
+        after `after`.
         """
         query = _of(kind).where(Job.finished_at <= _before(days))
         if after is not None:
@@ -110,7 +111,7 @@ class RetentionStore:
         return True
 
     async def _drop_checkpoints(self, job: AgedJob, days: float) -> bool:
-        """Drops the checkpoints that are not in use; the published model is none of them."""
+        """Drops the checkpoints that are not in use; the published model is kept."""
         checkpoints = CheckpointStore(self._session, job.project_id)
         kept, needed = await checkpoints.kept(job.job_id), await checkpoints.needed(job.job_id)
         left = sorted(needed & kept.keys())

@@ -91,7 +91,7 @@ class ModelStore:
 
     async def mark_deleted(self, name: str) -> None:
         """Hides a model of the project; its adapter is removed once its job has ended, unless a
-        checkpoint has the same.
+        checkpoint has the same adapter.
 
         Raises `WrongState` while an unfinished job, eval run or export of the project uses it.
         """

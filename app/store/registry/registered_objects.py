@@ -1,4 +1,6 @@
-"""Registered objects as rows. A deleted object is hidden from reads, and its name is free again."""
+"""Registered objects as rows. A deleted object is hidden from reads, and its name can be used
+again.
+"""
 
 from sqlalchemy import Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -105,7 +107,8 @@ class RegistryStore:
 
     async def mark_deleted(self, noun: Noun, object_id: str) -> None:
         """Hides an object and removes its versions with their sealed secrets: a job has its own
-        copy. The head stays for a day, so that a list can page on from it. Raises `NotFound`.
+        copy. The head stays for a day, so that a list can continue paging after it. Raises
+        `NotFound`.
         """
         await self.get(noun, object_id)
         await self._session.execute(

@@ -22,10 +22,10 @@ from app.store.paging import Keyset, fitting
 from app.store.schema.rollouts import RolloutTable as Table
 from app.store.storable import storable
 
-_PLACE = (Table.split, Table.step, Table.prompt_index, Table.sample_index, Table.attempt)
+_ORDER_KEY = (Table.split, Table.step, Table.prompt_index, Table.sample_index, Table.attempt)
 _ORDERS: Final[dict[RolloutOrder, tuple[Any, ...]]] = {
-    "step": _PLACE,
-    "reward": (Table.reward, *_PLACE),
+    "step": _ORDER_KEY,
+    "reward": (Table.reward, *_ORDER_KEY),
 }
 _FIELDS = tuple(field.name for field in fields(RolloutRow))
 
@@ -64,13 +64,15 @@ class RolloutStore:
     async def batch(
         self, job_id: str, where: RolloutFilter, *, behind: RolloutCursor | None, limit: int
     ) -> list[RolloutRow]:
-        """Returns rollouts in the order `step`, from the first one behind a place. The batch is cut
-        below `limit` where its traces exceed `MAX_PAGE_BYTES`. Rows that are deleted meanwhile
-        shift nothing, because the place is no row.
+        """Returns rollouts in the order `step`, from the first one after a cursor. The batch is cut
+        below `limit` if its traces exceed `MAX_PAGE_BYTES`. Rows that are deleted meanwhile shift
+        nothing, because the cursor is independent of rows.
         """
-        query = select(Table).where(Table.job_id == job_id, *_conditions(where)).order_by(*_PLACE)
+        query = (
+            select(Table).where(Table.job_id == job_id, *_conditions(where)).order_by(*_ORDER_KEY)
+        )
         if behind is not None:
-            query = query.where(tuple_(*_PLACE) > tuple_(*astuple(behind)))
+            query = query.where(tuple_(*_ORDER_KEY) > tuple_(*astuple(behind)))
         size = func.octet_length(cast(Table.trace, Text))
         sizes = (await self._session.scalars(query.with_only_columns(size).limit(limit))).all()
         rows = await self._session.scalars(query.limit(fitting(sizes, limit)))
@@ -105,8 +107,8 @@ class RolloutStore:
             query = query.where(Table.step.in_(steps))
         if prompt_index is not None:
             query = query.where(Table.prompt_index == prompt_index)
-        place = (Table.prompt_index, Table.step)
-        rows = await self._session.execute(query.group_by(*place).order_by(*place))
+        row_key = (Table.prompt_index, Table.step)
+        rows = await self._session.execute(query.group_by(*row_key).order_by(*row_key))
         return [
             RowMean(
                 prompt_index=row.prompt_index,
@@ -121,16 +123,16 @@ class RolloutStore:
 
     async def pass_counts(self, job_id: str, split: Split, *, at_least: float) -> list[PassCount]:
         """Returns by row and step how many graded rollouts have a reward of `at_least`."""
-        place = (Table.prompt_index, Table.step)
+        row_key = (Table.prompt_index, Table.step)
         query = (
             select(
-                *place,
+                *row_key,
                 func.count(Table.reward),
                 func.count().filter(Table.reward >= at_least),
             )
             .where(Table.job_id == job_id, Table.split == split)
-            .group_by(*place)
-            .order_by(*place)
+            .group_by(*row_key)
+            .order_by(*row_key)
         )
         return [PassCount(*row) for row in await self._session.execute(query)]
 

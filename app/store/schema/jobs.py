@@ -51,7 +51,7 @@ class FineTuningJobTable(QueuedRow, Base):
         JSONB(none_as_null=True), deferred=True
     )
     """Listings of the job's MCP servers, by the position of the server. A mapped row loads it only
-    when it is named: it may have 500,000 characters, of which a list of jobs shows none.
+    when it is named: it may have 500,000 characters, which a list of jobs does not show.
     """
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
     """Sealed headers for customers' endpoints; see `app.gateways.secrets`."""
@@ -69,7 +69,7 @@ class FineTuningJobTable(QueuedRow, Base):
     max_training_time_s: Mapped[float | None]
     max_rollouts: Mapped[int | None] = mapped_column(BigInteger)
     priority: Mapped[int] = mapped_column(SmallInteger, server_default="0")
-    """Jobs of the project with a higher one are claimed first."""
+    """Jobs of the project with a higher priority are claimed first."""
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The sum over all commits; see `app.domain.jobs.usage`."""
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
@@ -84,11 +84,11 @@ class FineTuningJobTable(QueuedRow, Base):
     resume_key: Mapped[str | None]
     adapter_key: Mapped[str | None]
     put_backs: Mapped[int] = mapped_column(server_default="0")
-    """Times in a row that the job was put back, because it waited for its endpoints alone."""
+    """Number of successive put-backs of the job, because it only waited for its endpoints."""
     deleted_at: Mapped[Timestamp | None]
     """The row stays as long as the model that the job published."""
     rollouts_deleted_at: Mapped[Timestamp | None]
     clean_after: Mapped[Timestamp | None]
-    """The time from which rows and objects of the ended job are removed that nothing leads to any
-    more; `None` if there are none.
+    """The time from which unreferenced rows and objects of the ended job are removed; `None` if
+    there are none.
     """

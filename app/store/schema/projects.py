@@ -15,7 +15,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.store.schema.base import Base, Id, Now, Timestamp
 
 _WEIGHTS: Final = "share_weight BETWEEN 1e-6 AND 1e6"
-"""Neither NaN nor infinite, nor so small that a share is."""
+"""Check constraint of weights: a weight is not NaN or infinite, and not so small that a share
+becomes infinite.
+"""
 
 
 class OrganizationTable(Base):
@@ -67,7 +69,8 @@ class ProjectTable(Base):
     of weight 1.
     """
     max_queued_jobs: Mapped[int | None] = mapped_column(BigInteger)
-    """This and the following: the project's own quotas. `None` means the settings' quota."""
+    """The project's own quota, as in the following columns; `None` means the quota of the settings.
+    """
     max_running_jobs: Mapped[int | None] = mapped_column(BigInteger)
     max_queued_eval_runs: Mapped[int | None] = mapped_column(BigInteger)
     max_running_eval_runs: Mapped[int | None] = mapped_column(BigInteger)

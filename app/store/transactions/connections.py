@@ -1,4 +1,4 @@
-"""Pooled connections: the check that one is alive, the begin of a transaction, lost connections.
+"""Pooled connections: the check of a connection, the begin of a transaction, lost connections.
 
 `BEGIN` and the settings that row-level security reads are sent in one pipeline.
 """
@@ -20,15 +20,16 @@ from app.domain.errors import Unavailable
 _SET = "SELECT set_config(%s, %s, true)"
 _LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError)
 _PASSING: Final = ("08", "40", "53", "55P03", "57", "58")
-"""Beginnings of the SQLSTATEs of a server that may do the same statement later: it is away, stops,
-is full, or gave the statement up for another one, a time limit or a cancellation. Psycopg calls
-other classes operational too, such as 54: a value beyond a limit of Postgres fails every time.
+"""Prefixes of the SQLSTATEs after which a retry may succeed: the server is unavailable, stops, is
+full, or aborted the statement because of another one, a timeout or a cancellation. Psycopg
+classifies further codes as operational, such as 54, but a value beyond a limit of Postgres fails
+every time.
 """
 
 
 def is_connection_loss(error: BaseException) -> bool:
-    """Returns True when the connection was lost or the server is at fault, which may pass; False
-    for a fault of the statement.
+    """Returns True if the connection was lost or the server has a temporary fault; False for a
+    fault of the statement.
     """
     if isinstance(error, DBAPIError):
         if error.connection_invalidated:
@@ -41,7 +42,9 @@ def is_connection_loss(error: BaseException) -> bool:
 
 
 def _is_of_the_server(error: psycopg.Error) -> bool:
-    """Returns True for an error that names no SQLSTATE: the driver lost or never had a server."""
+    """Returns True for an error without an SQLSTATE: the driver lost the server or never reached
+    it.
+    """
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     return error.sqlstate.startswith(_PASSING)
@@ -49,7 +52,7 @@ def _is_of_the_server(error: psycopg.Error) -> bool:
 
 @contextmanager
 def losses_as_unavailable() -> Iterator[None]:
-    """Raises `Unavailable` in place of an error that means a lost connection."""
+    """Raises `Unavailable` instead of an error that means a lost connection."""
     try:
         yield
     except Exception as error:
@@ -92,8 +95,8 @@ async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
 def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
     """Refuses a closed connection at check-out from the pool, so that the pool opens another.
 
-    An idle server sends nothing except the end of the connection, so a readable socket means that
-    the server closed it.
+    An idle server only sends the end of the connection, so a readable socket means that the server
+    closed it.
     """
     pgconn = connection.driver_connection.pgconn
     if pgconn.status != 0:  # libpq's CONNECTION_OK

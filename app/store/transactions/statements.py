@@ -108,7 +108,7 @@ class Statements(Protocol):
         ...
 
     async def after_commit(self, callback: Callback) -> None:
-        """Runs the callback once the statements before it are committed. It must not raise."""
+        """Runs the callback once the earlier statements are committed. It must not raise."""
         ...
 
 

@@ -98,8 +98,8 @@ class WebhookEndpointStore:
         await self._subscribe(endpoint_id, anew=True)
 
     async def _subscribe(self, endpoint_id: str, *, anew: bool) -> None:
-        """Sets the moment from which events of each type are sent. It is now; a type that has a
-        moment already retains it unless `anew`.
+        """Sets the time from which events of each type are sent to now; a type that already has a
+        time keeps it unless `anew`.
         """
         await self._session.execute(_SUBSCRIBE, {"endpoint_id": endpoint_id, "anew": anew})
 

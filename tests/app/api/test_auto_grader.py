@@ -41,7 +41,9 @@ async def automatic(
     return changed
 
 
-async def test_a_job_stores_the_chosen_grader_and_says_why(api: Api, body: dict[str, Any]) -> None:
+async def test_a_job_stores_the_chosen_grader_and_names_the_reason(
+    api: Api, body: dict[str, Any]
+) -> None:
     call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, name="town")
     job = (await api.call("POST", JOBS, json=call)).json()
     grader = job["method"]["reinforcement"]["grader"]
@@ -124,18 +126,20 @@ async def test_held_out_rows_that_the_grader_could_not_judge_make_no_job(
     assert (await api.call("GET", JOBS)).json()["data"] == []
 
 
-async def test_a_judge_that_is_not_asked_is_named(api: Api, body: dict[str, Any]) -> None:
+async def test_a_judge_that_is_not_called_is_named(api: Api, body: dict[str, Any]) -> None:
     call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, model="tiny-agent")
-    told = "The judge 'tiny-agent' is not asked: the rows say enough for 'exact_match'."
+    reported = "The judge 'tiny-agent' is not asked: the rows say enough for 'exact_match'."
     report = (await api.call("POST", f"{JOBS}/validate", json=call)).json()
     assert [
-        (fault["code"], fault["param"], fault["message"].startswith(told))
+        (fault["code"], fault["param"], fault["message"].startswith(reported))
         for fault in report["warnings"]
         if fault["code"] == "unused_judge"
     ] == [("unused_judge", f"{PARAM}.model", True)]
     job = (await api.call("POST", JOBS, json=call)).json()
     events = (await api.call("GET", f"{JOBS}/{job['id']}/events")).json()["data"]
-    assert any(event["level"] == "warn" and event["message"].startswith(told) for event in events)
+    assert any(
+        event["level"] == "warn" and event["message"].startswith(reported) for event in events
+    )
 
 
 async def test_a_missing_file_and_a_strangers_are_refused_alike(
@@ -168,7 +172,7 @@ async def test_a_trial_run_chooses_by_its_item(api: Api) -> None:
         assert (refused.status_code, error["param"], error["code"]) == (400, "item", code)
 
 
-async def test_places_without_rows_say_where_to_send_it(api: Api) -> None:
+async def test_auto_without_rows_names_where_to_send_it(api: Api) -> None:
     auto = {"type": "auto"}
     inner = {"type": "multi", "graders": {"a": auto}, "calculate_output": "a"}
     for path, body, param in (

@@ -33,7 +33,7 @@ async def answer(**sent: Any) -> tuple[int, Any]:
 @pytest.mark.parametrize(
     "body", [{}, {"samples": [SAMPLE], "file_id": "file-1"}, {"file_id": "f", "job_id": "j"}]
 )
-async def test_a_rule_about_the_whole_body_is_said(body: dict[str, Any]) -> None:
+async def test_a_rule_about_the_whole_body_is_reported(body: dict[str, Any]) -> None:
     status, reply = await answer(json=body)
     error = reply["error"]
     assert (status, error["message"], error["code"]) == (400, EITHER, "invalid_value")
@@ -45,7 +45,7 @@ async def test_a_body_that_is_no_object_is_called_so(sent: dict[str, Any]) -> No
     assert (status, reply["error"]["message"]) == (400, NO_OBJECT)
 
 
-async def test_an_unknown_key_of_a_sample_is_refused_with_its_place() -> None:
+async def test_an_unknown_key_of_a_sample_is_refused_with_its_path() -> None:
     status, reply = await answer(json={"samples": [SAMPLE, {**SAMPLE, "itme": {}}]})
     error = reply["error"]
     assert (status, error["param"]) == (400, "samples[1].itme")

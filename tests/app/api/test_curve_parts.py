@@ -91,7 +91,7 @@ async def test_parts_that_the_job_has_may_be_empty(
         assert (reply.status_code, reply.json()["data"]) == (200, []), name
 
 
-async def test_a_job_without_tools_and_children_says_so(api: Api, body: dict[str, Any]) -> None:
+async def test_a_job_without_tools_and_children_reports_it(api: Api, body: dict[str, Any]) -> None:
     job = await job_with(api, body, tools=[])
     for name, said in (
         ("tool/search/errors", "The job has no tools."),

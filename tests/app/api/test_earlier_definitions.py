@@ -36,22 +36,22 @@ async def test_a_grader_of_earlier_rules(api: Api, database: Database, body: Any
     for path in ("/v1/graders", f"{one}/versions"):
         [listed] = (await api.call("GET", path)).json()["data"]
         assert listed["grader"]["pattern"] == "("
-    status, param, told = await refusal(api, f"{one}/test", model_sample="x")
+    status, param, reported = await refusal(api, f"{one}/test", model_sample="x")
     assert (status, param) == (400, "id")
-    assert told.startswith(
+    assert reported.startswith(
         f"The grader {grader['id']}, version 1, was registered under earlier rules and is refused "
         "today. Invalid value for 'grader.pattern': "
     )
-    assert told.endswith(" Send an update, which makes a new version.")
+    assert reported.endswith(" Send an update, which makes a new version.")
     body["method"]["reinforcement"]["grader"] = {"id": grader["id"]}
     param = "method.reinforcement.grader.id"
-    assert await refusal(api, JOBS, **body) == (400, param, told)
+    assert await refusal(api, JOBS, **body) == (400, param, reported)
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
-    assert (param, told) in [(fault["param"], fault["message"]) for fault in report["errors"]]
-    status, param, told = await refusal(api, one, name="h")
+    assert (param, reported) in [(fault["param"], fault["message"]) for fault in report["errors"]]
+    status, param, reported = await refusal(api, one, name="h")
     assert (status, param) == (400, "grader")
-    assert "was registered under earlier rules" in told
-    assert told.endswith("Send a 'grader' that is accepted with the update.")
+    assert "was registered under earlier rules" in reported
+    assert reported.endswith("Send a 'grader' that is accepted with the update.")
     assert (await api.call("POST", one, json={"grader": REGEX})).json()["version"] == 2
     assert (await api.call("POST", JOBS, json=body)).status_code == 200
     assert (await api.call("DELETE", one)).status_code == 200
@@ -66,13 +66,14 @@ async def test_a_tool_of_earlier_rules(api: Api, database: Database, body: Any) 
     )
     one = f"/v1/tools/{tool['id']}"
     assert (await api.call("GET", one)).status_code == 200
-    status, param, told = await refusal(api, f"{one}/test", requests=1)
+    status, param, reported = await refusal(api, f"{one}/test", requests=1)
     assert (status, param) == (400, "id")
     assert (
-        "was registered under earlier rules and is refused today. Invalid value for 'name'" in told
+        "was registered under earlier rules and is refused today. Invalid value for 'name'"
+        in reported
     )
     body["method"]["reinforcement"]["tools"] = [{"id": tool["id"]}]
-    assert await refusal(api, JOBS, **body) == (400, "method.reinforcement.tools[0].id", told)
+    assert await refusal(api, JOBS, **body) == (400, "method.reinforcement.tools[0].id", reported)
 
 
 async def test_a_tool_whose_rate_limits_nothing(api: Api, database: Database, body: Any) -> None:
@@ -82,12 +83,12 @@ async def test_a_tool_whose_rate_limits_nothing(api: Api, database: Database, bo
         database,
         "UPDATE registered_versions SET definition = definition || '{\"rate_limit\": -3}'",
     )
-    status, param, told = await refusal(api, f"/v1/tools/{tool['id']}/test", requests=1)
+    status, param, reported = await refusal(api, f"/v1/tools/{tool['id']}/test", requests=1)
     assert (status, param) == (400, "id")
-    assert "'rate_limit': it must be a number above 0, the calls per second" in told
+    assert "'rate_limit': it must be a number above 0, the calls per second" in reported
     inner = body["method"]["reinforcement"]
     inner["tools"] = [{"id": tool["id"]}]
-    assert await refusal(api, JOBS, **body) == (400, "method.reinforcement.tools[0].id", told)
+    assert await refusal(api, JOBS, **body) == (400, "method.reinforcement.tools[0].id", reported)
     param = "method.reinforcement.tools[0].rate_limit"
     for rate in (-3, 0, "5", True):
         inner["tools"] = [{"name": "t", "server_url": ENDPOINT, "rate_limit": rate}]

@@ -153,8 +153,10 @@ async def test_a_test_finds_what_would_lose_rollouts(
     report, _ = await report_of(database, world, task={"secret": 1})
     assert statuses(report) == expected, report
     assert report["passed"] is ("failed" not in expected)
-    told = " ".join(c["detail"] for c in report["checks"] if c["status"] in ("failed", "warned"))
-    assert part in told
+    reported = " ".join(
+        c["detail"] for c in report["checks"] if c["status"] in ("failed", "warned")
+    )
+    assert part in reported
 
 
 KEY = json.dumps("\x1b[31m" + "canary-key" * 50)[1:-1]

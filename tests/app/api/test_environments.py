@@ -98,7 +98,7 @@ def test_the_page_has_every_environment_and_option() -> None:
     assert examples == set(ENVIRONMENTS)
 
 
-async def test_a_grader_of_the_call_takes_the_place_of_the_environments(api: Api) -> None:
+async def test_a_grader_of_the_call_replaces_the_environments(api: Api) -> None:
     own = {"type": "contains", "needles": ["{{item.answer}}"]}
     job = await created(api, call({"type": "arithmetic", **COUNTS}, grader=own))
     assert job["method"]["reinforcement"]["grader"]["type"] == "contains"
@@ -137,7 +137,7 @@ async def test_a_job_without_files_and_environment_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("environment", "place", "code", "part"),
+    ("environment", "path", "code", "part"),
     [
         ({"type": "chess"}, "type", "invalid_value", "arithmetic, gsm8k"),
         ({}, "type", "missing_required_parameter", "type"),
@@ -159,11 +159,11 @@ async def test_a_job_without_files_and_environment_is_refused(
         ),
     ],
 )
-async def test_a_wrong_environment_is_refused_with_its_place(
-    api: Api, environment: Any, place: str, code: str, part: str
+async def test_a_wrong_environment_is_refused_with_its_path(
+    api: Api, environment: Any, path: str, code: str, part: str
 ) -> None:
     param, found, message = await refused_job(api, call(environment))
-    assert (param, found) == (f"{PARAM}.{place}" if place else PARAM, code)
+    assert (param, found) == (f"{PARAM}.{path}" if path else PARAM, code)
     assert part in message
     assert await file_count(api) == 0
 
@@ -200,19 +200,19 @@ async def test_a_file_without_problems_and_one_of_others_are_refused(api: Api) -
 
 
 @pytest.mark.parametrize(
-    ("judge", "place", "code"),
+    ("judge", "path", "code"),
     [
         ({"model": "m", "base_url": f"{ENDPOINT}/v1"}, "base_url", "endpoint_unreachable"),
         ({"model": "nobody"}, "model", "model_not_found"),
     ],
 )
 async def test_a_judge_that_is_not_there_is_one_issue_where_it_was_sent(
-    api: Api, judge: dict[str, Any], place: str, code: str
+    api: Api, judge: dict[str, Any], path: str, code: str
 ) -> None:
     body = call({"type": "llm_judge", **judge, **COUNTS})
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
     (fault,) = report["errors"]
-    assert (fault["param"], fault["code"]) == (f"{PARAM}.{place}", code)
+    assert (fault["param"], fault["code"]) == (f"{PARAM}.{path}", code)
 
 
 async def test_headers_for_a_judge_are_sealed(api: Api, database: Database) -> None:
@@ -245,7 +245,7 @@ def judged(*rubric: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("environment", "place", "part"),
+    ("environment", "path", "part"),
     [
         ({"type": "arithmetic", "operations": ["divide"]}, "operations[0]", "it must be 'add'"),
         ({"type": "arithmetic", "operations": []}, "operations", "at least 1 entry"),
@@ -268,11 +268,11 @@ def judged(*rubric: dict[str, Any]) -> dict[str, Any]:
     ],
 )  # fmt: skip
 async def test_one_mistake_is_one_error(
-    api: Api, *, environment: dict[str, Any], place: str, part: str
+    api: Api, *, environment: dict[str, Any], path: str, part: str
 ) -> None:
     report = (await api.call("POST", f"{JOBS}/validate", json=call(environment))).json()
     (fault,) = report["errors"]
-    assert (fault["param"], part in fault["message"]) == (f"{PARAM}.{place}", True), fault
+    assert (fault["param"], part in fault["message"]) == (f"{PARAM}.{path}", True), fault
     assert (await refused_job(api, call(environment)))[0] == fault["param"]
 
 

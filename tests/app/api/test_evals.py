@@ -226,7 +226,7 @@ async def test_a_setting_is_a_number(api: Api, setting: dict[str, Any]) -> None:
     assert error(refused) == (400, "invalid_value", f"data_source.sampling_params.{name}")
 
 
-async def test_a_page_of_large_runs_ends_early_and_the_next_goes_on(api: Api) -> None:
+async def test_a_page_of_large_runs_ends_early_and_the_next_continues(api: Api) -> None:
     path = f"{await made(api)}/runs"
     content = [{"item": {"text": "x" * 1_000_000}}] * 3
     large = {"type": "jsonl", "source": {"type": "file_content", "content": content}}

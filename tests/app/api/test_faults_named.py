@@ -91,7 +91,7 @@ async def test_a_stored_definition_that_is_invalid_answers_400(
             "UPDATE registered_versions SET definition = definition || "
             """'{"operation": "[redacted]", "server_url": ""}'"""
         )
-    for path, change, test, param, place in (
+    for path, change, test, param, pointer in (
         (
             f"/v1/graders/{grader['id']}",
             {"name": "h"},
@@ -101,7 +101,7 @@ async def test_a_stored_definition_that_is_invalid_answers_400(
         ),
         (f"/v1/tools/{tool['id']}", {"description": "d"}, {}, "server_url", None),
     ):
-        fault = param if place is None else f"{param}.{place}"
+        fault = param if pointer is None else f"{param}.{pointer}"
         for url, content, named in ((path, change, param), (f"{path}/test", test, "id")):
             reply = await api.call("POST", url, json=content)
             assert (reply.status_code, reply.json()["error"]["param"]) == (400, named), reply.text

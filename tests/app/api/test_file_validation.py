@@ -151,8 +151,11 @@ async def test_a_job_with_a_faulty_file_fails_with_the_fault(
     api: Api, *, training: Any, validation: Any, error: tuple[str, str, str]
 ) -> None:
     job = await job_of(api, training, validation)
-    told = job["error"]
-    assert (job["status"], told["code"], told["param"], told["message"]) == ("failed", *error)
+    reported = job["error"]
+    assert (job["status"], reported["code"], reported["param"], reported["message"]) == (
+        "failed",
+        *error,
+    )
     assert job["finished_at"] is not None
     assert (await messages(api, job["id"]))[-1] == ("error", error[2])
 

@@ -195,7 +195,9 @@ async def test_the_cap_is_exact_and_one_byte_more_is_413(api: Api, database: Dat
     assert [path.name for path in stored_files(database)] == [full.json()["id"]]
 
 
-async def test_a_full_disk_leaves_nothing_and_asks_to_wait(api: Api, database: Database) -> None:
+async def test_a_full_disk_stores_nothing_and_sends_retry_after(
+    api: Api, database: Database
+) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, hard))
     try:

@@ -189,8 +189,8 @@ async def test_an_unknown_key_of_a_sample_is_named(
     trials: Trials, sample: dict[str, Any], param: str, hint: str
 ) -> None:
     body = {"grader": CHECK, "model_sample": "x", "sample": sample}
-    told, code, message = await trials.fault(RUN, body)
-    assert (told, code) == (param, "unknown_parameter")
+    reported, code, message = await trials.fault(RUN, body)
+    assert (reported, code) == (param, "unknown_parameter")
     assert message == f"Unknown parameter: '{param}'. {hint}"
 
 
@@ -201,8 +201,8 @@ async def test_a_key_that_is_like_a_known_one_is_refused(trials: Trials) -> None
         ({**child, "calculate_output": "a"}, "grader.graders.a.refrence", "reference"),
     ):
         for path, more in ((RUN, {"model_sample": "x"}), (VALIDATE, {})):
-            told, code, message = await trials.fault(path, {"grader": wrong, **more})
-            assert (told, code) == (param, "unknown_parameter")
+            reported, code, message = await trials.fault(path, {"grader": wrong, **more})
+            assert (reported, code) == (param, "unknown_parameter")
             assert message == f"Unknown parameter: '{param}'. Did you mean '{near}'?"
     other = {**CHECK, "zzz": 1}
     assert (await trials.run(other, item={"answer": "42"}))["reward"] == 1.0

@@ -27,7 +27,7 @@ async def made(api: Api, name: str = "quality", grader: Any = CHECK) -> dict[str
     return created
 
 
-async def test_a_grader_lives_from_creation_to_deletion(api: Api) -> None:
+async def test_a_grader_is_usable_from_creation_to_deletion(api: Api) -> None:
     grader = await made(api)
     assert grader["id"].startswith("grader_")
     assert (grader["object"], grader["version"], grader["name"]) == ("grader", 1, "quality")

@@ -12,7 +12,7 @@ from tests.support.application import application
 from tests.support.stack import Database
 
 
-async def test_a_service_without_workers_and_engine_is_ready_and_says_so(api: Api) -> None:
+async def test_a_service_without_workers_and_engine_is_ready_and_reports_it(api: Api) -> None:
     reply = await api.http.get("/readyz")
     body = reply.json()
     assert (reply.status_code, body["status"]) == (200, "degraded")

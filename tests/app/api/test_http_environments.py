@@ -58,7 +58,7 @@ async def test_a_job_is_graded_by_its_environment(api: Api, body: Json) -> None:
     assert reply.json()["training_file"] == body["training_file"]
 
 
-async def test_a_check_of_the_call_finds_the_dead_address(api: Api, body: Json) -> None:
+async def test_a_check_of_the_call_finds_the_unreachable_address(api: Api, body: Json) -> None:
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
     (found,) = report["errors"]
     assert (found["param"], found["code"]) == (f"{PARAM}.url", "endpoint_unreachable")
@@ -142,7 +142,7 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
 
 
 @pytest.mark.parametrize(
-    ("changes", "place", "code", "part"),
+    ("changes", "path", "code", "part"),
     [
         ({"environment": {**WORLD, "url": "http://169.254.169.254/"}}, "environment.url",
          "endpoint_not_allowed", ""),
@@ -170,11 +170,11 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
          "invalid_value", "reward"),
     ],
 )  # fmt: skip
-async def test_a_wrong_call_is_refused_with_its_place(
-    api: Api, body: Json, changes: Json, place: str, code: str, part: str
+async def test_a_wrong_call_is_refused_with_its_path(
+    api: Api, body: Json, changes: Json, path: str, code: str, part: str
 ) -> None:
     param, found, message = await refused_job(api, with_method(body, **changes))
-    assert (param, found) == (f"method.reinforcement.{place}", code)
+    assert (param, found) == (f"method.reinforcement.{path}", code)
     assert part in message
 
 

@@ -122,13 +122,15 @@ async def test_a_key_without_credentials_is_a_401(api: Api, body: dict[str, Any]
     assert reply.json()["error"]["code"] == "invalid_api_key"
 
 
-async def test_a_get_knows_no_keys(api: Api, files: tuple[str, str], database: Database) -> None:
+async def test_a_get_ignores_idempotency_keys(
+    api: Api, files: tuple[str, str], database: Database
+) -> None:
     for _ in range(2):
         assert (await api.call("GET", f"/v1/files/{files[0]}", **with_key())).is_success
     assert count(database, "stored_responses") == 0
 
 
-async def test_a_connection_that_dies_before_the_commit_leaves_nothing(
+async def test_a_connection_that_breaks_before_the_commit_leaves_nothing(
     api: Api, body: dict[str, Any], database: Database
 ) -> None:
     """A lock delays the request between its insert and its commit; then the connection is cut."""
@@ -207,7 +209,7 @@ async def test_a_call_that_makes_no_row_is_answered_alike(api: Api, database: Da
     assert count(database, "stored_responses") == 1
 
 
-async def test_a_mark_of_a_dead_request_is_given_up_in_time(api: Api, database: Database) -> None:
+async def test_a_mark_of_a_crashed_request_expires(api: Api, database: Database) -> None:
     path, call = (
         "/v1/fine_tuning/alpha/graders/validate",
         {"grader": _eval()["testing_criteria"][0]},

@@ -270,7 +270,7 @@ async def test_a_stream_ends_with_its_key(api: Api, database: Database) -> None:
     assert (await api.call("GET", path_of(job))).status_code == 401
 
 
-async def test_a_stream_that_is_never_quiet_asks_for_its_key_too(
+async def test_a_stream_that_is_never_quiet_checks_its_key_too(
     api: Api, database: Database
 ) -> None:
     job, items = await create_job(api), 0
@@ -284,7 +284,7 @@ async def test_a_stream_that_is_never_quiet_asks_for_its_key_too(
         assert stream is not None
         async for _ in stream.items(refuse):
             items += 1
-            assert items < 100, "it goes on without a look at the key"
+            assert items < 100, "it continues without a look at the key"
             await commit_step(store, tenant, job, items)
         await watch.aclose()
 

@@ -23,17 +23,17 @@ async def test_a_created_job_waits_with_everything_echoed(api: Api, body: dict[s
     assert events["has_more"] is False
 
 
-async def test_a_job_of_higher_priority_overtakes_and_shows_its_place(
+async def test_a_job_of_higher_priority_overtakes_and_shows_its_position(
     api: Api, body: dict[str, Any]
 ) -> None:
-    places = {}
+    job_ids = {}
     for priority in (None, -3, 7):
         job = (await api.call("POST", JOBS, json={**body, "priority": priority})).json()
         assert job["priority"] == (priority or 0)
-        places[priority] = job["id"]
+        job_ids[priority] = job["id"]
     shown = {
         name: (await api.call("GET", f"{JOBS}/{job_id}")).json()["queue_position"]
-        for name, job_id in places.items()
+        for name, job_id in job_ids.items()
     }
     assert shown == {7: 1, None: 2, -3: 3}
 
@@ -213,7 +213,7 @@ async def test_report_and_curves_of_a_new_job_are_empty(api: Api, body: dict[str
 
 
 @pytest.mark.parametrize("kind", ["supervised", "dpo"])
-async def test_a_missing_report_says_why_and_whether_to_wait(
+async def test_a_missing_report_names_the_reason_and_whether_to_wait(
     api: Api, body: dict[str, Any], kind: str
 ) -> None:
     async def error_of(job_id: str) -> dict[str, Any]:

@@ -70,7 +70,7 @@ UNKNOWN = "unknown_parameter"
 
 
 @pytest.mark.parametrize(
-    ("part", "sent", "place", "code"),
+    ("part", "sent", "path", "code"),
     [
         ("loss", "ppo", "", WRONG),
         ("loss", [], "", WRONG),
@@ -125,21 +125,21 @@ UNKNOWN = "unknown_parameter"
         ("mismatch", {"max_log_ratio": 21}, ".max_log_ratio", WRONG),
     ],
 )
-async def test_a_part_that_says_something_else_is_refused(
-    api: Api, body: dict[str, Any], part: str, sent: Any, place: str, code: str
+async def test_a_part_that_states_something_else_is_refused(
+    api: Api, body: dict[str, Any], part: str, sent: Any, path: str, code: str
 ) -> None:
     reply = await api.call("POST", JOBS, json=_with(body, **{part: sent}))
     error = reply.json()["error"]
     assert (reply.status_code, error["param"], error["code"]) == (
         400,
-        f"method.reinforcement.{part}{place}",
+        f"method.reinforcement.{part}{path}",
         code,
     )
     assert (await api.call("GET", JOBS)).json()["data"] == []
 
 
 @pytest.mark.parametrize(
-    ("parts", "place"),
+    ("parts", "path"),
     [
         ({"mode": STALE, "loss": {"type": "importance_sampling"}}, "loss.type"),
         (
@@ -158,13 +158,13 @@ async def test_a_part_that_says_something_else_is_refused(
     ],
 )
 async def test_parts_that_do_not_go_together_are_refused(
-    api: Api, body: dict[str, Any], parts: dict[str, Any], place: str
+    api: Api, body: dict[str, Any], parts: dict[str, Any], path: str
 ) -> None:
     reply = await api.call("POST", JOBS, json=_with(body, **parts))
     error = reply.json()["error"]
     assert (reply.status_code, error["param"], error["code"]) == (
         400,
-        f"method.reinforcement.{place}",
+        f"method.reinforcement.{path}",
         WRONG,
     )
 
@@ -191,7 +191,7 @@ async def test_parts_that_go_together_are_taken(
 
 
 @pytest.mark.parametrize(
-    ("kind", "sent", "place", "code"),
+    ("kind", "sent", "path", "code"),
     [
         ("supervised", {"type": "ppo"}, ".type", WRONG),
         ("supervised", {"type": "label_smoothing", "smoothing": 1}, ".smoothing", WRONG),
@@ -212,7 +212,7 @@ async def test_parts_that_go_together_are_taken(
     ],
 )
 async def test_losses_of_the_other_methods_are_refused_alike(
-    api: Api, files: tuple[str, str], kind: str, sent: Any, place: str, code: str
+    api: Api, files: tuple[str, str], kind: str, sent: Any, path: str, code: str
 ) -> None:
     body = {
         "model": "tiny-agent",
@@ -220,7 +220,7 @@ async def test_losses_of_the_other_methods_are_refused_alike(
         "method": {"type": kind, kind: {"loss": sent}},
     }
     error = (await api.call("POST", JOBS, json=body)).json()["error"]
-    assert (error["param"], error["code"]) == (f"method.{kind}.loss{place}", code)
+    assert (error["param"], error["code"]) == (f"method.{kind}.loss{path}", code)
 
 
 @pytest.mark.parametrize(

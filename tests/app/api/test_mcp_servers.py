@@ -58,21 +58,21 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "place", "code", "words"), REFUSED)
+@pytest.mark.parametrize(("change", "suffix", "code", "words"), REFUSED)
 async def test_a_faulty_entry_is_refused_with_its_path(
     api: Api,
     body: dict[str, Any],
     server: McpServerUnderTest,
     *,
     change: dict[str, Any],
-    place: str,
+    suffix: str,
     code: str,
     words: str,
 ) -> None:
     sent = changed(body, ("mcp_servers",), [{**entry(server), **change}])
     reply = await api.call("POST", JOBS, json=sent)
     error = reply.json()["error"]
-    assert (reply.status_code, error["param"], error["code"]) == (400, AT + place, code), error
+    assert (reply.status_code, error["param"], error["code"]) == (400, AT + suffix, code), error
     assert words in error["message"]
 
 
@@ -151,7 +151,7 @@ async def test_validate_names_everything_that_is_wrong_with_the_servers(
     messages = [fault["message"] for fault in report["errors"] if fault["code"] == "duplicate_tool"]
     assert messages[0].startswith(
         "The tool 'count' of the MCP server 'b' has the name of a tool of "
-        "method.reinforcement.tools: a model could not tell them apart."
+        "method.reinforcement.tools: a model could not distinguish them."
     )
     assert "a tool of the MCP server 'b'" in messages[1]
     down = next(each for each in report["endpoints"] if each["name"] == "down")

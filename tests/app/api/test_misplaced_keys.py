@@ -82,7 +82,7 @@ def played(keys: dict[str, Any]) -> dict[str, Any]:
 
 
 LEARNING_RATE = f"{ROOT}.hyperparameters.learning_rate_multiplier"
-PLACES: list[tuple[dict[str, Any], str, str | None]] = [
+HINTS: list[tuple[dict[str, Any], str, str | None]] = [
     (call(environment=TASKS, training_file="file-1"), f"{ROOT}.training_file", "training_file"),
     (call(grader=CHECK, hyperparameters=FILES), f"{ROOT}.hyperparameters.validation_file",
      "validation_file"),
@@ -123,9 +123,9 @@ PLACES: list[tuple[dict[str, Any], str, str | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "param", "place"), PLACES)
-async def test_a_key_in_a_wrong_object_comes_with_its_place(
-    api: Api, body: dict[str, Any], *, param: str, place: str | None
+@pytest.mark.parametrize(("body", "param", "hint"), HINTS)
+async def test_a_key_in_a_wrong_object_comes_with_its_path(
+    api: Api, body: dict[str, Any], *, param: str, hint: str | None
 ) -> None:
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
     (said,) = [
@@ -133,11 +133,11 @@ async def test_a_key_in_a_wrong_object_comes_with_its_place(
         for fault in (*report["errors"], *report["warnings"])
         if fault["param"] == param
     ]
-    assert ("Did you mean" in said) == (place is not None), said
-    assert place is None or f"Did you mean '{place}'?" in said, said
+    assert ("Did you mean" in said) == (hint is not None), said
+    assert hint is None or f"Did you mean '{hint}'?" in said, said
 
 
-def test_the_table_of_places_has_every_parameter_of_a_call() -> None:
+def test_the_table_of_hints_has_every_parameter_of_a_call() -> None:
     deprecated = {"hyperparameters"}
     assert CreateFineTuningJob.model_fields.keys() - deprecated == set(CALL_PARAMETERS)
 
@@ -180,7 +180,7 @@ UNUSED: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("environment", "unused"), UNUSED)
-async def test_options_of_a_replaced_grader_are_named_and_its_judge_is_not_asked(
+async def test_options_of_a_replaced_grader_are_named_and_its_judge_is_not_called(
     api: Api, *, environment: dict[str, Any], unused: list[str]
 ) -> None:
     body = call(environment=environment, grader={"type": "contains", "needles": ["a"]})

@@ -125,8 +125,8 @@ async def test_a_mistake_is_refused_with_its_cure(
     error = reply.json()["error"]
     assert (error["param"], sentence in error["message"]) == (param, True), error
     report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
-    told = [fault["message"] for fault in report["errors"] if fault["param"] == param]
-    assert [sentence in message for message in told] == [True], report["errors"]
+    reported = [fault["message"] for fault in report["errors"] if fault["param"] == param]
+    assert [sentence in message for message in reported] == [True], report["errors"]
     assert (await api.call("GET", JOBS)).json()["data"] == []
 
 
@@ -286,8 +286,8 @@ async def test_a_mistake_that_the_rows_show_is_named(
 ) -> None:
     sent = altered(await with_rows(api, body, rows), changes)
     report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
-    told = [fault["message"] for fault in report[severity] if fault["param"] == param]
-    assert any(sentence in message for message in told), report
+    reported = [fault["message"] for fault in report[severity] if fault["param"] == param]
+    assert any(sentence in message for message in reported), report
 
 
 async def test_calls_of_offered_tools_are_worth_reading(api: Api, body: dict[str, Any]) -> None:

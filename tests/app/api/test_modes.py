@@ -41,7 +41,7 @@ async def test_a_mode_is_echoed_with_its_defaults(
 
 
 @pytest.mark.parametrize(
-    ("sent", "place", "code"),
+    ("sent", "suffix", "code"),
     [
         ("async", "", "invalid_value"),
         ([], "", "invalid_value"),
@@ -63,14 +63,14 @@ async def test_a_mode_is_echoed_with_its_defaults(
         ({"type": "async", "max_stalenes": 1}, ".max_stalenes", "unknown_parameter"),
     ],
 )
-async def test_a_mode_that_says_something_else_is_refused(
-    api: Api, body: dict[str, Any], sent: Any, place: str, code: str
+async def test_a_mode_that_states_something_else_is_refused(
+    api: Api, body: dict[str, Any], sent: Any, suffix: str, code: str
 ) -> None:
     reply = await api.call("POST", JOBS, json=_with(body, sent))
     error = reply.json()["error"]
     assert (reply.status_code, error["param"], error["code"]) == (
         400,
-        f"method.reinforcement.mode{place}",
+        f"method.reinforcement.mode{suffix}",
         code,
     )
     assert (await api.call("GET", JOBS)).json()["data"] == []

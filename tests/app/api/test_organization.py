@@ -145,15 +145,15 @@ async def test_a_caller_sets_nothing_but_what_the_body_is_for(
     path = f"{PROJECTS}/{project['id']}"
     account = await admin.account(project["id"])
     for key, value in forced.items():
-        for place in (
+        for target in (
             PROJECTS,
             path,
             f"{path}/service_accounts",
             f"{path}/service_accounts/{account['id']}",
             ADMIN_KEYS,
         ):
-            error = await admin.refused(400, "POST", place, json={"name": "a", key: value})
-            assert (error["param"], error["code"]) == (key, "unknown_parameter"), place
+            error = await admin.refused(400, "POST", target, json={"name": "a", key: value})
+            assert (error["param"], error["code"]) == (key, "unknown_parameter"), target
     changed = await admin("POST", f"{path}/service_accounts/{account['id']}", json={"name": "d"})
     assert changed == {
         "id": account["id"],

@@ -11,7 +11,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
 
-async def test_a_key_ends_when_it_says(api: Api, admin: Admin, database: Database) -> None:
+async def test_a_key_expires_at_its_stated_time(api: Api, admin: Admin, database: Database) -> None:
     project = await admin.project("a")
     key = (await admin.account(project, expires_in_seconds=3600))["api_key"]
     path = f"{PROJECTS}/{project}/api_keys/{key['id']}"

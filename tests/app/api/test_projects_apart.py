@@ -129,12 +129,12 @@ async def test_an_archived_project_gives_no_answer_again(api: Api, database: Dat
 
 async def test_an_admin_key_tests_and_rotates_no_webhook(api: Api) -> None:
     made = (await api.call("POST", "/v1/webhook_endpoints", json=HOOK)).json()
-    place = f"/v1/webhook_endpoints/{made['id']}"
+    url_path = f"/v1/webhook_endpoints/{made['id']}"
     for method, path in (
-        ("GET", place),
-        ("POST", f"{place}/rotate_secret"),
-        ("POST", f"{place}/test"),
-        ("DELETE", place),
+        ("GET", url_path),
+        ("POST", f"{url_path}/rotate_secret"),
+        ("POST", f"{url_path}/test"),
+        ("DELETE", url_path),
     ):
         reply = await api.call(
             method,
@@ -143,7 +143,7 @@ async def test_an_admin_key_tests_and_rotates_no_webhook(api: Api) -> None:
             json={"event_type": HOOK["event_types"][0]} if path.endswith("test") else None,
         )
         assert reply.status_code == 403, (method, path)
-    assert (await api.call("GET", place)).json()["signing_secret_hint"] == (
+    assert (await api.call("GET", url_path)).json()["signing_secret_hint"] == (
         made["signing_secret_hint"]
     )
 

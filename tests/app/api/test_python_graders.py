@@ -49,7 +49,7 @@ async def test_validate_echoes_it_and_names_the_line_of_a_fault(trials: Trials) 
     assert "line 2: 'socket' cannot work: the sandbox has no network" in message
 
 
-async def test_readiness_tells_the_layers(trials: Trials, sandbox: RunningSandbox) -> None:
+async def test_readiness_reports_the_layers(trials: Trials, sandbox: RunningSandbox) -> None:
     part = (await trials.get("/readyz"))["parts"]["sandbox"]
     level = await sandbox.client.level()
     detail = f"layers: {', '.join(level.layers)}"

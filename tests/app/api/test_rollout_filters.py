@@ -23,7 +23,7 @@ FILL = """
         0, 1, 1, 0, 0, '{}', '{"messages": [], "turns": []}', 0, 1
     FROM fine_tuning_jobs, generate_series(0, 83) AS i WHERE id = %(job)s
 """
-PLACE = ("split", "step", "prompt_index", "sample_index")
+ORDER_KEY = ("split", "step", "prompt_index", "sample_index")
 
 
 @pytest.fixture
@@ -85,7 +85,9 @@ async def test_pages_by_reward_are_exact_although_many_rewards_are_equal(
     graded = [row for row in await _listed(api, job) if row["reward"] is not None]
     expected = [
         row["id"]
-        for row in sorted(graded, key=lambda row: (row["reward"], *(row[name] for name in PLACE)))
+        for row in sorted(
+            graded, key=lambda row: (row["reward"], *(row[name] for name in ORDER_KEY))
+        )
     ]
     rising = await _listed(api, job, "&order_by=reward", limit=limit)
     assert [row["id"] for row in rising] == expected
@@ -130,7 +132,7 @@ async def test_a_condition_that_means_nothing_is_refused(
     assert words in error["message"]
 
 
-async def test_a_cursor_without_a_reward_is_no_place_in_the_order_of_rewards(
+async def test_a_cursor_without_a_reward_has_no_position_in_the_order_of_rewards(
     api: Api, job: str
 ) -> None:
     lost = (await _listed(api, job, "&failure_class=tool_timeout"))[0]["id"]

@@ -87,7 +87,7 @@ def nested(name: str, leaf: Any) -> st.SearchStrategy[Any]:
 
 LEAF: Final = st.sampled_from([CANARY, [CANARY], {"a": CANARY}, {"deep": [{"value": CANARY}]}])
 SECRETS: Final = st.tuples(NAMES, LEAF).flatmap(lambda pair: nested(*pair))
-PLACES: Final = st.sampled_from(
+PATHS: Final = st.sampled_from(
     [(), ("tools", 0), ("mcp_servers", 0), ("grader",), ("grader", "graders", "x"),
      ("hyperparameters",), ("response_format",), ("tools", 0, "parameters"),
      ("grader", "graders", "j", "input", 0)]
@@ -204,16 +204,16 @@ async def logged(api: Api, capfd: pytest.CaptureFixture[str]) -> str:
     return log
 
 
-@given(place=PLACES, secret=SECRETS, name=NAMES, query=NAMES)
+@given(path=PATHS, secret=SECRETS, name=NAMES, query=NAMES)
 @SETTINGS
-async def test_a_secret_in_a_wild_place_is_nowhere_in_clear(
+async def test_a_secret_at_any_path_is_nowhere_in_clear(
     api: Api,
     body: dict[str, Any],
     database: Database,
     server: EndpointServer,
     capfd: pytest.CaptureFixture[str],
     *,
-    place: tuple[str | int, ...],
+    path: tuple[str | int, ...],
     secret: Any,
     name: str,
     query: str,
@@ -230,7 +230,7 @@ async def test_a_secret_in_a_wild_place_is_nowhere_in_clear(
     inner["tools"] = [{"name": "search", "server_url": url, "parameters": {"type": "object"}}]
     inner["mcp_servers"] = [{"server_label": "m", "server_url": url}]
     holder: Any = inner
-    for part in place:
+    for part in path:
         holder = holder[part]
     for key, value in (secret if isinstance(secret, dict) else {"list": secret}).items():
         holder.setdefault(key, value)

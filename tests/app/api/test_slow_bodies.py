@@ -65,7 +65,7 @@ async def answer(port: int, *pieces: bytes, pause_s: float = 0.1) -> tuple[int, 
         writer.close()
 
 
-async def test_headers_that_never_end_are_given_up() -> None:
+async def test_headers_that_never_end_are_abandoned() -> None:
     async with served() as port:
         drip = [b"GET / HTTP/1.1\r\n", *(b"A: b\r\n" for _ in range(5))]
         for pieces in (drip, [b""]):
@@ -74,7 +74,7 @@ async def test_headers_that_never_end_are_given_up() -> None:
             assert json.loads(body)["error"]["type"] == "invalid_request_error"
 
 
-async def test_a_body_that_drips_is_given_up_at_its_deadline() -> None:
+async def test_a_body_that_drips_is_abandoned_at_its_deadline() -> None:
     async with served() as port:
         for path in (b"/v1/x", b"/form"):
             start = b"POST " + path + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"
@@ -83,7 +83,7 @@ async def test_a_body_that_drips_is_given_up_at_its_deadline() -> None:
             assert "in time" in json.loads(body)["error"]["message"]
 
 
-async def test_a_slow_upload_goes_on_while_bytes_come_and_ends_when_they_stop() -> None:
+async def test_a_slow_upload_continues_while_bytes_come_and_ends_when_they_stop() -> None:
     start = b"POST /v1/uploads/upload_x/parts HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n"
     start += b"Connection: close\r\n\r\n"
     async with served() as port:

@@ -63,7 +63,7 @@ def test_a_job_without_stop_options_warns_and_retains_three_checkpoints_and_the_
 
 
 @pytest.mark.parametrize(
-    ("field", "sent", "place"),
+    ("field", "sent", "suffix"),
     [
         ("stop", "never", ""),
         ("stop", {"plato": {}}, ".plato"),
@@ -97,11 +97,11 @@ def test_a_job_without_stop_options_warns_and_retains_three_checkpoints_and_the_
     ],
 )
 async def test_what_means_something_else_is_refused(
-    api: Api, body: dict[str, Any], field: str, sent: Any, place: str
+    api: Api, body: dict[str, Any], field: str, sent: Any, suffix: str
 ) -> None:
     reply = await api.call("POST", JOBS, json=_with(body, **{field: sent}))
     assert reply.status_code == 400, reply.text
-    assert reply.json()["error"]["param"] == f"method.reinforcement.{field}{place}"
+    assert reply.json()["error"]["param"] == f"method.reinforcement.{field}{suffix}"
     assert (await api.call("GET", JOBS)).json()["data"] == []
 
 

@@ -105,7 +105,7 @@ async def test_a_canary_under_an_unknown_key_is_not_stored(
 ) -> None:
     made = {"data_source_config": SCHEMA, "testing_criteria": [CRITERION]}
     reinforcement = ("method", "reinforcement")
-    places: dict[str, tuple[str, Any, list[Path]]] = {
+    columns: dict[str, tuple[str, Any, list[Path]]] = {
         "evals.data_source_config": ("/v1/evals", made, [("data_source_config",)]),
         "evals.testing_criteria": ("/v1/evals", made, [("testing_criteria", 0)]),
         "eval_runs.data_source": (
@@ -129,7 +129,7 @@ async def test_a_canary_under_an_unknown_key_is_not_stored(
             [()],
         ),
     }
-    url, document, paths = places[column]
+    url, document, paths = columns[column]
     for number, (path, (key, value)) in enumerate(
         (path, one) for path in paths for one in UNKNOWN.items()
     ):
@@ -196,8 +196,8 @@ async def test_a_data_source_with_a_credential_is_refused_by_its_path(
     url = await eval_path(api)
     reply = await api.call("POST", url, json={"data_source": planted(RUN, path, changes)})
     error = reply.json()["error"]
-    told = (reply.status_code, error["param"], error["code"])
-    assert told == (400, f"data_source.{param}", code), error
+    reported = (reply.status_code, error["param"], error["code"])
+    assert reported == (400, f"data_source.{param}", code), error
     assert CANARY not in reply.text + stored(database)
 
 

@@ -35,5 +35,5 @@ async def test_the_chosen_points_are_those_of_the_rule(api: Api, database: Datab
                 values = [value_at(step, factor) for step in steps]
                 chosen = extremes(values, count)
                 found = [(point["step"], point["value"]) for point in curve["points"]]
-                assert found == [(steps[place], values[place]) for place in chosen], count
+                assert found == [(steps[index], values[index]) for index in chosen], count
                 assert count < 4 or (SPIKE, 1000.0) in found

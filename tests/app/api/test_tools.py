@@ -24,17 +24,17 @@ TOOL: dict[str, Any] = {
 async def made(api: Api, **changes: Any) -> dict[str, Any]:
     reply = await api.call("POST", TOOLS, json={**TOOL, **changes})
     assert reply.status_code == 200, reply.text
-    return told(reply.json(), "timeout_class")
+    return reported(reply.json(), "timeout_class")
 
 
-def told(tool: dict[str, Any], *unread: str) -> dict[str, Any]:
+def reported(tool: dict[str, Any], *unread: str) -> dict[str, Any]:
     """Returns a tool as it is read later, without the warnings about its unread keys."""
     warned = [warning["param"] for warning in tool.pop("warnings")]
     assert set(unread) <= set(warned)
     return tool
 
 
-async def test_a_tool_lives_from_creation_to_deletion(api: Api) -> None:
+async def test_a_tool_is_usable_from_creation_to_deletion(api: Api) -> None:
     tool = await made(api)
     assert tool["id"].startswith("tool_")
     assert tool == {
@@ -49,7 +49,7 @@ async def test_a_tool_lives_from_creation_to_deletion(api: Api) -> None:
     path = f"{TOOLS}/{tool['id']}"
     assert (await api.call("GET", path)).json() == tool
     update = await api.call("POST", path, json={"description": None, "rate_limit": 5})
-    second = told(update.json(), "timeout_class")
+    second = reported(update.json(), "timeout_class")
     assert (second["version"], second["description"], second["rate_limit"]) == (2, None, 5)
     assert (second["headers"], second["timeout_class"]) == ({"X-Key": "[redacted]"}, "slow")
     assert second["metadata"] == {"team": "a"}
@@ -184,7 +184,7 @@ async def test_keys_of_the_service_in_a_body_are_ignored(api: Api) -> None:
     assert tool["created_at"] > 1
     assert not {"project_id", "organization_id"} & tool.keys()
     path = f"{TOOLS}/{tool['id']}"
-    updated = told((await api.call("POST", path, json=forged)).json(), "deleted_at")
+    updated = reported((await api.call("POST", path, json=forged)).json(), "deleted_at")
     assert (updated["id"], updated["version"], updated["name"]) == (tool["id"], 2, "search")
     assert updated["created_at"] == tool["created_at"]
     assert (await api.call("GET", TOOLS, key=api.other_key)).json()["data"] == []

@@ -127,8 +127,8 @@ async def test_an_unknown_key_is_refused_with_its_path(
     sent = changed(body, path, value)
     reply = await api.call("POST", JOBS, json=sent)
     error = reply.json()["error"]
-    told = (reply.status_code, error["param"], error["code"])
-    assert told == (400, f"method.reinforcement.{param}", code), error
+    reported = (reply.status_code, error["param"], error["code"])
+    assert reported == (400, f"method.reinforcement.{param}", code), error
     report = await api.call("POST", f"{JOBS}/validate", json=sent)
     assert f"method.reinforcement.{param}" in [issue["param"] for issue in report.json()["errors"]]
     assert CANARY not in reply.text + report.text + stored(database)

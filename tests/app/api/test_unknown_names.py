@@ -54,8 +54,8 @@ async def test_an_unknown_name_is_refused_with_the_known_ones(
     reply = await api.call("GET", path, params={name: "zzz"}, key=key)
     error = reply.json()["error"]
     assert (reply.status_code, error["param"], error["code"]) == (400, name, "invalid_value")
-    told = error["message"].removeprefix(f"Invalid value for '{name}': ")
-    assert told.startswith(("it must be ", "no curve is called 'zzz'.")), told
+    reported = error["message"].removeprefix(f"Invalid value for '{name}': ")
+    assert reported.startswith(("it must be ", "no curve is called 'zzz'.")), reported
 
 
 @pytest.mark.parametrize(

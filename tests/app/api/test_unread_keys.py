@@ -89,7 +89,7 @@ async def test_a_mistake_in_a_run(
     assert (error["code"], error["param"], sentence in error["message"]) == (code, param, True)
 
 
-async def test_a_body_without_a_place_for_warnings_has_no_unknown_key(api: Api) -> None:
+async def test_a_body_without_a_field_for_warnings_has_no_unknown_key(api: Api) -> None:
     document = (await api.http.get("/openapi.json")).json()
     closed = {model.__name__ for model in ClosedBody.__subclasses__()}
     assert len(closed) > 20

@@ -87,24 +87,28 @@ async def test_what_cannot_be_is_refused_by_name(
 
 async def test_an_update_changes_what_it_names(api: Api, database: Database) -> None:
     made = await made_endpoint(api)
-    place = f"{PATH}/{made['id']}"
+    url_path = f"{PATH}/{made['id']}"
     execute(database, "UPDATE webhook_endpoints SET updated_at = now() - interval '1 hour'")
-    same = (await api.call("POST", place, json={"name": "ci"})).json()
+    same = (await api.call("POST", url_path, json={"name": "ci"})).json()
     assert same["updated_at"] < made["updated_at"]
-    changed = (await api.call("POST", place, json={"name": "other"})).json()
+    changed = (await api.call("POST", url_path, json={"name": "other"})).json()
     assert changed["updated_at"] >= made["updated_at"]
     assert (changed["name"], changed["url"]) == ("other", NEW["url"])
     types = ["eval.run.failed", DONE]
-    changed = (await api.call("POST", place, json={"event_types": types})).json()
+    changed = (await api.call("POST", url_path, json={"event_types": types})).json()
     assert changed["event_types"] == types
 
 
 async def test_a_deleted_endpoint_is_gone(api: Api) -> None:
     made = await made_endpoint(api)
-    place = f"{PATH}/{made['id']}"
-    reply = await api.call("DELETE", place)
+    url_path = f"{PATH}/{made['id']}"
+    reply = await api.call("DELETE", url_path)
     assert reply.json() == {"id": made["id"], "object": "webhook_endpoint.deleted", "deleted": True}
-    for method, path in (("GET", place), ("DELETE", place), ("GET", f"{place}/deliveries")):
+    for method, path in (
+        ("GET", url_path),
+        ("DELETE", url_path),
+        ("GET", f"{url_path}/deliveries"),
+    ):
         assert (await api.call(method, path)).status_code == 404
 
 
@@ -185,7 +189,7 @@ async def test_a_test_is_sent_at_once_and_signed(database: Database) -> None:
         assert deliveries.json()["data"] == []
 
 
-async def test_a_test_without_an_answer_says_so(api: Api) -> None:
+async def test_a_test_without_an_answer_reports_it(api: Api) -> None:
     made = await made_endpoint(api)
     reply = await api.call("POST", f"{PATH}/{made['id']}/test", json={"event_type": DONE})
     assert reply.status_code == 400
@@ -198,10 +202,10 @@ async def test_no_secret_lies_in_a_row_or_a_log(
     api: Api, database: Database, capfd: pytest.CaptureFixture[str]
 ) -> None:
     made = await made_endpoint(api)
-    place = f"{PATH}/{made['id']}"
-    fresh = (await api.call("POST", f"{place}/rotate_secret", json={})).json()["signing_secret"]
-    await api.call("POST", f"{place}/test", json={"event_type": DONE})
-    shown = "".join([(await api.call("GET", path)).text for path in (place, PATH)])
+    url_path = f"{PATH}/{made['id']}"
+    fresh = (await api.call("POST", f"{url_path}/rotate_secret", json={})).json()["signing_secret"]
+    await api.call("POST", f"{url_path}/test", json={"event_type": DONE})
+    shown = "".join([(await api.call("GET", path)).text for path in (url_path, PATH)])
     url = database.superuser_url.replace("+psycopg", "")
     with psycopg.connect(url) as connection:
         rows = connection.execute("SELECT t::text FROM webhook_endpoints t").fetchall()

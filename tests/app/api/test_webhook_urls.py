@@ -24,11 +24,11 @@ async def test_a_url_is_called_whole_and_shown_without_its_secrets(
         query = "?token=canary-query&v"
         made = await made_endpoint(api, url=server.url(f"/hook{query}#canary-fragment"))
         shown = server.url("/hook?token=[redacted]&[redacted]#[redacted]")
-        place = f"{PATH}/{made['id']}"
+        url_path = f"{PATH}/{made['id']}"
         texts = [json.dumps(made)]
 
         async def post(path: str, body: dict[str, Any]) -> Any:
-            reply = await api.call("POST", f"{place}{path}", json=body)
+            reply = await api.call("POST", f"{url_path}{path}", json=body)
             assert reply.status_code == 200, reply.text
             texts.append(reply.text)
             return reply.json()
@@ -44,7 +44,8 @@ async def test_a_url_is_called_whole_and_shown_without_its_secrets(
         await post("/rotate_secret", {})
         assert await called() == f"/hook{query}"
         texts += [
-            (await api.call("GET", path)).text for path in (place, PATH, f"{place}/deliveries")
+            (await api.call("GET", path)).text
+            for path in (url_path, PATH, f"{url_path}/deliveries")
         ]
         changed = await post("", {"url": server.url("/hook?token=canary-new")})
         assert changed["url"] == server.url("/hook?token=[redacted]")
@@ -54,7 +55,7 @@ async def test_a_url_is_called_whole_and_shown_without_its_secrets(
             server.url("/other?token=[redacted]"),
             server.url("/hook?token=[redacted]&x=1"),
         ):
-            reply = await api.call("POST", place, json={"url": elsewhere})
+            reply = await api.call("POST", url_path, json={"url": elsewhere})
             error = reply.json()["error"]
             assert (reply.status_code, error["param"], error["code"]) == (
                 400,
@@ -78,12 +79,12 @@ async def test_a_secret_that_changes_behind_the_same_shown_url_is_used(
         running(database, server.host_port) as api,
     ):
         made = await made_endpoint(api, url=server.url("/hook?token=one"))
-        place = f"{PATH}/{made['id']}"
+        url_path = f"{PATH}/{made['id']}"
         changed = (
-            await api.call("POST", place, json={"url": server.url("/hook?token=two")})
+            await api.call("POST", url_path, json={"url": server.url("/hook?token=two")})
         ).json()
         assert changed["url"] == made["url"]
-        await api.call("POST", f"{place}/test", json={"event_type": DONE})
+        await api.call("POST", f"{url_path}/test", json={"event_type": DONE})
         assert server.received[-1].path == "/hook?token=two"
 
 
@@ -93,22 +94,22 @@ async def test_a_url_whose_secret_was_lost_has_to_be_sent_again(database: Databa
         running(database, server.host_port) as api,
     ):
         made = await made_endpoint(api, url=server.url("/hook"))
-        place = f"{PATH}/{made['id']}"
+        url_path = f"{PATH}/{made['id']}"
         lost = server.url("/hook?token=[redacted]")
         sealed = EndpointSecrets(_box(database), _project(database)).seal(
             made["id"], EndpointCredentials((SigningSecret(made["signing_secret"]),))
         )
         execute(database, "UPDATE webhook_endpoints SET url = %s, secrets = %s", lost, sealed)
-        reply = await api.call("POST", f"{place}/test", json={"event_type": DONE})
+        reply = await api.call("POST", f"{url_path}/test", json={"event_type": DONE})
         error = reply.json()["error"]
         assert (reply.status_code, error["code"], error["param"]) == (400, "invalid_state", "url")
-        reply = await api.call("POST", place, json={"url": lost})
+        reply = await api.call("POST", url_path, json={"url": lost})
         assert (reply.status_code, reply.json()["error"]["param"]) == (400, "url")
-        assert (await api.call("POST", place, json={"name": "n"})).status_code == 200
+        assert (await api.call("POST", url_path, json={"name": "n"})).status_code == 200
         assert server.received == []
         whole = server.url("/hook?token=t")
-        assert (await api.call("POST", place, json={"url": whole})).status_code == 200
-        await api.call("POST", f"{place}/test", json={"event_type": DONE})
+        assert (await api.call("POST", url_path, json={"url": whole})).status_code == 200
+        await api.call("POST", f"{url_path}/test", json={"event_type": DONE})
         assert server.received[-1].path == "/hook?token=t"
 
 
@@ -116,14 +117,14 @@ async def test_an_envelope_that_no_key_opens_is_an_error_of_the_request(
     api: Api, database: Database
 ) -> None:
     made = await made_endpoint(api)
-    place = f"{PATH}/{made['id']}"
+    url_path = f"{PATH}/{made['id']}"
     execute(database, "UPDATE webhook_endpoints SET secrets = decode('00', 'hex')")
     for path, body in (
         ("/test", {"event_type": DONE}),
         ("/rotate_secret", {}),
         ("", {"url": f"{ENDPOINT}/other"}),
     ):
-        reply = await api.call("POST", f"{place}{path}", json=body)
+        reply = await api.call("POST", f"{url_path}{path}", json=body)
         assert (reply.status_code, reply.json()["error"]["code"]) == (400, "invalid_state"), path
 
 

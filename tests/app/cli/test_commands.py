@@ -107,7 +107,7 @@ def test_the_configured_base_models_are_what_an_engine_reads() -> None:
     assert read == BaseModelSpec(name="m-2026-01-01", path="/models/m", context_length=4096)
 
 
-def test_a_verb_that_cannot_reach_the_database_says_so_in_a_line() -> None:
+def test_a_verb_that_cannot_reach_the_database_reports_it_in_a_line() -> None:
     url = f"postgresql+psycopg://nobody:canary-password@127.0.0.1:{free_port()}/none"
     failed = agent_rft(
         "keys", "bootstrap", AGENT_RFT_DATABASE_URL=url, AGENT_RFT_SECRET_KEY="x" * 32

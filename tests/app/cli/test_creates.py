@@ -41,7 +41,7 @@ def keys(found: ScriptedService) -> list[str]:
     return [re.findall(r"(?i)idempotency-key: (\S+)", one)[0] for one in found.requests]
 
 
-def test_a_lost_answer_is_asked_for_again_under_the_same_key(
+def test_a_lost_answer_is_requested_again_under_the_same_key(
     call: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     replies = [LOST[0], reply(IN_USE, status="409 X"), LOST[1], reply(JOB)]
@@ -52,7 +52,7 @@ def test_a_lost_answer_is_asked_for_again_under_the_same_key(
     assert len(set(keys(found))) == 1
 
 
-def test_an_answer_that_stays_lost_says_that_the_job_may_exist(call: Path) -> None:
+def test_an_answer_that_stays_lost_reports_that_the_job_may_exist(call: Path) -> None:
     rows = call.with_name("rows.jsonl")
     rows.write_text("{}")
     file = {"id": "file-1", "filename": "f", "bytes": 2, "created_at": 1, "purpose": "p"}

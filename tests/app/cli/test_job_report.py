@@ -19,7 +19,7 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
     [
         (
             {"reward": compared(0.4, 0.2, 0.6), "wins_by": "reward", "judged_apart": ["judge"]},
-            "The report does not tell the gain: judge judged base and tuned model in groups of",
+            "The report does not show the gain: judge judged base and tuned model in groups of",
         ),
         (
             {
@@ -41,7 +41,7 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
         ({}, "The report has no row to compare."),
     ],
 )
-def test_a_report_says_no_more_than_its_rows_do(report: dict[str, Any], told: str) -> None:
+def test_a_report_states_no_more_than_its_rows_do(report: dict[str, Any], reported: str) -> None:
     counts, finding = sentences(ReportReply.model_validate({**REPORT, **report}))
     assert "on 1 held-out row: 1 better" in counts
-    assert told in finding
+    assert reported in finding

@@ -58,8 +58,8 @@ def test_every_failure_is_printed_without_control_characters(
     with pytest.raises(SystemExit) as ended:
         command_line.main()
     assert ended.value.code == 1
-    told = r"agent-rft: the download was damaged (\x1b[2J\nagent-rft: fine)"
-    assert capsys.readouterr().err == f"{told}\n"
+    reported = r"agent-rft: the download was damaged (\x1b[2J\nagent-rft: fine)"
+    assert capsys.readouterr().err == f"{reported}\n"
 
 
 def test_letters_of_any_script_stay() -> None:

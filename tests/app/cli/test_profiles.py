@@ -146,12 +146,12 @@ def test_a_linked_file_stays_a_link(home: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_profile_that_cannot_be_used_is_refused(
-    home: str, arguments: tuple[str, ...], stdin: str, told: str
+    home: str, arguments: tuple[str, ...], stdin: str, reported: str
 ) -> None:
     write_profiles({"kept": Profile(base_url=URL, api_key=KEY)})
     done = agent_rft("profiles", *arguments, stdin=stdin, XDG_CONFIG_HOME=home)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert reported in done.stderr
     assert KEY not in done.stderr
     assert list(json.loads(file_of(home).read_text())) == ["kept"]
 

@@ -41,10 +41,10 @@ def test_equal_faults_of_many_rows_are_one_line(tmp_path: Path) -> None:
         "ERROR    invalid_validation_file [validation_file]",
     ]
     assert all(line.endswith("(16 rows: lines 1, 2, 3, 4, 5, …)") for line in faults)
-    told = "\n".join(lines)
-    assert "Did you mean 'n_epochs'?" in told
-    assert "Nothing reads 'epochs', so it changes nothing." in told
-    assert "Did you mean 'max_episode_steps'?" in told
+    reported = "\n".join(lines)
+    assert "Did you mean 'n_epochs'?" in reported
+    assert "Nothing reads 'epochs', so it changes nothing." in reported
+    assert "Did you mean 'max_episode_steps'?" in reported
     assert lines[-1] == "not valid"
 
 

@@ -70,7 +70,7 @@ def test_the_files_of_others_are_unchanged_and_have_their_licence() -> None:
     assert "MIT License" in (STATIC / "LICENSE.uPlot.txt").read_text()
 
 
-def test_no_script_asks_another_host() -> None:
+def test_no_script_requests_another_host() -> None:
     for path in STATIC.glob("*.js"):
         if path.name not in (STATIC / "SHA256SUMS").read_text():
             assert "//" not in path.read_text().replace("// ", ""), path.name

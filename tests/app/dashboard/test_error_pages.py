@@ -56,7 +56,7 @@ async def test_a_form_that_is_too_large_is_refused_by_a_page(guest: Visit) -> No
     assert "The body is larger than 16384 bytes." in reply.text
 
 
-async def test_clients_that_ask_for_json_get_json(api: Api, guest: Visit) -> None:
+async def test_clients_that_request_json_get_json(api: Api, guest: Visit) -> None:
     for headers in (
         {"accept": "application/json"},
         {"accept": "application/json, text/html;q=0.9"},
@@ -148,7 +148,7 @@ async def test_credentials_of_a_proxy_in_front_do_not_make_a_browser_a_program(
     assert (wrong.status_code, is_page(wrong)) == (401, True)
 
 
-async def test_the_form_is_shown_to_whoever_asks_for_html(guest: Visit) -> None:
+async def test_the_form_is_shown_to_whoever_requests_html(guest: Visit) -> None:
     for scheme in ("Bearer art_of_the_proxy", "Basic YTpi"):
         reply = await guest.http.get(
             "/sign-in", headers={"accept": "text/html", "authorization": scheme}

@@ -48,7 +48,7 @@ async def test_the_list_shows_what_a_job_has_reached(
     assert "<html" not in part.text
 
 
-async def test_the_list_of_a_loss_says_that_less_is_better(
+async def test_the_list_of_a_loss_shows_that_less_is_better(
     api: Api, visit: Visit, database: Database
 ) -> None:
     job = await create_job(api)
@@ -89,7 +89,7 @@ async def test_the_list_filters_by_status_and_has_pages(
     assert "No such jobs" in (await visit.get("/?status=paused")).text
 
 
-async def test_a_service_without_jobs_says_how_to_make_one(visit: Visit) -> None:
+async def test_a_service_without_jobs_names_how_to_make_one(visit: Visit) -> None:
     page = (await visit.get("/")).text
     assert "No job yet" in page
     assert "client.fine_tuning.jobs.create(" in page
@@ -128,7 +128,7 @@ async def test_each_chart_has_a_table_with_its_values(
     )
 
 
-async def test_findings_say_in_words_what_the_curves_show(
+async def test_findings_describe_what_the_curves_show(
     api: Api, visit: Visit, database: Database
 ) -> None:
     job = await create_job(api)
@@ -155,7 +155,7 @@ async def test_findings_say_in_words_what_the_curves_show(
     ]  # fmt: skip
 
 
-async def test_a_gain_is_read_more_strictly_while_the_job_goes_on(
+async def test_a_gain_is_read_more_strictly_while_the_job_continues(
     api: Api, visit: Visit, database: Database
 ) -> None:
     """Five of eight rows rose from 0 to 1: 3.4 standard errors, of which three looks ask 3.6."""
@@ -201,7 +201,7 @@ async def test_a_page_that_renews_itself_is_sent_news_only(
     assert "hx-trigger" not in (await visit.part(asked[1])).text
 
 
-async def test_buttons_fit_the_state_and_do_what_they_say(api: Api, visit: Visit) -> None:
+async def test_buttons_fit_the_state_and_do_what_their_labels_name(api: Api, visit: Visit) -> None:
     job = await create_job(api)
 
     async def state() -> tuple[str, list[str]]:

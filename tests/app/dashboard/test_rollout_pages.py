@@ -45,7 +45,7 @@ async def test_the_report_compares_in_all_and_row_by_row(visit: Visit, job: str)
     ]
 
 
-async def test_the_report_says_that_its_rows_were_trained_on(
+async def test_the_report_states_that_its_rows_were_trained_on(
     visit: Visit, job: str, database: Database
 ) -> None:
     said = "2 of the rows of the validation file stand in the training file too"
@@ -54,10 +54,10 @@ async def test_the_report_says_that_its_rows_were_trained_on(
     assert said in (await visit.get(f"/jobs/{job}/report")).text
 
 
-async def test_the_report_says_that_its_judge_saw_each_model_apart(
+async def test_the_report_states_that_its_judge_saw_each_model_apart(
     visit: Visit, job: str, database: Database
 ) -> None:
-    said = "do not tell the gain"
+    said = "do not show the gain"
     assert said not in (await visit.get(f"/jobs/{job}/report")).text
     part = '{"judged_apart": ["method.reinforcement.grader.graders.j"]}'
     execute(database, f"UPDATE reports SET report = report || '{part}'::jsonb")
@@ -67,7 +67,7 @@ async def test_the_report_says_that_its_judge_saw_each_model_apart(
     assert "judged base and tuned model" in (await visit.get(f"/jobs/{job}")).text
 
 
-async def test_a_job_without_a_report_says_why(api: Api, visit: Visit) -> None:
+async def test_a_job_without_a_report_names_the_reason(api: Api, visit: Visit) -> None:
     reply = await visit.get(f"/jobs/{await create_job(api)}/report")
     assert reply.status_code == 404
     assert "has no report yet" in reply.text
@@ -94,14 +94,16 @@ async def test_rollouts_are_filtered_and_paged(visit: Visit, job: str) -> None:
 async def test_a_rollout_shows_its_turns_calls_grades_and_siblings(
     visit: Visit, job: str, database: Database
 ) -> None:
-    place: dict[str, Any] = {"step": 3, "prompt_index": 2}
+    columns: dict[str, Any] = {"step": 3, "prompt_index": 2}
     put_rollout(
-        database, job, "bad", **place, sample_index=1, reward=0.0, trace=trace("Q", "A1"),
+        database, job, "bad", **columns, sample_index=1, reward=0.0, trace=trace("Q", "A1"),
         components='{"format": 0.5}',
     )  # fmt: skip
-    put_rollout(database, job, "good", **place, sample_index=2, reward=1.0, trace=trace("Q", "A2"))
     put_rollout(
-        database, job, "lost", **place, sample_index=0, reward=None, stop_reason=None,
+        database, job, "good", **columns, sample_index=2, reward=1.0, trace=trace("Q", "A2")
+    )
+    put_rollout(
+        database, job, "lost", **columns, sample_index=0, reward=None, stop_reason=None,
         failure_class="tool_timeout", failure_message="search: no answer",
         trace=trace("Which river?", "", call('{"river": "Nile"}', error="http_404")),
     )  # fmt: skip
@@ -134,9 +136,9 @@ async def test_a_rollout_shows_its_row_and_the_requests_as_they_were_sent(
 ) -> None:
     key = SampleKey(job, "train", 4, 3, 0)
     made = call("Nile", call_id=key.call_id(0, 0), arguments='{"q": "it\'s"}')
-    place: dict[str, Any] = {"prompt_index": 3, "trace_id": key.trace_id}
+    columns: dict[str, Any] = {"prompt_index": 3, "trace_id": key.trace_id}
     for step in (2, 4, 6):
-        put_rollout(database, job, f"at{step}", **place, step=step, trace=trace("Q", "A", made))
+        put_rollout(database, job, f"at{step}", **columns, step=step, trace=trace("Q", "A", made))
     page = (await visit.get(f"/jobs/{job}/rollouts/at4")).text
     commands = re.findall(r'class="command".*?>(.*?)</pre>', page, re.DOTALL)
     grader, tool = [shlex.split(unescape(command)) for command in commands]
@@ -174,8 +176,8 @@ async def test_a_row_is_shown_before_and_now(visit: Visit, job: str) -> None:
 async def test_hostile_texts_are_shown_as_text(visit: Visit, job: str, database: Database) -> None:
     hostile = trace(HOSTILE, HOSTILE, call(HOSTILE, name=HOSTILE, arguments="[" * 3000))
     hostile["grader_reasons"] = {HOSTILE: HOSTILE}
-    place: dict[str, Any] = {"failure_class": "tool_error", "failure_message": HOSTILE}
-    put_rollout(database, job, "evil", trace=hostile, reward=None, step=5, **place)
+    columns: dict[str, Any] = {"failure_class": "tool_error", "failure_message": HOSTILE}
+    put_rollout(database, job, "evil", trace=hostile, reward=None, step=5, **columns)
     execute(
         database,
         "UPDATE fine_tuning_jobs SET error = jsonb_build_object('code', %s::text, 'message', "

@@ -71,7 +71,7 @@ async def test_a_key_has_so_many_attempts_a_minute_from_everywhere(
     assert await sign_in_from(api, next(addresses), api.other_key) == 303
 
 
-async def test_a_refusal_says_when_to_try_again(
+async def test_a_refusal_names_when_to_try_again(
     api: Api, guest: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hold_window(monkeypatch)

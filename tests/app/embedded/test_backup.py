@@ -178,7 +178,7 @@ def _signed(backup: Path, manifest: dict[str, object]) -> None:
     (backup / "manifest.hmac").write_bytes(signature(content, key))
 
 
-def test_an_unsigned_backup_of_an_older_version_is_restored_when_asked_for(
+def test_an_unsigned_backup_of_an_older_version_is_restored_when_requested(
     older: Path, tmp_path: Path
 ) -> None:
     backup = tmp_path / "backup"
@@ -213,7 +213,7 @@ def test_what_changes_after_it_was_verified_is_not_used(
     assert [path.name for path in tmp_path.iterdir()] == ["backup"]
 
 
-def test_a_restore_goes_on_where_a_killed_one_left_its_work(older: Path, tmp_path: Path) -> None:
+def test_a_restore_continues_where_a_killed_one_left_its_work(older: Path, tmp_path: Path) -> None:
     left = DataDir.at(tmp_path / ".new.restoring")
     (left.objects / "half").mkdir(parents=True)
     left.lock_file.touch()

@@ -47,7 +47,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     stop_in_order([children])
 
 
-def test_a_killed_child_comes_back_and_its_group_is_gone(start: Start, tmp_path: Path) -> None:
+def test_a_killed_child_returns_and_its_group_is_gone(start: Start, tmp_path: Path) -> None:
     grandchild_file = tmp_path / "grandchild"
     child = start(f"sleep 300 & echo $! > {grandchild_file}; echo up; wait")
     wait_ready([child])
@@ -127,7 +127,7 @@ def test_a_ready_child_that_hangs_is_replaced(start: Start) -> None:
         asked.append(pid)
         return next(replies, True)
 
-    child = start("echo up; exec sleep 300", answers=answers, ask_every_s=0.0)
+    child = start("echo up; exec sleep 300", answers=answers, probe_every_s=0.0)
     wait_ready([child])
     first = child.pid
     assert first is not None
@@ -159,7 +159,7 @@ def test_a_frozen_server_is_replaced(start: Start) -> None:
     port = free_port()
     answers = http_ok("127.0.0.1", port, "/")
     server = f"exec {sys.executable} -m http.server -b 127.0.0.1 {port}"
-    child = start(server, ready=answers, answers=answers, ask_every_s=0.0)
+    child = start(server, ready=answers, answers=answers, probe_every_s=0.0)
     wait_ready([child])
     first = child.pid
     assert first is not None
@@ -239,7 +239,7 @@ def test_a_stopped_child_stays_down(start: Start) -> None:
     assert (child.pid, child.starts) == (None, 1)
 
 
-def test_waiting_ends_when_asked_to(start: Start) -> None:
+def test_waiting_ends_on_request(start: Start) -> None:
     child = start("sleep 300")
     with pytest.raises(Interrupted):
         wait_ready([child], interrupted=lambda: child.starts == 1)

@@ -112,7 +112,7 @@ with ownership(DataDir(Path({str(data_dir.root)!r}))):
     assert DataDirBusy.__name__ in other.stderr
 
 
-def test_a_lock_file_left_by_a_dead_supervisor_blocks_no_start(data_dir: DataDir) -> None:
+def test_a_lock_file_of_a_killed_supervisor_blocks_no_start(data_dir: DataDir) -> None:
     data_dir.lock_file.write_text("1\n")
     assert owner_pid(data_dir) is None
     with ownership(data_dir):
@@ -120,7 +120,7 @@ def test_a_lock_file_left_by_a_dead_supervisor_blocks_no_start(data_dir: DataDir
     assert owner_pid(data_dir) is None
 
 
-def test_down_says_twice_that_nothing_runs(tmp_path: Path, data_dir: DataDir) -> None:
+def test_down_reports_twice_that_nothing_runs(tmp_path: Path, data_dir: DataDir) -> None:
     assert shut_down(data_dir.root) is False
     assert shut_down(data_dir.root) is False
     assert shut_down(tmp_path / "never made") is False

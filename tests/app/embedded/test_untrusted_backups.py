@@ -154,7 +154,7 @@ def test_bad_secrets_are_refused(backup: Path, refused: Callable[..., str], secr
     assert "secrets.json" in refused(key=None)
 
 
-def test_an_unsigned_backup_is_used_only_when_asked_for(
+def test_an_unsigned_backup_is_used_only_when_requested(
     backup: Path, refused: Callable[..., str]
 ) -> None:
     (backup / "manifest.hmac").unlink()

@@ -25,7 +25,7 @@ async def processes(
         await limit.aclose()
 
 
-def places(quotas: list[Quota | None]) -> list[int]:
+def request_numbers(quotas: list[Quota | None]) -> list[int]:
     return sorted(quota.used for quota in quotas if quota is not None)
 
 
@@ -35,11 +35,11 @@ async def test_a_burst_over_two_processes_is_counted_exactly(
     burst = [processes[number % 2].take("proj_a") for number in range(101)]
     quotas = await asyncio.gather(*burst, processes[0].take("proj_b"))
     other = quotas.pop()
-    assert places(quotas) == list(range(1, 102))
+    assert request_numbers(quotas) == list(range(1, 102))
     assert sum(quota is not None and quota.allowed for quota in quotas) == LIMIT
     assert other is not None
     assert other.used == 1
-    assert places([await processes[1].take("proj_a")]) == [102]
+    assert request_numbers([await processes[1].take("proj_a")]) == [102]
 
 
 async def test_an_abandoned_request_delays_no_other(processes: list[RedisRateLimits]) -> None:
@@ -49,8 +49,12 @@ async def test_an_abandoned_request_delays_no_other(processes: list[RedisRateLim
     asked[0].cancel()
     asked[3].cancel()
     found = await asyncio.gather(*asked, return_exceptions=True)
-    assert places([quota for quota in found if not isinstance(quota, BaseException)]) == [2, 3, 5]
-    assert places([await limits.take("proj_a")]) == [6]
+    assert request_numbers([quota for quota in found if not isinstance(quota, BaseException)]) == [
+        2,
+        3,
+        5,
+    ]
+    assert request_numbers([await limits.take("proj_a")]) == [6]
 
 
 async def test_nothing_is_counted_while_the_server_is_unavailable() -> None:

@@ -164,7 +164,7 @@ def biased(received: Received) -> Reply:
     )
 
 
-async def test_repeats_show_other_orders_and_tell_their_agreement(tmp_path: Path) -> None:
+async def test_repeats_show_other_orders_and_report_their_agreement(tmp_path: Path) -> None:
     async with judging(biased, tmp_path, repeats=8) as (judge, server):
         results = await judge.judge(request_of([20, 40, 60]))
         firsts = {shown(received)[0][1] for received in server.received}
@@ -178,7 +178,7 @@ async def test_repeats_show_other_orders_and_tell_their_agreement(tmp_path: Path
     assert [result.sub_scores for result in agreed] == [{"agreement": 1.0}] * 3
 
 
-async def test_as_many_repeats_as_rollouts_take_out_a_bias_of_place(tmp_path: Path) -> None:
+async def test_as_many_repeats_as_rollouts_remove_a_bias_of_position(tmp_path: Path) -> None:
     async with judging(biased, tmp_path, repeats=4) as (judge, _):
         results = await judge.judge(request_of([20, 40, 60, 80]))
     assert values(results) == pytest.approx([0.225, 0.325, 0.425, 0.525])
@@ -194,7 +194,7 @@ async def test_equal_rollouts_are_shown_once_and_score_the_same(tmp_path: Path) 
     assert sum(r.token_usage["j"].prompt_tokens for r in results) == 100
 
 
-async def test_the_same_group_is_not_asked_about_twice(tmp_path: Path) -> None:
+async def test_the_same_group_is_not_judged_twice(tmp_path: Path) -> None:
     async with judging(honest, tmp_path) as (judge, server):
         first = await judge.judge(request_of([40, 70]))
         again = await judge.judge(request_of([70, 40], "grade_2"))
@@ -221,7 +221,7 @@ WRONG: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "fault"), WRONG)
-async def test_a_wrong_answer_is_asked_for_once_more_with_its_fault(
+async def test_a_wrong_answer_is_requested_once_more_with_its_fault(
     tmp_path: Path, text: str, fault: str
 ) -> None:
     wrong = Reply(json={"choices": [{"message": {"content": text}}], "usage": USAGE})

@@ -42,8 +42,8 @@ def test_many_distinct_scores_have_a_recommendation_and_a_table_of_quantiles() -
     shown = {row.threshold: row.failures for row in found.thresholds}
     assert len(shown) <= MAX_THRESHOLDS
     assert (min(shown), max(shown), shown[187 / 500]) == (0.0, 499 / 500, 187 / 500)
-    places = sorted(shown)
-    assert max(after - before for before, after in pairwise(places)) < 0.03
+    thresholds = sorted(shown)
+    assert max(after - before for before, after in pairwise(thresholds)) < 0.03
 
 
 def test_fifty_distinct_scores_are_all_shown() -> None:

@@ -10,7 +10,7 @@ LOW = [probe_result(name, [0.0], SOUND) for name in PROBES]
 NONE_HIGH = "None of the five probes scores high."
 
 
-def test_a_report_says_what_is_wrong_in_sentences() -> None:
+def test_a_report_states_what_is_wrong_in_sentences() -> None:
     real = spread(SAMPLES, [0.5] * 6)
     probed = [probe_result(name, [0.0], real) for name in PROBES if name != "empty"]
     probed.append(probe_result("empty", [0.75], real))
@@ -34,7 +34,7 @@ def test_a_report_names_the_probes_that_were_left_out() -> None:
     ]
 
 
-def test_a_report_says_why_there_is_no_agreement() -> None:
+def test_a_report_names_the_reason_for_no_agreement() -> None:
     silent = Agreement(None, 0, ("other: no score",) * 6)
     assert report(SOUND, LOW, silent, 0) == [
         NONE_HIGH,

@@ -203,7 +203,7 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score(grader: dict[str
 
 
 @pytest.mark.parametrize(
-    ("grader", "place", "part"),
+    ("grader", "path", "part"),
     [
         ({"type": "exact_match"}, ("reference",), "required"),
         ({**EXACT, "strip": "yes"}, ("strip",), "boolean"),
@@ -235,10 +235,10 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score(grader: dict[str
     ],
 )
 def test_a_fault_is_reported_with_its_path(
-    grader: dict[str, Any], place: tuple[Any, ...], part: str
+    grader: dict[str, Any], path: tuple[Any, ...], part: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         read_grader(grader)
     fault = caught.value.errors(include_url=False)[0]
-    assert fault["loc"] == place
+    assert fault["loc"] == path
     assert part in fault["msg"]

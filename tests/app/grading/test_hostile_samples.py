@@ -110,7 +110,7 @@ def test_every_combining_mark_counts() -> None:
     ],
     ids=["regex", "pattern", "values"],
 )
-async def test_a_sample_that_asks_too_much_of_an_engine_is_unreadable(
+async def test_a_sample_that_takes_too_much_work_is_unreadable(
     grader: dict[str, Any], text: str
 ) -> None:
     result = await scored(grader, text)

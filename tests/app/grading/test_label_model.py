@@ -96,7 +96,7 @@ async def test_a_judge_that_is_away_is_no_score() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "place"),
+    ("changes", "path"),
     [
         ({"labels": []}, ("labels",)),
         ({"passing_labels": ["kind"]}, ("passing_labels",)),
@@ -106,7 +106,7 @@ async def test_a_judge_that_is_away_is_no_score() -> None:
         ({"base_url": "https://x.example/?a"}, ("base_url",)),
     ],
 )
-def test_a_fault_is_reported_with_its_path(changes: dict[str, Any], place: tuple[str, ...]) -> None:
+def test_a_fault_is_reported_with_its_path(changes: dict[str, Any], path: tuple[str, ...]) -> None:
     with pytest.raises(ValidationError) as caught:
         read_grader({**GRADER, **changes})
-    assert caught.value.errors()[0]["loc"] == place
+    assert caught.value.errors()[0]["loc"] == path

@@ -167,9 +167,9 @@ def shared_messages(group: Sequence[Sequence[Message]]) -> int:
     """
     return next(
         (
-            place
-            for place, message in enumerate(group[0])
-            if any(len(one) <= place or one[place] != message for one in group)
+            index
+            for index, message in enumerate(group[0])
+            if any(len(one) <= index or one[index] != message for one in group)
         ),
         len(group[0]),
     )

@@ -62,7 +62,7 @@ async def test_a_function_scores(
         ),
     ],
 )
-async def test_an_error_of_the_grader_is_no_score_and_names_its_place(
+async def test_an_error_of_the_grader_is_no_score_and_names_its_line(
     sandbox: RunningSandbox, lines: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(ScoreFault) as caught:

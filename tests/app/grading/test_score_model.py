@@ -164,13 +164,13 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_calls_no_judge() -> None:
         (FaultKind.REFUSED, "refused"),
     ],
 )
-async def test_a_judge_that_cannot_be_asked_is_a_fault_never_a_0(
-    kind: FaultKind, told: str
+async def test_a_judge_that_cannot_be_called_is_a_fault_never_a_0(
+    kind: FaultKind, reported: str
 ) -> None:
     with pytest.raises(ScoreFault) as caught:
         await run(JudgeFault(kind, "answered 503"))
     fault = caught.value
-    assert (fault.kind, fault.source, fault.message) == (told, "j", "answered 503")
+    assert (fault.kind, fault.source, fault.message) == (reported, "j", "answered 503")
     assert fault.errors.raised == ("model_grader_server_error",)
     assert fault.errors.model_grader_server_error_details == "answered 503"
 

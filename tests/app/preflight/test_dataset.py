@@ -52,7 +52,7 @@ def look(
     return inspect(question)
 
 
-def told(report: DatasetReport) -> list[tuple[str, str | None, int | None, str | None]]:
+def reported(report: DatasetReport) -> list[tuple[str, str | None, int | None, str | None]]:
     return [(f.code, f.param, f.line, f.pointer) for f in report.issues]
 
 
@@ -65,7 +65,7 @@ def test_every_fault_of_both_files_is_reported_with_line_and_pointer(tmp_path: P
     validation = [row(f"b{n}") for n in range(3)]
     validation[1] = b'{"messages": [{"role": "assistant", "content": "no question"}]}\n'
     report = look(tmp_path, training, validation)
-    assert told(report) == [
+    assert reported(report) == [
         ("invalid_training_file", "training_file", 4, "/messages"),
         ("invalid_training_file", "training_file", 8, ""),
         ("invalid_training_file", "training_file", 11, "/tools/0/function/name"),
@@ -82,7 +82,7 @@ def test_every_fault_of_both_files_is_reported_with_line_and_pointer(tmp_path: P
 def test_all_faults_of_a_row_are_reported(tmp_path: Path) -> None:
     broken = b'{"messages": [{"role": "pope", "content": 3}], "tools": [{"type": "x"}]}\n'
     report = look(tmp_path, [broken], [row(f"{n}") for n in range(10)])
-    assert told(report)[:3] == [
+    assert reported(report)[:3] == [
         ("invalid_training_file", "training_file", 1, "/messages/0/role"),
         ("invalid_training_file", "training_file", 1, "/messages/0/content"),
         ("invalid_training_file", "training_file", 1, "/tools/0"),
@@ -140,7 +140,7 @@ def test_lengths_are_the_templates_own_and_name_the_context(tmp_path: Path) -> N
     assert lengths.measured_rows == 101
     assert (lengths.context_length, lengths.over_context) == (1024, 1)
     assert lengths.max > 1024 > lengths.p99 >= lengths.p90 > lengths.p50
-    assert ("prompt_exceeds_context", "training_file", 101, None) in told(report)
+    assert ("prompt_exceeds_context", "training_file", 101, None) in reported(report)
 
 
 LONG, SHORT = "b" * 3000, "b"
@@ -179,7 +179,7 @@ def test_a_line_of_many_megabytes_is_one_fault_and_the_next_line_is_read(tmp_pat
     training.insert(2, row("x" * 5_000_000))
     training.append(b"last\n")
     report = look(tmp_path, training, [row(f"v{n}") for n in range(10)])
-    assert told(report) == [
+    assert reported(report) == [
         ("invalid_training_file", "training_file", 3, ""),
         ("invalid_training_file", "training_file", 12, ""),
     ]
@@ -196,7 +196,7 @@ def test_a_tool_must_survive_template_and_parser(tmp_path: Path) -> None:
     assert look(tmp_path, rows, valid, tools=named, base=base).issues == ()
     # The shipped model's template shows the names of tools only.
     hidden = look(tmp_path, rows, valid, tools=named)
-    assert told(hidden) == [("tool_schema", "training_file", 1, "/tools/0/function")]
+    assert reported(hidden) == [("tool_schema", "training_file", 1, "/tools/0/function")]
 
 
 def test_a_registered_tool_that_no_row_offers_is_reported(tmp_path: Path) -> None:
@@ -211,8 +211,8 @@ def test_tools_that_are_not_run_are_reported(tmp_path: Path) -> None:
     report = look(tmp_path, plain, offering, tools=None)
     warned = [(f.severity, f.code, f.param) for f in report.issues if f.code != "tool_schema"]
     assert warned == [("warning", "tools_not_run", "method.reinforcement.tools")]
-    [told] = [f.message for f in report.issues if f.code == "tools_not_run"]
-    assert told.endswith(
+    [reported] = [f.message for f in report.issues if f.code == "tools_not_run"]
+    assert reported.endswith(
         "To run them, send 'tools', 'mcp_servers' or an 'environment' of type 'http' in "
         "method.reinforcement."
     )

@@ -52,13 +52,13 @@ def test_a_template_that_shows_the_schema_and_the_call_is_fine(tmp_path: Path) -
 def test_a_template_that_drops_parameters_or_garbles_calls_is_reported(tmp_path: Path) -> None:
     drops = renderer_of(tmp_path, KEEPS_THINKING.replace("(tool | tojson)", "tool.function.name"))
     parameters = {"properties": {"a": {"type": "string"}}}
-    told = list(tool_problems(drops, MESSAGES, [tool(parameters)]))
-    assert told == [(0, "the chat template does not show the model this tool's whole schema")]
+    reported = list(tool_problems(drops, MESSAGES, [tool(parameters)]))
+    assert reported == [(0, "the chat template does not show the model this tool's whole schema")]
     garbles = renderer_of(tmp_path, KEEPS_THINKING.replace("</tool_call>'", "</tool>'"))
-    told = list(tool_problems(garbles, MESSAGES, [tool(parameters)]))
-    assert told == [(0, "a call of it is not read back by the tool-call parser")]
+    reported = list(tool_problems(garbles, MESSAGES, [tool(parameters)]))
+    assert reported == [(0, "a call of it is not read back by the tool-call parser")]
     empties = KEEPS_THINKING.replace("arguments | tojson", "'{}'").replace(
         "arguments if arguments is string", "'{}' if arguments is string"
     )
-    told = list(tool_problems(renderer_of(tmp_path, empties), MESSAGES, [tool(parameters)]))
-    assert told == [(0, "the arguments of a call of it are read back differently")]
+    reported = list(tool_problems(renderer_of(tmp_path, empties), MESSAGES, [tool(parameters)]))
+    assert reported == [(0, "the arguments of a call of it are read back differently")]

@@ -256,7 +256,7 @@ def test_text_parts_are_joined(chatml: Renderer) -> None:
     )
 
 
-def test_what_the_model_files_say(chatml: Renderer) -> None:
+def test_facts_of_the_model_files(chatml: Renderer) -> None:
     assert chatml.context_length == 512
     assert chatml.stop_token_ids == (_id(chatml, "<|im_end|>"),)
     assert chatml.count_tokens("<|im_end|>") == 1

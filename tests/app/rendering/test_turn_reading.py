@@ -38,7 +38,7 @@ def test_every_turn_is_read_alike_whole_and_token_by_token(tokenizers: Path) -> 
         ),
     ],
 )
-def test_options_say_what_is_a_call_and_where_a_turn_ends(
+def test_options_state_what_is_a_call_and_where_a_turn_ends(
     tokenizers: Path, options: TurnOptions, content: str, calls: int
 ) -> None:
     turn = ThoughtTurn(HERMES, f"<think>hm</think>So {CALL}{CALL}")

@@ -1,5 +1,5 @@
-"""A backup that is taken while a job trains: restored into an empty directory, the job goes on and
-ends with the adapter of the quiet run.
+"""A backup that is taken while a job trains: restored into an empty directory, the job continues
+and ends with the adapter of the quiet run.
 """
 
 import json
@@ -16,7 +16,7 @@ STEP = 2
 CLAIMS = "SELECT fence FROM fine_tuning_jobs WHERE id = %s"
 
 
-def test_a_running_job_goes_on_from_a_restored_backup(
+def test_a_running_job_continues_from_a_restored_backup(
     live: Installation,
     endpoints: Endpoints,
     quiet_files: tuple[str, str],

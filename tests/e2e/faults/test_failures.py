@@ -30,7 +30,7 @@ def test_failing_tools_are_discarded_and_never_a_reward(
         assert discarded.get(step, 0) == sum(row["step"] == step for row in failed)
 
 
-def test_a_dead_endpoint_ends_the_job_with_a_plain_reason(
+def test_an_unreachable_endpoint_ends_the_job_with_a_plain_reason(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()

@@ -35,17 +35,17 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("place")
 
 
 @pytest.fixture(scope="module")
-def started(hub: Hub, place: Path) -> Iterator[Started]:
+def started(hub: Hub, workspace: Path) -> Iterator[Started]:
     hub.breaks_off.add(WEIGHTS)
-    done = _up(hub, place, "--context-length", "256")
+    done = _up(hub, workspace, "--context-length", "256")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
-    data = place / "data"
+    data = workspace / "data"
     try:
         with opened(data, answer) as live:
             yield Started(live, done.stderr, hub.main, tuple(hub.fetched))
@@ -54,10 +54,10 @@ def started(hub: Hub, place: Path) -> Iterator[Started]:
 
 
 def _up(
-    hub: Hub, place: Path, *options: str, **environment: str
+    hub: Hub, workspace: Path, *options: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    command = cli("up", "--data-dir", str(place / "data"), "--port", str(free_port()))
-    caches = {"HF_HUB_CACHE": str(place / "hub"), "XDG_CACHE_HOME": str(place / "cache")}
+    command = cli("up", "--data-dir", str(workspace / "data"), "--port", str(free_port()))
+    caches = {"HF_HUB_CACHE": str(workspace / "hub"), "XDG_CACHE_HOME": str(workspace / "cache")}
     return subprocess.run(
         [*command, "--model", HUB_ID, "--detach", *options],
         env={**os.environ, "HF_ENDPOINT": hub.url, **caches, **environment},
@@ -84,7 +84,7 @@ def job(started: Started, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return wait_until_final(client, created.id)
 
 
-def test_the_start_says_what_the_model_can_do_takes_and_costs(started: Started) -> None:
+def test_the_start_prints_abilities_memory_and_speed_of_the_model(started: Started) -> None:
     lines = started.said.splitlines()
     assert "Tiny-Model: works" in lines
     assert "  tool calls: hermes" in lines
@@ -124,7 +124,7 @@ def test_the_speed_that_was_measured_is_what_estimates_go_by(started: Started) -
 
 
 def test_a_later_start_keeps_the_commit_and_fetches_nothing(
-    started: Started, job: Any, hub: Hub, place: Path, tmp_path: Path
+    started: Started, job: Any, hub: Hub, workspace: Path, tmp_path: Path
 ) -> None:
     """The service is there again at its old address for whichever test comes next."""
     subprocess.run(cli("down", "--data-dir", str(started.live.data_dir)), check=True)
@@ -132,7 +132,7 @@ def test_a_later_start_keeps_the_commit_and_fetches_nothing(
     assert hub.main != started.commit
     hub.fetched.clear()
     no_vllm = ("--engine", "vllm", "--cpu")
-    refused = _up(hub, place, *no_vllm, AGENT_RFT_VLLM_PYTHON="/absent")
+    refused = _up(hub, workspace, *no_vllm, AGENT_RFT_VLLM_PYTHON="/absent")
     assert refused.returncode == 11, "after the model was found and planned"
     assert f"{HUB_ID} at commit {started.commit[:12]}" in refused.stderr
     assert hub.fetched == []

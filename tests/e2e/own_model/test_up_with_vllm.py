@@ -36,11 +36,11 @@ on busy ones.
 def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     if not VLLM_PYTHON.exists():
         pytest.skip("vLLM's environment is absent: make vllm-env")
-    place = tmp_path_factory.mktemp("place")
-    shutil.copytree(ModelSettings().base_models[0].path, place / MODEL)
-    data = place / "data"
+    workspace = tmp_path_factory.mktemp("place")
+    shutil.copytree(ModelSettings().base_models[0].path, workspace / MODEL)
+    data = workspace / "data"
     command = cli("up", "--data-dir", str(data), "--port", str(free_port()), "--detach")
-    command += ["--engine", "vllm", "--cpu", "--model", str(place / MODEL)]
+    command += ["--engine", "vllm", "--cpu", "--model", str(workspace / MODEL)]
     command += ["--allow-endpoint", endpoints.good.removeprefix("http://")]
     environment = {**os.environ, "AGENT_RFT_VLLM_PYTHON": str(VLLM_PYTHON)}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
@@ -114,7 +114,7 @@ def _ask(live: Installation, body: dict[str, Any]) -> httpx.Response:
     return reply
 
 
-def test_a_job_goes_on_after_its_engine_was_killed(
+def test_a_job_continues_after_its_engine_was_killed(
     live: Installation, endpoints: Endpoints, files: tuple[str, str]
 ) -> None:
     """Kills the process that computes, not the server in front of it, in the second step."""

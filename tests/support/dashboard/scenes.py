@@ -85,11 +85,11 @@ def put_rollout(
         **values,
     }
     columns = ", ".join(row)
-    places = ", ".join(f"%({name})s" for name in row)
+    placeholders = ", ".join(f"%({name})s" for name in row)
     execute(
         database,
         f"INSERT INTO rollouts (project_id, job_id, {columns}) "
-        f"SELECT project_id, id, {places} FROM fine_tuning_jobs WHERE id = %(job)s",
+        f"SELECT project_id, id, {placeholders} FROM fine_tuning_jobs WHERE id = %(job)s",
         {**row, "job": job},
     )
 

@@ -49,9 +49,9 @@ def file(
 
 
 def turn_ids(
-    tokenizer: Any, messages: list[Any], place: int, tools: list[Any] | None = None
+    tokenizer: Any, messages: list[Any], index: int, tools: list[Any] | None = None
 ) -> tuple[list[int], int]:
-    """Returns the ids up to the end of the assistant message at `place`, and where it begins."""
+    """Returns the ids up to the end of the assistant message at `index`, and where it begins."""
     messages = json.loads(json.dumps(messages))
     for message in messages:
         message["content"] = message["content"] or ""
@@ -61,7 +61,7 @@ def turn_ids(
         tokenizer.apply_chat_template(
             part, tools=tools, add_generation_prompt=opens, return_dict=False
         )
-        for part, opens in ((messages[:place], True), (messages[: place + 1], False))
+        for part, opens in ((messages[:index], True), (messages[: index + 1], False))
     )
     ids = whole[: len(whole) - whole[::-1].index(tokenizer.eos_token_id)]
     assert ids[: len(opening)] == opening
@@ -72,17 +72,17 @@ def followed(
     client: OpenAI,
     model: str,
     messages: list[Any],
-    place: int,
+    index: int,
     tools: list[Any] | None = None,
 ) -> FollowedText:
-    """Follows the assistant message at `place` through the public API."""
+    """Follows the assistant message at `index` through the public API."""
     spec = shipped_models()[0]
-    ids, start = turn_ids(AutoTokenizer.from_pretrained(spec.path), messages, place, tools)
+    ids, start = turn_ids(AutoTokenizer.from_pretrained(spec.path), messages, index, tools)
     renderer = Renderer(spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template)
     return follow_text(
         client,
         model,
-        messages[:place],
+        messages[:index],
         text=[renderer.decode([token]) for token in ids[start:]],
         tools=tools or (),
     )

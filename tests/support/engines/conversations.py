@@ -54,7 +54,7 @@ def chunks_of(client: OpenAI, messages: list[Any], **options: Any) -> list[Any]:
     return list(ask(client, messages, stream=True, **options))
 
 
-def save_telling_parrot(root: Path) -> Path:
+def save_answering_parrot(root: Path) -> Path:
     """Saves a model that repeats the conversations. Returns its chat template, which shows the
     effort and the reasoning that it is given.
     """

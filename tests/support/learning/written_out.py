@@ -67,15 +67,15 @@ def rows_of(trainer: LoraTrainer, samples: Sequence[TrainingSample]) -> list[Wri
         ids_1T = torch.tensor([list(sample.tokens)])
         logits_TV = trainer._adapted.peft(input_ids=ids_1T).logits[0, :-1] / TEMPERATURE
         logp_TV = logits_TV.log_softmax(-1)
-        trained = [place for place, m in enumerate(sample.mask) if m]
-        picked_TV = logp_TV[[place - 1 for place in trained]]
-        targets_T1 = torch.tensor([[sample.tokens[place]] for place in trained])
+        trained = [index for index, m in enumerate(sample.mask) if m]
+        picked_TV = logp_TV[[index - 1 for index in trained]]
+        targets_T1 = torch.tensor([[sample.tokens[index]] for index in trained])
         rows.append(
             WrittenRow(
                 lp=picked_TV.gather(1, targets_T1)[:, 0],
                 mean_lp=picked_TV.mean(-1),
-                q=torch.tensor([sample.logprobs[place] for place in trained]).double(),
-                a=torch.tensor([sample.advantage_of(place) for place in trained]).double(),
+                q=torch.tensor([sample.logprobs[index] for index in trained]).double(),
+                a=torch.tensor([sample.advantage_of(index) for index in trained]).double(),
             )
         )
     return rows

@@ -35,7 +35,7 @@ def interrupted_run(
     """Builds the run of a claimed job that raises `Killed`.
 
     `before_step` is asked before each step and kills the run when it returns true; with
-    `at_commit`, the run dies in the transaction that commits its first step; with `after_step`,
+    `at_commit`, the run crashes in the transaction that commits its first step; with `after_step`,
     between the commit of that step, or of a later one together with it, and the next step.
     """
     method = build_method(context)

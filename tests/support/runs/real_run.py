@@ -77,7 +77,7 @@ def by_text(answer: str) -> float:
 @dataclass
 class Script:
     """The customer's grader. Held-out rewards are those of `valid`, one validation after another,
-    the base model's first; the last one goes on.
+    the base model's first; the last one continues.
     """
 
     valid: Sequence[float] = (0.5,)

@@ -53,7 +53,7 @@ class Targets:
         for path in sorted(self.directory.rglob("*")):
             content = path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
             found.append((*self._of(path), content))
-        left = [str(place) for place in _SHARED if (place / "agent_rft_escape").exists()]
+        left = [str(parent) for parent in _SHARED if (parent / "agent_rft_escape").exists()]
         return [*found, left]
 
     def _of(self, path: Path) -> tuple[Any, ...]:

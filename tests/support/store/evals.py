@@ -32,12 +32,12 @@ async def claim(rows: Rows, run: EvalRun, *, lease_s: float = 30) -> Lease:
     return claimed
 
 
-def item(run: EvalRun, place: int = 0) -> OutputItem:
+def item(run: EvalRun, index: int = 0) -> OutputItem:
     return OutputItem(
         id=new_id("outputitem_"),
         eval_id=run.eval_id,
         run_id=run.id,
-        index=place,
+        index=index,
         status="pass",
         datasource_item={"n": float("nan"), "t": "nul \x00"},
         results=[],

@@ -27,7 +27,7 @@ from workers.methods import job_run
 from workers.runs.context import RunContext
 from workers.runs.opening import open_run
 
-PLACES = ("Rome", "Oslo", "Lima", "Cairo", "Quito")
+CITIES = ("Rome", "Oslo", "Lima", "Cairo", "Quito")
 
 
 def chat_row(number: int) -> dict[str, Any]:
@@ -37,8 +37,8 @@ def chat_row(number: int) -> dict[str, Any]:
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": f"Hello {number}"},
             {"role": "assistant", "content": "Which part?"},
-            {"role": "user", "content": f"part {PLACES[number % 5]}"},
-            {"role": "assistant", "content": f"It is in {PLACES[number % 5]}."},
+            {"role": "user", "content": f"part {CITIES[number % 5]}"},
+            {"role": "assistant", "content": f"It is in {CITIES[number % 5]}."},
         ]
     }
 

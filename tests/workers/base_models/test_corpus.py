@@ -44,7 +44,7 @@ def calls_of(transcript: Transcript) -> list[RecordedCall]:
     ]
 
 
-def test_the_example_asks_in_words_the_model_was_taught() -> None:
+def test_the_example_uses_words_the_model_was_taught() -> None:
     taught = taught_shapes()
     for split in ("train", "validation"):
         for row in make_rows(CATALOGUE, split, 400, seed=9):
@@ -75,7 +75,7 @@ def test_the_examples_answers_cannot_be_memorised() -> None:
     assert all(len(found) > 4 for found in city)
 
 
-def test_the_corpus_is_as_sloppy_as_the_mix_says() -> None:
+def test_the_corpus_is_as_sloppy_as_the_mix() -> None:
     count = 3000
     drawn = list(itertools.islice(transcripts(11, SLOPPY), count))
     untried = sum(not calls_of(t) for t in drawn) / count

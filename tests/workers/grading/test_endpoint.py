@@ -141,7 +141,7 @@ async def test_the_sample_is_the_final_turn(played: Trajectory, expected: dict[s
         (Trajectory(KEY, [5], [0], [0.0], messages=[{"role": "user", "content": "q"}]), "length"),
     ],
 )
-async def test_the_finish_reason_says_how_the_turn_ended(played: Trajectory, reason: str) -> None:
+async def test_the_finish_reason_names_how_the_turn_ended(played: Trajectory, reason: str) -> None:
     _, (request,) = await run(score(), played)
     assert request.json["sample"]["choices"][0]["finish_reason"] == reason
 

@@ -78,7 +78,7 @@ async def test_a_resumed_journal_answers_for_the_judge() -> None:
     assert len(judge.asked) == 1
 
 
-async def test_another_group_or_other_siblings_are_asked_anew() -> None:
+async def test_another_group_or_other_siblings_are_judged_anew() -> None:
     judge, journal = RankingJudge(), InMemoryJournal()
     grader = GroupGrader("ranks", judge)
     for group in (GROUP, replace(GROUP, attempt=2), replace(GROUP, step=3)):
@@ -97,7 +97,7 @@ async def test_a_group_without_survivors_calls_no_judge() -> None:
     assert judge.asked == []
 
 
-async def test_a_fault_costs_the_group_and_is_asked_again_after_a_resume() -> None:
+async def test_a_fault_costs_the_group_and_is_judged_again_after_a_resume() -> None:
     def away(_request: GroupGradeRequest) -> Sequence[ScoreResult]:
         raise ScoreFault("timeout", "no reply in 5 s", source="ranks", errors=GraderErrors())
 

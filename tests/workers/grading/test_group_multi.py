@@ -183,7 +183,7 @@ async def test_planted_groups_keep_their_order_whatever_the_order_of_rollouts(
     assert len(prompts) == 1
 
 
-async def test_several_judges_tell_their_agreement(tmp_path: Path) -> None:
+async def test_several_judges_report_their_agreement(tmp_path: Path) -> None:
     for other, tau in (("fair", 1.0), ("contrary", -1.0)):
         graders = {"one": judge(), "two": judge(other)}
         async with scoring(tmp_path, graders, "(one + two) / 2") as (scorer, server):
@@ -217,7 +217,7 @@ async def test_a_judge_that_is_away_costs_the_group_and_counts_what_the_other_us
     assert [failure.measures["one"]["prompt_tokens"] for failure in failures] == [50.0, 50.0]
 
 
-async def test_a_judge_that_the_formula_does_not_name_is_not_asked(tmp_path: Path) -> None:
+async def test_a_judge_that_the_formula_does_not_name_is_not_called(tmp_path: Path) -> None:
     graders = {"away": judge("away"), "odd": {"type": "endpoint", "url": "-"}, "ranks": judge()}
     async with scoring(tmp_path, graders, "ranks") as (scorer, server):
         found = grades(await verdicts(scorer, [20, 81]))

@@ -46,7 +46,7 @@ async def test_a_replay_returns_the_same_value_of_the_same_type(answer: Any) -> 
     assert (again, type(again), asked.times) == (answer, type(answer), 1)
 
 
-async def test_another_request_under_the_key_is_asked() -> None:
+async def test_another_request_under_the_key_is_sent() -> None:
     journal, asked = InMemoryJournal(), Asked(Grade(0.5))
     for request in (b"one", b"two", b"two"):
         await replay_or_ask(journal, "key", request, asked, codec=GRADES)

@@ -56,7 +56,7 @@ def test_a_low_precision_base_has_an_fp32_adapter(model_dir: Path) -> None:
     assert {p.dtype for p in adapter_parameters(model).values()} == {torch.float32}
 
 
-def test_stock_peft_says_what_the_trainer_says(
+def test_stock_peft_has_the_log_probs_of_the_trainer(
     make_trainer: MakeTrainer, model_dir: Path, tmp_path: Path, samples: list[TrainingSample]
 ) -> None:
     trainer = make_trainer()

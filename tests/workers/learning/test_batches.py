@@ -23,8 +23,8 @@ def read_back(batch: MicroBatch) -> list[tuple[tuple[int, ...], int, float, floa
         batch.advantages_N.tolist(),
         strict=True,
     ):
-        place = rows[row].index(index)
-        context = tuple(batch.ids_M[rows[row][: place + 1]].tolist())
+        position = rows[row].index(index)
+        context = tuple(batch.ids_M[rows[row][: position + 1]].tolist())
         assert [batch.layout.positions()[at] for at in rows[row]] == list(range(len(rows[row])))
         seen.append((context, target, round(logprob, 5), advantage))
     return seen

@@ -99,7 +99,7 @@ def test_the_mean_over_the_vocabulary_has_its_own_gradient() -> None:
     assert scores.top_N.tolist() == (logp_NV.argmax(-1) == targets_N).tolist()
 
 
-def test_the_mean_is_there_when_asked_for_only() -> None:
+def test_the_mean_is_there_when_requested_only() -> None:
     linear = layer(50, 8, bias=False, dtype=torch.float32)
     scores = LogProbHead(linear)(torch.randn(3, 8), torch.zeros(3, dtype=torch.long))
     assert scores.mean_logprobs_N is None

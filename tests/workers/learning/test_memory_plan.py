@@ -191,7 +191,7 @@ def test_a_model_beside_its_engine_by_hand() -> None:
         (Given(24 * GIB, 4096, micro_batch_tokens=90_000), COUNTS, "lower --micro-batch to"),
     ],
 )
-def test_what_does_not_fit_is_said_with_the_setting_that_helps(
+def test_what_does_not_fit_is_reported_with_the_setting_that_helps(
     given: Given, counts: Counts, says: str
 ) -> None:
     checkpointed = COUNTS if counts is PLAIN else None

@@ -42,7 +42,7 @@ def group(prompt: int = 0, *, scores: tuple[float, ...] = (1.0, 1.0, 0.0)) -> li
     ]
     for number, rollout in enumerate(rollouts):
         tokens = rollout.trajectory.tokens
-        tokens[3:] = [40 + 25 * number + prompt + place for place in range(len(tokens) - 3)]
+        tokens[3:] = [40 + 25 * number + prompt + index for index in range(len(tokens) - 3)]
     return rollouts
 
 

@@ -10,9 +10,9 @@ from workers.learning.training_samples import TrainingSample
 
 def test_an_advantage_is_every_tokens_unless_each_has_its_own() -> None:
     plain = TrainingSample([7, 8, 9], [0, 1, 1], [0.0, -1.0, -2.0], 0.5)
-    assert [plain.advantage_of(place) for place in (1, 2)] == [0.5, 0.5]
+    assert [plain.advantage_of(index) for index in (1, 2)] == [0.5, 0.5]
     own = plain.with_token_advantages([math.nan, 0.25, -1.0])
-    assert [own.advantage_of(place) for place in (1, 2)] == [0.25, -1.0]
+    assert [own.advantage_of(index) for index in (1, 2)] == [0.25, -1.0]
     assert (own.tokens, own.mask, own.logprobs) == (plain.tokens, plain.mask, plain.logprobs)
 
 
@@ -35,7 +35,7 @@ def test_advantages_that_cannot_be_trained_are_refused(own: list[float], what: s
         TrainingSample([7, 8, 9], [0, 1, 1], [0.0] * 3, 0.5, own)
 
 
-def test_a_trajectorys_sample_knows_its_group() -> None:
+def test_a_trajectorys_sample_has_its_group() -> None:
     key = SampleKey("job", "train", 3, 11, 2)
     trajectory = Trajectory(key, [1, 2], [0, 1], [0.0, -0.5])
     sample = TrainingSample.of(trajectory, 0.25)

@@ -22,7 +22,7 @@ from workers.learning.training_samples import TrainingSample
         ("bradley_terry", {"length_normalised": True}),
     ],
 )
-def test_sets_that_share_batches_say_what_each_says_alone(
+def test_sets_that_share_batches_have_the_values_of_each_alone(
     make_trainer: MakeTrainer,
     samples: list[TrainingSample],
     loss: str,
@@ -34,8 +34,8 @@ def test_sets_that_share_batches_say_what_each_says_alone(
     )
     trainer.update(samples)
     sizes = (2, 4, 2, 2, 2) if loss in {"dpo", "bradley_terry"} else (1, 3, 2, 5, 1)
-    places = iter(samples)
-    sets = [[next(places) for _ in range(size)] for size in sizes]
+    indices = iter(samples)
+    sets = [[next(indices) for _ in range(size)] for size in sizes]
     together = trainer.evaluate([*sets, []])
     assert together.pop() == trainer.evaluate([[]])[0]
     for its_samples, said in zip(sets, together, strict=True):

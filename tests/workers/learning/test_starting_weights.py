@@ -44,7 +44,7 @@ def test_a_start_of_another_rank_is_refused(make_trainer: MakeTrainer, tmp_path:
         make_trainer(rank=2, options={"start": tmp_path / "start"})
 
 
-def test_evaluation_learns_nothing_and_says_what_a_step_says(
+def test_evaluation_learns_nothing_and_reports_what_a_step_reports(
     make_trainer: MakeTrainer, samples: list[TrainingSample]
 ) -> None:
     trainer = make_trainer(options={"loss": "cross_entropy"})

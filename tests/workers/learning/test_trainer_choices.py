@@ -50,7 +50,7 @@ def test_policy_losses(
 def test_advantages_per_token(make_trainer: MakeTrainer) -> None:
     trainer = made(make_trainer, "importance_sampling")
     samples = [
-        sample.with_token_advantages([math.sin(3.0 * place) for place in range(len(sample.tokens))])
+        sample.with_token_advantages([math.sin(3.0 * index) for index in range(len(sample.tokens))])
         for sample in near(trainer)
     ]
     compare(trainer, samples, weighted(lambda row: -row.r * row.a))
@@ -135,8 +135,8 @@ def test_the_kl_penalty_towards_the_base(make_trainer: MakeTrainer) -> None:
     with torch.no_grad():
         distances = [row.q - b for row, b in zip(rows_of(trainer, samples), base, strict=True)]
     pulls = [
-        torch.cat(distances[place // 4 * 4 : place // 4 * 4 + 4]).mean() - own
-        for place, own in enumerate(distances)
+        torch.cat(distances[index // 4 * 4 : index // 4 * 4 + 4]).mean() - own
+        for index, own in enumerate(distances)
     ]
 
     def value(rows: Sequence[WrittenRow]) -> Tensor:

@@ -71,7 +71,7 @@ def test_no_pickle(make_trainer: MakeTrainer, tmp_path: Path) -> None:
         assert torch.equal(parameter, other.parameters[name])
 
 
-def test_random_generators_come_back(make_trainer: MakeTrainer, tmp_path: Path) -> None:
+def test_random_generators_return(make_trainer: MakeTrainer, tmp_path: Path) -> None:
     trainer = make_trainer()
     random.seed(3)
     np.random.seed(4)  # noqa: NPY002 - the process-wide generator is what is saved

@@ -124,7 +124,7 @@ async def test_a_cancelled_job_keeps_what_can_be_read_and_nothing_to_work_with(
     assert ([checkpoint.step for checkpoint in checkpoints], len(points)) == ([1], 3)
 
 
-async def test_a_job_whose_workers_died_for_good_is_cleared_alike(
+async def test_a_job_whose_workers_crashed_for_good_is_cleared_alike(
     ended_jobs: EndedJobs, world: World
 ) -> None:
     job = await ended_jobs.job()
@@ -189,7 +189,7 @@ async def test_jobs_that_have_not_ended_and_jobs_once_cleared_are_left_alone(
     assert ended_jobs.there(ended) == ["start/file"], "it is looked at once"
 
 
-async def test_adapters_of_a_claim_that_died_leave_the_engine_once_it_is_there(
+async def test_adapters_of_a_claim_that_crashed_leave_the_engine_once_it_is_there(
     ended_jobs: EndedJobs, world: World
 ) -> None:
     dead, living = await ended_jobs.job(), await ended_jobs.job()

@@ -121,7 +121,7 @@ async def test_a_worker_that_cannot_start_children_ends_the_job_with_the_cause(
     assert failed.error.code == "worker_lost"
     assert failed.error.message == f"The job's worker failed 2 times. {cause}"
     assert await world.messages(job) == [
-        f"{cause} The job goes on from its last committed step (attempt 1 of 2).",
+        f"{cause} The job continues from its last committed step (attempt 1 of 2).",
         f"{cause} It was the last attempt (attempt 2 of 2).",
         failed.error.message,
     ]

@@ -79,7 +79,7 @@ async def test_an_organization_without_a_slot_gets_one_of_another_with_two_proje
     sibling = await insert_project(world.app, world.tenant, "sibling")
     for tenant in (world.tenant, sibling, sibling):
         await world.job(tenant)
-    work = replace(WAITS, goes_on=True)
+    work = replace(WAITS, is_resumable=True)
     for _ in range(3):
         await dispatch(work, world.settings, children=children)
     oldest, newest = children.running
@@ -94,11 +94,11 @@ async def test_an_organization_without_a_slot_gets_one_of_another_with_two_proje
         assert (await unit.jobs.get(theirs.id)).attempts == 1
 
 
-async def test_an_only_child_goes_on_while_who_waits_holds_more(
+async def test_an_only_child_continues_while_who_waits_holds_more(
     world: World, children: Children
 ) -> None:
     """A claim with its slot free would be of its own row again."""
-    work = replace(WAITS, goes_on=True)
+    work = replace(WAITS, is_resumable=True)
     second = await insert_tenant(world.app, "two")
     await world.job(second)
     assert await dispatch(work, world.settings, children=children)

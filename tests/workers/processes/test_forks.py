@@ -160,7 +160,7 @@ async def test_a_torch_computation_with_threads_runs_in_a_fork() -> None:
             assert await computing.exit_code() == 0
 
 
-async def test_a_server_that_dies_takes_its_children_along_and_is_replaced(
+async def test_a_server_that_crashes_takes_its_children_along_and_is_replaced(
     server: ForkServer, line: Line
 ) -> None:
     process = server.start(("-c", WAITS), stdin=line[1].fileno())
@@ -181,7 +181,7 @@ async def test_a_child_that_has_not_started_can_be_ended(server: ForkServer, lin
     assert await ended(server.start(("-c", ""), stdin=line[1].fileno())) == 0
 
 
-async def test_a_child_that_is_asked_to_end_before_it_started_leaves_the_others_alone(
+async def test_a_child_terminated_before_its_start_leaves_the_others_alone(
     server: ForkServer, line: Line
 ) -> None:
     other = server.start(("-c", WAITS), stdin=line[1].fileno())

@@ -165,7 +165,7 @@ async def test_a_stopped_child_is_replaced_within_three_leases(
     assert (again.fence, again.attempts) == (2, 2)
     [message] = await world.messages(child.job)
     assert message.endswith(
-        "Its process was ended. The job goes on from its last committed step (attempt 1 of 5)."
+        "Its process was ended. The job continues from its last committed step (attempt 1 of 5)."
     )
 
 
@@ -177,7 +177,7 @@ async def test_a_child_whose_event_loop_is_blocked_is_killed(world: World, tmp_p
     assert message.startswith("The process of this run did not respond for 4 s.")
 
 
-async def test_the_pulse_goes_on_during_a_computation(world: World, tmp_path: Path) -> None:
+async def test_the_pulse_continues_during_a_computation(world: World, tmp_path: Path) -> None:
     lease = await world.claim(await world.job())
     assert lease is not None
     code = CHILD.format(started=str(tmp_path / "started"), work="computing")

@@ -12,7 +12,7 @@ from workers.processes.sweeper import MOST_UNREAD, sweep
 from workers.runs.leased_jobs import JOBS
 
 
-async def test_lost_notifications_and_dead_workers_are_sent_again(world: World) -> None:
+async def test_lost_notifications_and_crashed_workers_are_sent_again(world: World) -> None:
     lost, dead, leased = await world.job(), await world.job(), await world.job()
     await world.claim(dead, lease_s=-1)
     await world.claim(leased, lease_s=30)
@@ -32,7 +32,7 @@ async def test_a_job_that_used_up_its_attempts_fails_with_its_reason(world: Worl
     assert failed.status is JobStatus.FAILED
     assert failed.error is not None
     assert failed.error.code == "worker_lost"
-    assert await world.messages(job) == ["The job's worker died 2 times without progress."]
+    assert await world.messages(job) == ["The job's worker crashed 2 times without progress."]
 
 
 async def test_no_notification_is_sent_while_the_database_is_away(world: World) -> None:

@@ -25,7 +25,7 @@ from tests.support.runs.real_run import (
 from tests.support.runs.world import World
 from tests.support.tiny_model import DROPS_THINKING
 
-TOLD = (
+REPORTED = (
     "{%- if reasoning_effort is defined %}<|im_start|>system\\n"
     "Reasoning: {{ reasoning_effort }}<|im_end|>\\n{% endif -%}" + DROPS_THINKING
 )
@@ -34,7 +34,7 @@ ONE_STEP: dict[str, Any] = {"max_steps": {"steps": 1, "action": "pause"}}
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny"), TOLD) as running:
+    with tiny_engine(tmp_path_factory.mktemp("tiny"), REPORTED) as running:
         yield running
 
 
@@ -45,7 +45,7 @@ async def _first_step(runs: RealRuns, **settings: Any) -> Job:
     return paused
 
 
-async def test_rollouts_steps_and_validations_are_as_many_as_was_asked_for(runs: RealRuns) -> None:
+async def test_rollouts_steps_and_validations_are_as_many_as_requested(runs: RealRuns) -> None:
     hyper = {
         "batch_size": 4,
         "n_epochs": 2,

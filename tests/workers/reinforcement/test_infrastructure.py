@@ -28,7 +28,7 @@ from workers.reinforcement.infrastructure import CURES, too_many_lost
 class Lossy(Script):
     """Gives some held-out rollouts no usable score."""
 
-    loses: Callable[[int, int], bool] = lambda _validation, _place: False
+    loses: Callable[[int, int], bool] = lambda _validation, _position: False
     """Decides by the number of the validation, 0 for the base model's, and of the rollout in it."""
 
     lost: set[str] = field(default_factory=set)
@@ -37,10 +37,10 @@ class Lossy(Script):
     @override
     def __call__(self, request: EgressRequest) -> EgressReply:
         body = json.loads(request.body)
-        place = divmod(self.asked["valid"], ROWS)
+        position = divmod(self.asked["valid"], ROWS)
         if body["trace_id"] not in self.lost:
             reply = super().__call__(request)
-            if not (body["item"]["held_out"] and self.loses(*place)):
+            if not (body["item"]["held_out"] and self.loses(*position)):
                 return reply
             self.lost.add(body["trace_id"])
         return EgressReply(400, {}, b"{}", 0.0)
@@ -49,9 +49,9 @@ class Lossy(Script):
 def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
     rollouts = [scored(("valid", 1, row, 0), None if row < 3 else 1.0) for row in range(4)]
     assert too_many_lost(rollouts, limit=0.76) is None
-    told = too_many_lost(rollouts, limit=0.75)
-    assert told is not None
-    assert told.reason.startswith(
+    reported = too_many_lost(rollouts, limit=0.75)
+    assert reported is not None
+    assert reported.reason.startswith(
         "75% of the step's rollouts were lost to failures of tools, environments or graders"
     )
     assert too_many_lost([], limit=0.75) is None
@@ -109,9 +109,7 @@ def test_a_judge_or_a_function_without_a_score_has_a_code_and_a_cure_of_its_own(
         (FailureClass.GRADER_TIMEOUT, "endpoint_unavailable", "Repair the endpoint"),
     ],
 )
-def test_what_no_endpoint_has_caused_is_not_said_of_one(
-    cause: FailureClass, code: str, cure: str
-) -> None:
+def test_a_fault_without_an_endpoint_names_none(cause: FailureClass, code: str, cure: str) -> None:
     rollout = replace(scored(("valid", 1, 0, 0), None), failure=Failure(cause, "no", "g"))
     lost = too_many_lost([rollout], limit=0.5)
     assert lost is not None
@@ -123,7 +121,7 @@ async def test_a_validation_that_was_mostly_lost_ranks_and_ends_nothing(runs: Re
     job = await runs.job(stop={**QUIET, "target": {"value": 0.9}}, hyperparameters={"n_epochs": 2})
     script = Lossy(
         valid=(0.1, 1.0, 0.6, 0.8, 0.7),
-        loses=lambda validation, place: validation == 1 and place > 0,
+        loses=lambda validation, position: validation == 1 and position > 0,
     )
     ended = await runs.run(job, script)
     assert (ended.status, ended.step, ended.ended_early) == (JobStatus.SUCCEEDED, 4, None)

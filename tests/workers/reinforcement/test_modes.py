@@ -53,8 +53,8 @@ async def test_each_position_of_the_curriculum_is_trained_once(
     ended = await runs.run(job, Script(train=lambda _: next(thirds)))
     assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, ended.total_steps)
     ledger = _ledger(database, job.id)
-    assert len(ledger) == len({place[:3] for place in ledger}) > 0
-    trained = Counter(place[3] for place in ledger)
+    assert len(ledger) == len({entry[:3] for entry in ledger}) > 0
+    trained = Counter(entry[3] for entry in ledger)
     assert sorted(trained) == list(range(1, ended.step + 1))
     assert len(set(trained.values())) == 1
     lag = 2 if mode["type"] == "async" else 0
@@ -77,5 +77,5 @@ async def test_what_was_begun_ahead_is_forgotten_when_a_job_ends_early(
     )
     ended = await runs.run(job, Script())
     assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 1)
-    assert {place[3] for place in _ledger(database, job.id)} == {1}
+    assert {entry[3] for entry in _ledger(database, job.id)} == {1}
     assert _remembered(database, job.id) == 0

@@ -1,4 +1,4 @@
-"""A claim dies between a step's validation and its commit: what the next one asks anew."""
+"""A claim crashes between a step's validation and its commit: what the next one asks anew."""
 
 from dataclasses import replace
 from typing import Any
@@ -43,7 +43,7 @@ async def _sampled_by_next_claim(runs: RealRuns, job: Job, *, rate: float) -> in
     return counting.sampled
 
 
-async def test_the_same_adapter_made_again_is_not_asked_again(runs: RealRuns) -> None:
+async def test_the_same_adapter_made_again_replays_its_turns(runs: RealRuns) -> None:
     job = await runs.job(hyperparameters={"batch_size": ROWS})
     await _killed_after_validation(runs, job)
     rate = runs.engine.spec.learning_rate

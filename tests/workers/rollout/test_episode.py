@@ -54,7 +54,7 @@ async def test_two_tools_then_an_answer(writer: Writer) -> None:
     assert trajectory.finished_at >= trajectory.started_at > 1e9
 
 
-async def test_parallel_calls_overlap_and_answer_in_the_order_asked(writer: Writer) -> None:
+async def test_parallel_calls_overlap_and_answer_in_the_order_of_the_turn(writer: Writer) -> None:
     together = asyncio.Barrier(3)
 
     async def script(request: Received) -> Reply:
@@ -174,7 +174,7 @@ async def test_a_replay_makes_no_request_and_is_identical(writer: Writer) -> Non
     }  # fmt: skip
 
 
-async def test_a_killed_rollout_goes_on_with_the_same_ids(writer: Writer) -> None:
+async def test_a_killed_rollout_continues_with_the_same_ids(writer: Writer) -> None:
     failing = True
 
     def script(request: Received) -> Reply:

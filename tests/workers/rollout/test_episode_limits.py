@@ -14,7 +14,7 @@ from workers.rollout.limits import EpisodeLimits
 from workers.rollout.replies import NOTICE
 
 
-async def test_a_long_reply_is_cut_to_fit_and_says_so(writer: Writer) -> None:
+async def test_a_long_reply_is_cut_to_fit_and_reports_it(writer: Writer) -> None:
     async with endpoint(lambda _: Reply(json={"output": "word " * 5000})) as server:
         limits = EpisodeLimits(20, context_length=500, max_turn_tokens=60)
         play = Play(writer, server, egress_to(server), limits)
@@ -52,7 +52,7 @@ async def test_a_turn_that_is_cut_ends_by_the_token_limit(writer: Writer) -> Non
     assert (trajectory.stop_reason, trajectory.completion_tokens) == (StopReason.TOKEN_LIMIT, 3)
 
 
-async def test_a_cut_turn_with_a_whole_call_goes_on_with_its_end_of_turn_added(
+async def test_a_cut_turn_with_a_whole_call_continues_with_its_end_of_turn_added(
     writer: Writer,
 ) -> None:
     async with endpoint(echo) as server:

@@ -171,7 +171,7 @@ async def test_a_rollout_is_graded_while_its_sibling_is_still_sampled(writer: Wr
     def count() -> None:
         nonlocal finished
         finished += 1
-        gate.set()  # the first rollout goes on only once the second one is graded
+        gate.set()  # the first rollout continues only once the second one is graded
 
     group = await asyncio.wait_for(
         run_group(

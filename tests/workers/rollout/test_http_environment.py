@@ -87,7 +87,9 @@ async def test_a_mistake_of_the_model_is_answered_without_a_step(writer: Writer)
     assert [m["content"] for m in trajectory.messages if m["role"] == "tool"][2] == "higher"
 
 
-async def test_a_replay_asks_nothing_twice_and_goes_on(writer: Writer, world: claims.World) -> None:
+async def test_a_replay_calls_nothing_twice_and_continues(
+    writer: Writer, world: claims.World
+) -> None:
     """A kill after the second step: the next claim has the journal in Postgres and nothing else."""
     turns = ("10", guess(20), "no idea", "42")
     quiet, killed = GuessingWorld(), GuessingWorld()
@@ -139,7 +141,7 @@ async def test_an_environment_that_lost_the_episode_is_begun_anew(writer: Writer
     assert again.messages == trajectory.messages
 
 
-async def test_an_episode_that_comes_back_different_is_lost(writer: Writer) -> None:
+async def test_an_episode_that_returns_different_is_lost(writer: Writer) -> None:
     world = GuessingWorld()
 
     def restart(call: Json, _: Received) -> Reply | None:
@@ -155,7 +157,7 @@ async def test_an_episode_that_comes_back_different_is_lost(writer: Writer) -> N
     assert "answered differently" in failure.message
 
 
-async def test_an_environment_that_always_forgets_is_given_up(writer: Writer) -> None:
+async def test_an_environment_that_always_forgets_is_abandoned(writer: Writer) -> None:
     world = GuessingWorld(instead=lambda call, _: Reply(410) if call["type"] == "step" else None)
     async with table(writer, world) as at:
         failure = await at.lost("10")
@@ -226,7 +228,7 @@ async def test_the_rows_own_tools_are_offered_where_the_answer_has_none(
     assert (GUESS["function"]["name"] in prompt) is offered
 
 
-async def test_keys_that_nothing_reads_are_named_with_their_place() -> None:
+async def test_keys_that_nothing_reads_are_named_with_their_path() -> None:
     result = {"call_id": "call_a", "content": "no such record", "is_error": True}
     body = json.dumps({"done": False, "results": [result], "rewrd": 1.0}).encode()
     answer = read_step(EgressReply(200, {}, body, 0.0), call_ids=["call_a"])

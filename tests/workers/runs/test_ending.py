@@ -54,7 +54,7 @@ async def test_a_last_attempt_with_metrics_has_its_result_file(world: World) -> 
     assert (values["step"], values["train_mean_reward"]) == ("1", "0.5")
 
 
-async def test_the_text_of_an_unknown_fault_stays_with_us(world: World) -> None:
+async def test_the_text_of_an_unknown_fault_stays_in_the_service(world: World) -> None:
     job = await world.job()
     fault = KeyError("/secret/path of this machine")
     assert await _ending(await world.context(job), job).exhausted(fault, max_attempts=1)
@@ -72,7 +72,7 @@ async def test_an_overtaken_claim_ends_nothing(world: World) -> None:
     assert (await world.read(job)).status is JobStatus.VALIDATING_FILES
 
 
-async def test_a_pause_by_a_cap_says_which_and_how_to_go_on(world: World) -> None:
+async def test_a_pause_by_a_cap_names_which_and_how_to_continue(world: World) -> None:
     job = await world.job()
     reached = Caps(max_training_time_s=5).reached(Usage(training_time_s=6.25))
     await _ending(await world.context(job), job).paused(reached)

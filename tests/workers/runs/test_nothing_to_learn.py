@@ -171,7 +171,7 @@ async def test_the_baseline_that_ended_a_job_can_be_read(runs: RealRuns) -> None
 async def test_a_claim_after_a_kill_finds_the_same(
     runs: RealRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first claim dies between the commit of the baseline and the end that it asks for."""
+    """The first claim crashes between the commit of the baseline and the end that it asks for."""
     job = await runs.job(grader=GUIDE, hyperparameters=ONE_STEP)
 
     class Killed(BaseException):
@@ -225,8 +225,8 @@ async def test_rollouts_that_were_lost_are_named_before_the_cure(
     assert ended.error.code == "nothing_to_learn"
     assert (
         "50% of the training rollouts were lost to failures (mostly grader_bad_reply: g: the reply "
-        "has no finite number `score`), which have to be mended first. Among the others no group "
-        "had rollouts of different reward."
+        "has no finite number `score`), which have to be corrected first. Among the others no "
+        "group had rollouts of different reward."
     ) in str(ended.error.message)
 
 

@@ -56,7 +56,7 @@ def test_chance_refuses_no_engine() -> None:
         assert serves_the_adapter(*_sides(noise=0.05, change=change, served=1.0, seed=seed)), seed
 
 
-def test_an_adapter_that_changes_nothing_tells_nothing() -> None:
+def test_an_adapter_that_changes_nothing_proves_nothing() -> None:
     adapted, of_base = _sides(noise=0.05, change=0.0, served=1.0)
     assert serves_the_adapter(adapted, of_base)
     assert math.isinf(served_share(adapted, of_base).error)

@@ -188,7 +188,7 @@ async def test_an_unavailable_engine_does_not_delay_the_end(world: World) -> Non
         (-0.28, -0.26),  # the engine ignores what the adapter changes
     ],
 )
-async def test_an_engine_that_says_otherwise_ends_the_run(
+async def test_an_engine_with_other_log_probs_ends_the_run(
     world: World, logprob: float, base_logprob: float
 ) -> None:
     context = await world.context(await world.job())

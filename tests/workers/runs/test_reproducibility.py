@@ -59,7 +59,7 @@ async def test_a_claim_on_another_processor_takes_the_promise_back(
     assert second["processors"] == [*first["processors"], "engine: another"]
 
 
-async def test_an_engine_that_says_nothing_or_is_away_promises_nothing(
+async def test_an_engine_that_reports_nothing_or_is_unavailable_promises_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reproducibility, "is_accelerated", lambda: False)

@@ -1,4 +1,4 @@
-"""A job goes on as it was begun, whatever the operator has set since."""
+"""A job continues as it was begun, whatever the operator has set since."""
 
 from dataclasses import replace
 from typing import Any

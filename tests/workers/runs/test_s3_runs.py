@@ -1,4 +1,4 @@
-"""A real job whose objects are in a bucket: it is killed, goes on, and its model is served."""
+"""A real job whose objects are in a bucket: it is killed, continues, and its model is served."""
 
 from dataclasses import replace
 from pathlib import Path

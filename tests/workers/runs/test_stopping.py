@@ -16,7 +16,7 @@ async def _said(runs: RealRuns, job: Job) -> list[tuple[str, str, int]]:
     ]
 
 
-async def test_a_target_ends_the_job_with_success_and_says_why(runs: RealRuns) -> None:
+async def test_a_target_ends_the_job_with_success_and_names_the_reason(runs: RealRuns) -> None:
     job = await runs.job(stop={**QUIET, "target": {"value": 0.5}}, hyperparameters={"n_epochs": 10})
     ended = await runs.run(job, Script(valid=(0.1, 0.3, 0.9)))
     assert (ended.status, ended.step, ended.total_steps) == (JobStatus.SUCCEEDED, 2, 20)
@@ -99,7 +99,7 @@ async def test_steps_without_different_rewards_are_warned_about_once(runs: RealR
 async def test_what_was_found_before_a_kill_is_done_by_the_next_claim(
     runs: RealRuns, action: str
 ) -> None:
-    """The claim dies between the commit of the step and the end that a rule asked for."""
+    """The claim crashes between the commit of the step and the end that a rule asked for."""
     job = await runs.job(
         stop={**QUIET, "max_steps": {"steps": 1, "action": action}},
         hyperparameters={"n_epochs": 5},

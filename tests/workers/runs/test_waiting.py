@@ -73,7 +73,7 @@ async def _claim_next(runs: RealRuns) -> str | None:
     return None if lease is None else lease.id
 
 
-async def test_a_hanging_job_is_put_back_after_its_last_step_and_goes_on_later(
+async def test_a_hanging_job_is_put_back_after_its_last_step_and_continues_later(
     runs: RealRuns, database: stack.Database
 ) -> None:
     quiet, job = await runs.job(), await runs.job()
@@ -107,7 +107,9 @@ async def test_a_hanging_job_is_put_back_after_its_last_step_and_goes_on_later(
     assert runs.adapters(job) == runs.adapters(quiet)
 
 
-async def test_a_hanging_job_alone_goes_on(runs: RealRuns, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hanging_job_alone_continues(
+    runs: RealRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its calls are answered after the run has asked twice whether others wait."""
     job, asked = await runs.job(), 0
     egress = Hanging(Script())
@@ -158,7 +160,7 @@ async def test_a_job_that_was_put_back_too_often_ends(
     assert (await runs.events(job))[-1].level == "error"
 
 
-async def test_a_hanging_job_that_was_asked_to_pause_pauses(
+async def test_a_hanging_job_with_a_requested_pause_pauses(
     runs: RealRuns, database: stack.Database
 ) -> None:
     job = await runs.job()

@@ -50,11 +50,11 @@ async def attack(sandbox: RunningSandbox, source: str, aims: Targets) -> Ending:
 
 async def check(sandbox: RunningSandbox, endings: dict[str, Ending]) -> None:
     """Asserts that no secret was learnt, that nothing is left over, and that the next one runs."""
-    told = {
+    reported = {
         name: [secret for secret in SECRETS if secret in ending.reply + ending.detail]
         for name, ending in endings.items()
     }
-    assert {name: found for name, found in told.items() if found} == {}
+    assert {name: found for name, found in reported.items() if found} == {}
     assert all(ending.how in get_args(End) for ending in endings.values())
     await until(lambda: sandbox.processes() == [], what="a sandbox without survivors")
 

@@ -51,7 +51,7 @@ async def test_a_frozen_runner_is_a_failure_of_the_sandbox_and_no_wait_for_ever(
         await until(lambda: alive(0), what="a runner that answers")
 
 
-async def test_a_runner_shows_that_it_lives_while_a_program_runs() -> None:
+async def test_a_runner_sends_signs_of_life_while_a_program_runs() -> None:
     with running_sandbox(parallel=1) as sandbox:
         reader, writer = await asyncio.open_unix_connection(sandbox.socket)
         writer.write(to_frame({"op": "run", "project": "p"}) + to_frame(ENDLESS.to_json()))

@@ -90,7 +90,7 @@ async def test_usual_modules_are_there(sandbox: RunningSandbox, source: str, rep
         ("def f():\n    return f()", "RecursionError: maximum recursion", 2, "return f()"),
     ],
 )
-async def test_an_error_has_its_place(
+async def test_an_error_has_its_line(
     sandbox: RunningSandbox, source: str, text: str, line: int | None, code: str | None
 ) -> None:
     ending = await call(sandbox, source, name="f")
@@ -155,7 +155,7 @@ async def test_a_program_that_is_too_large_is_not_sent(sandbox: RunningSandbox) 
         await call(sandbox, ECHO, "x" * (1 << 24), name="echo")
 
 
-async def test_a_fork_server_that_dies_is_started_again_with_all_layers(
+async def test_a_fork_server_that_crashes_is_started_again_with_all_layers(
     sandbox: RunningSandbox,
 ) -> None:
     level, killed = await sandbox.client.level(), sandbox.fork_server()

@@ -109,7 +109,7 @@ async def test_an_organization_leaves_a_slot_for_others_with_all_its_projects() 
     await play.end_all()
 
 
-async def test_one_that_gives_up_leaves_its_place_and_its_slot() -> None:
+async def test_a_cancelled_caller_leaves_the_queue_and_its_slot() -> None:
     play = Play(Slots(1, per_project=1, max_waiting=2))
     await play.ask("a1", "a2", "a3")
     await play.give_up("a2")

@@ -50,7 +50,7 @@ async def _tuned(runs: SupervisedRuns) -> Job:
     return job
 
 
-async def test_reinforcement_goes_on_from_a_supervised_model(runs: SupervisedRuns) -> None:
+async def test_reinforcement_continues_from_a_supervised_model(runs: SupervisedRuns) -> None:
     first = await _tuned(runs)
     start = await runs.published(first)
     rows = [
@@ -101,8 +101,8 @@ async def test_reinforcement_goes_on_from_a_supervised_model(runs: SupervisedRun
     sampled = {row.prompt_index: row.trace["messages"] for row in baseline}
     assert any(row.trace["messages"] != sampled[row.prompt_index] for row in base)
     assert await runs.read.curve(second, "reward/mean", "valid_base") == {0: 0.75}
-    told = [one.message for one in await runs.read.events(second) if "model" in one.message]
-    assert told[:2] == [
+    reported = [one.message for one in await runs.read.events(second) if "model" in one.message]
+    assert reported[:2] == [
         f"Start model {first.fine_tuned_model}: full validation mean reward=0.25",
         "Base model: full validation mean reward=0.75",
     ]
@@ -128,7 +128,7 @@ async def test_preferences_compare_with_the_model_they_start_from(
     assert whole.status is JobStatus.SUCCEEDED, whole.error
     assert (await runs.read.curve(whole, "train/loss", "valid"))[0] != pytest.approx(
         (await runs.read.curve(first, "train/loss", "valid"))[0], abs=0.1
-    ), "what the chain has learned is where it goes on"
+    ), "what the chain has learned is where it continues"
     report = await runs.read.report(whole)
     of_base = (await runs.read.curve(first, "train/loss", "valid"))[0]
     assert report["full_valid_loss"]["base"] == pytest.approx(of_base, abs=1e-5)

@@ -39,22 +39,24 @@ def _learned(renderer: Renderer, example: Example) -> list[tuple[str, list[int]]
     """Each learned turn as text, with the tokens it stands after."""
     turns = []
     for sample in example.samples:
-        place = 0
-        while place < len(sample.tokens):
-            end = place
-            while end < len(sample.tokens) and sample.mask[end] == sample.mask[place]:
+        position = 0
+        while position < len(sample.tokens):
+            end = position
+            while end < len(sample.tokens) and sample.mask[end] == sample.mask[position]:
                 end += 1
-            if sample.mask[place]:
-                text = renderer.decode(list(sample.tokens[place:end]))
-                turns.append((text, list(sample.tokens[:place])))
-            place = end
+            if sample.mask[position]:
+                text = renderer.decode(list(sample.tokens[position:end]))
+                turns.append((text, list(sample.tokens[:position])))
+            position = end
     return turns
 
 
 def test_every_answer_stands_after_what_the_model_is_shown(renderer: Renderer) -> None:
     row = ExampleRow(1, {"messages": MESSAGES, "tools": [LOOKUP]})
     turns = _learned(renderer, supervised(renderer, limit=1000, train_on="all")(row))
-    shown = {tuple(renderer.prompt_ids(MESSAGES[:place], [LOOKUP])): place for place in ANSWERS}
+    shown = {
+        tuple(renderer.prompt_ids(MESSAGES[:position], [LOOKUP])): position for position in ANSWERS
+    }
     assert {shown[tuple(before)] for _, before in turns} == set(ANSWERS)
     texts = {shown[tuple(before)]: text for text, before in turns}
     assert texts[5] == "It is red."
@@ -98,12 +100,14 @@ def test_which_answers_are_learned(
     renderer: Renderer, train_on: Any, weights: dict[int, int], expected: set[int]
 ) -> None:
     messages = [
-        {**message, "weight": weights[place]} if place in weights else message
-        for place, message in enumerate(MESSAGES)
+        {**message, "weight": weights[position]} if position in weights else message
+        for position, message in enumerate(MESSAGES)
     ]
     row = ExampleRow(1, {"messages": messages})
     turns = _learned(renderer, supervised(renderer, limit=1000, train_on=train_on)(row))
-    shown = {tuple(renderer.prompt_ids(MESSAGES[:place], None)): place for place in ANSWERS}
+    shown = {
+        tuple(renderer.prompt_ids(MESSAGES[:position], None)): position for position in ANSWERS
+    }
     assert {shown[tuple(before)] for _, before in turns} == expected
 
 

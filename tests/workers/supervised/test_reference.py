@@ -91,7 +91,7 @@ async def test_a_killed_claim_leaves_its_parts(examples: Examples, tmp_path: Pat
 
 
 @pytest.mark.parametrize("damage", ["garbage", "truncated", "no manifest", "empty", "other rows"])
-async def test_a_damaged_part_alone_is_asked_about_again(
+async def test_only_a_damaged_part_is_computed_again(
     examples: Examples, tmp_path: Path, damage: str
 ) -> None:
     kept = tmp_path / "objects" / "kept"

@@ -71,8 +71,8 @@ def _full_loss(spec_path: str, adapter: Path | None) -> tuple[float, float]:
     total, right, count = 0.0, 0, 0
     for row in VALID:
         messages = row["messages"]
-        for place in (2, 4):
-            ids, start = _turn(tokenizer, messages[: place + 1])
+        for index in (2, 4):
+            ids, start = _turn(tokenizer, messages[: index + 1])
             logprobs, ok = _logprobs(model, ids, start)
             total, right, count = total - float(logprobs.sum()), right + ok, count + len(logprobs)
     return total / count, right / count
@@ -147,8 +147,8 @@ async def test_the_other_forms_of_the_loss_train(
     tokenizer = AutoTokenizer.from_pretrained(runs.engine.spec.path)
     total, count = 0.0, 0
     for row in VALID:
-        for place in (2, 4):
-            ids, start = _turn(tokenizer, row["messages"][: place + 1])
+        for index in (2, 4):
+            ids, start = _turn(tokenizer, row["messages"][: index + 1])
             with torch.no_grad():
                 lp_TV = model(torch.tensor([ids])).logits[0, start - 1 : -1].log_softmax(-1)
             picked_T = lp_TV.gather(1, torch.tensor(ids[start:])[:, None])[:, 0]

@@ -33,7 +33,7 @@ async def test_two_workers_send_each_delivery_once(scene: Scene) -> None:
         assert (len(ids), len(set(ids))) == (25, 25)
 
 
-async def test_the_claim_of_a_worker_that_died_returns(scene: Scene) -> None:
+async def test_the_claim_of_a_crashed_worker_returns(scene: Scene) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
         made, _ = await scene.endpoint(server)
         await scene.cancelled_job()

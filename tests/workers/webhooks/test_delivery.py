@@ -210,7 +210,7 @@ async def test_a_refused_connection_is_retried(scene: Scene) -> None:
     assert (delivery.status, delivery.last_error) == (DeliveryStatus.PENDING, "unreachable")
 
 
-async def test_a_receiver_may_ask_for_more_time(scene: Scene) -> None:
+async def test_a_receiver_may_request_more_time(scene: Scene) -> None:
     async with endpoint(lambda _: Reply(429, headers={"Retry-After": "3600"})) as server:
         made, _ = await scene.endpoint(server)
         await scene.cancelled_job()

@@ -54,7 +54,7 @@ class _Body(BaseModel):
             "logit_bias": ({},),
         }
     )
-    """Values that ask for nothing; others are refused."""
+    """Values that request no effect; other values are refused."""
 
     @model_validator(mode="after")
     def _refuse_what_is_not_implemented(self) -> Self:
@@ -167,6 +167,6 @@ def read_body(kind: type[BodyT], content: bytes) -> BodyT:
 
 
 def _unsupported(param: str, value: Any, allowed: tuple[Any, ...]) -> PydanticCustomError:
-    """Returns an error with the hosted code and words."""
+    """Returns an error with the hosted code and message."""
     message = unsupported_value(param, value, allowed).message
     return PydanticCustomError(_UNSUPPORTED, "{message}", {"message": message, "param": param})

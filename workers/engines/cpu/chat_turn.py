@@ -42,7 +42,9 @@ class ChatTurn:
         return self.sequence.tokens[start : start + self.count]
 
     def answer(self) -> ParsedAnswer:
-        """Parses all tokens. A malformed tool call is content, as vLLM has it with our parsers."""
+        """Parses all tokens. A malformed tool call is content, as in vLLM with the parsers of
+        `app.rendering`.
+        """
         return self.reading.answer(self.token_ids)
 
 

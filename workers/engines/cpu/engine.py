@@ -77,7 +77,7 @@ class Engine:
         return self._scheduler.iterations
 
     def machine(self, base_model: str) -> EngineMachine:
-        """Returns what was found of this machine for a base model. Needs `start`."""
+        """Returns what `start` measured on this machine for a base model."""
         return self._machines[base_model]
 
     async def stop(self) -> None:

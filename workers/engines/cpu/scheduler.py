@@ -63,7 +63,7 @@ class Scheduler:
         )
         self._acquired: dict[int, Weights] = {}
         self.iterations = 0
-        """Forward passes so far; it stands still when the thread hangs in one."""
+        """Forward passes so far; the count stops when the thread hangs in one."""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 

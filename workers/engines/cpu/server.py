@@ -79,7 +79,9 @@ async def _check_key(request: web.Request, handler: Handler) -> web.StreamRespon
 def _error(
     status: int, message: str, *, kind: str, param: str | None = None, code: str | None = None
 ) -> web.Response:
-    """The code is the status, as in vLLM, where there is no better one."""
+    """Returns an error body. Its code is the HTTP status, as in vLLM, unless the fault has a code
+    of its own.
+    """
     error = {"message": message, "type": kind, "param": param, "code": code or status}
     return web.json_response({"error": error}, status=status)
 
@@ -89,7 +91,7 @@ async def _health(_request: web.Request) -> web.Response:
 
 
 async def _metrics(request: web.Request) -> web.Response:
-    """Answers with the counter of vLLM's that says whether the engine computes."""
+    """Answers with vLLM's counter that shows whether the engine computes."""
     count = request.app[_ENGINE].iterations
     return web.Response(text=f"vllm:iteration_tokens_total_count {count}\n")
 

@@ -1,4 +1,4 @@
-"""Tells before any request whether the CPU engine can serve an architecture.
+"""Checks before any request whether the CPU engine can serve an architecture.
 
 Owns the reasons. A model may be on the meta device: its weights are not read. Must not know
 versions or requests.

@@ -1,7 +1,7 @@
-"""Answers the questions of `agent-rft up --model`: `python -m workers.engines.start_plans plan`.
+"""Plans and measures for `agent-rft up --model`: `python -m workers.engines.start_plans plan`.
 
-Reads a `StartRequest` from standard input and prints the answer as one JSON object. The control
-plane imports no torch, so it asks in a process of its own.
+Reads a `StartRequest` from standard input and prints the result as one JSON object. The control
+plane imports no torch, so it runs this module in a separate process.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Plans the memory of a machine whose processors serve a base model, train it, or both.
 
-Pure: takes counted bytes, returns the parts, the sizes that fit, and what does not fit with the
-setting that helps. Must not know models or devices.
+Pure: takes counted bytes; returns the parts, the sizes that fit, and, for what does not fit, the
+setting to change. Must not know models or devices.
 """
 
 from dataclasses import dataclass, replace
@@ -14,15 +14,15 @@ from workers.learning.trainer_options import CPU_BATCH_TOKENS
 
 MIB: Final = 2**20
 SERVICES_BYTES: Final = 900 * MIB
-"""Postgres, Valkey, the API and two idle workers."""
+"""Memory of Postgres, Valkey, the API and two idle workers."""
 PROCESS_BYTES: Final = 500 * MIB
-"""A process with torch and transformers before its first tensor."""
+"""Memory of a process with torch and transformers before its first tensor."""
 VLLM_BYTES: Final = 2560 * MIB
-"""The processes of vLLM's CPU build before its weights."""
+"""Memory of the processes of vLLM's CPU build before its weights."""
 CPU_KV_ITEM: Final = 2
-"""Keys and values take 32 bits on a CPU; `Counts` has them in 16."""
+"""Bytes of a key or value on a CPU, where it takes 32 bits; `Counts` assumes 16."""
 MOST_ROWS: Final = 64
-"""Whole contexts of which the cache is useful at a time."""
+"""Largest number of whole contexts for which the cache is planned."""
 FEWEST_ROWS: Final = 4
 PREFIX_BYTES: Final = 256 * MIB
 LARGEST_CACHE: Final = 4 * GIB
@@ -37,15 +37,19 @@ class CpuNeeds:
     context_length: int
     counts: Counts
     engine: CpuEngine | None
-    """`None`: the engine computes elsewhere."""
+    """`None` when the engine runs elsewhere."""
     trains: bool
     """True if the trainer computes on the processors too."""
     micro_batch_tokens: int | None = None
-    """The operator's size of a micro-batch; `None` takes what fits, at most `CPU_BATCH_TOKENS`."""
+    """The operator's size of a micro-batch; `None` selects the largest that fits, up to
+    `CPU_BATCH_TOKENS`.
+    """
 
     @property
     def least_tokens(self) -> int:
-        """Smallest micro-batch: the operator's, and no rollout can be divided."""
+        """Smallest micro-batch: the operator's, but at least one whole rollout, which cannot be
+        divided.
+        """
         return max(self.context_length, self.micro_batch_tokens or 0)
 
 
@@ -120,7 +124,7 @@ def _fixed(needs: CpuNeeds) -> tuple[MemoryPart, ...]:
 
 def _problem(needs: CpuNeeds, fixed: tuple[MemoryPart, ...], missing: int) -> str:
     room = needs.free_bytes - total_bytes(fixed)
-    said = (
+    message = (
         f"{missing / GIB:.1f} GiB of memory are missing, of {needs.free_bytes / GIB:.1f} GiB that "
         "are free"
     )
@@ -128,10 +132,10 @@ def _problem(needs: CpuNeeds, fixed: tuple[MemoryPart, ...], missing: int) -> st
     if needs.trains and tokens < needs.least_tokens:
         if _kv(needs, FEWEST_ROWS) + _batch(needs, tokens) <= room:
             return (
-                f"{said}, with the {needs.least_tokens:,} tokens of "
+                f"{message}, with the {needs.least_tokens:,} tokens of "
                 "AGENT_RFT_RUNS__MICRO_BATCH_TOKENS: lower it, or leave it out."
             )
-        said += "; leave out AGENT_RFT_RUNS__MICRO_BATCH_TOKENS, and then"
+        message += "; leave out AGENT_RFT_RUNS__MICRO_BATCH_TOKENS, and then"
         needs = replace(needs, micro_batch_tokens=None)
     cure = "take a smaller model, or stop other programs"
     shorter = needs.context_length // 2
@@ -141,7 +145,7 @@ def _problem(needs: CpuNeeds, fixed: tuple[MemoryPart, ...], missing: int) -> st
             cure = f"lower --context-length to {shorter}, {cure}"
             break
         shorter //= 2
-    return f"{said}: {cure}."
+    return f"{message}: {cure}."
 
 
 def _kv(needs: CpuNeeds, rows: int) -> int:

@@ -1,7 +1,7 @@
 """Divides one GPU between an engine and a trainer.
 
-Pure: the trainer gets what a micro-batch needs, the engine the rest, for its cache. Must not know
-devices.
+Pure: the trainer gets the memory of a micro-batch, and the engine the remaining memory, for its
+cache. Must not know devices.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ from workers.learning.memory.counting import Counts
 from workers.learning.memory.plan import Given, plan_memory
 
 LARGEST_SHARE: Final = 0.9
-"""The rest is for what the driver and fragments take."""
+"""Largest share to plan; the remainder is for the driver and for fragments."""
 STEP: Final = 0.05
 BATCH_TOKENS: Final = 16_384
 """Tokens of a micro-batch beyond which a GPU gains little speed."""
@@ -23,9 +23,9 @@ def share_for_engine(
     context_length: int,
     micro_batch_tokens: int | None = None,
 ) -> float:
-    """Returns the largest share that leaves the trainer its micro-batch, by default one of
-    `BATCH_TOKENS`, or else one whole rollout; where none does, the smallest share that holds
-    the engine.
+    """Returns the largest share that leaves the trainer its micro-batch: the operator's, one of
+    `BATCH_TOKENS`, or at least one whole rollout. Without such a share, returns the smallest one
+    into which the engine fits.
     """
     shares = [
         round(LARGEST_SHARE - STEP * number, 2) for number in range(int(LARGEST_SHARE / STEP))

@@ -1,4 +1,4 @@
-"""Tells how much memory a new program can use on this machine, or in this container."""
+"""Reads how much memory a new program can use on this machine, or in this container."""
 
 import os
 from pathlib import Path
@@ -9,8 +9,8 @@ _CGROUP: Final = Path("/sys/fs/cgroup")
 
 
 def free_memory(*, meminfo: Path = _MEMINFO, cgroup: Path = _CGROUP) -> int:
-    """Returns the bytes that the kernel says are available, at most the rest of a container's
-    limit. Elsewhere than on Linux it is half of the machine's memory.
+    """Returns the bytes that the kernel reports as available, limited by what remains of a
+    container's limit. Elsewhere than on Linux it is half of the machine's memory.
     """
     if not meminfo.exists():
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,7 +1,7 @@
 """Measures how fast this machine reads, samples and trains with a base model.
 
-Owns the measurement and its file: a result is kept for the processor, its libraries, the model's
-shape and the options of the trainer, so that a start measures once. Must not know jobs.
+Owns the measurement and its file: a result is stored for each combination of processor, libraries,
+model shape and trainer options, so that only the first start measures. Must not know jobs.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ log = structlog.get_logger()
 VERSION: Final = 1
 """Rises with every change of engine or trainer that makes older results wrong."""
 ENOUGH_S: Final = 2.0
-"""A measurement of this time is long enough; a shorter one is repeated with more rows."""
+"""Seconds after which a measurement is long enough; a shorter one is repeated with more rows."""
 ROWS: Final = (2, 16, 64)
 NEW_TOKENS: Final = 8
 _FEW_IDS: Final = 50
@@ -45,7 +45,7 @@ _LOGPROB: Final = -5.0
 
 
 async def pace_of(spec: BaseModelSpec, memory: TrainerMemory) -> StepPace:
-    """Returns the kept pace, or measures it, in ten seconds to a few minutes."""
+    """Returns the stored pace, or measures it, which takes ten seconds to a few minutes."""
     options = machine_options(TrainerOptions(threads=os.cpu_count()), spec, memory)
     kept = pace_file(spec, options)
     try:
@@ -60,7 +60,7 @@ async def pace_of(spec: BaseModelSpec, memory: TrainerMemory) -> StepPace:
 
 
 def pace_file(spec: BaseModelSpec, options: TrainerOptions) -> Path:
-    """Returns the file of a result, whose name is a digest of all that the speed depends on."""
+    """Returns the file of a result. Its name is a digest of all inputs of the speed."""
     cpu = not is_accelerated()
     caches = cache_directory()
     facts = {
@@ -107,7 +107,9 @@ async def _engine_speeds(spec: BaseModelSpec) -> tuple[float, float]:
 
 
 async def _tokens_per_s(engine: Engine, spec: BaseModelSpec, *, rows: int, new: int) -> float:
-    """Returns the speed of prompts for one new token, else that of sampling."""
+    """Returns the speed on prompts when one new token is requested, otherwise the speed of
+    sampling.
+    """
     version = engine.versions.get(spec.name)
     generator = random.Random(rows)
     length = min(PROMPT_TOKENS, spec.context_length - NEW_TOKENS) // (1 if new == 1 else 16)
@@ -124,7 +126,9 @@ async def _tokens_per_s(engine: Engine, spec: BaseModelSpec, *, rows: int, new: 
 
 
 def _trainer_speed(spec: BaseModelSpec, options: TrainerOptions) -> tuple[float, bool]:
-    """Returns tokens per second through a whole update, and whether prompts are shared."""
+    """Returns the tokens per second of a whole update, and whether rows share their prompt's
+    computation.
+    """
     trainer = LoraTrainer(
         spec.path,
         base_name=spec.name,

@@ -1,6 +1,7 @@
 """Plans a start with one base model on this machine: the abilities, memory and speed of the model.
 
-Owns the choice of what is planned: a GPU, the processors' memory, or both. Must not know processes.
+Owns the choice between a plan for a GPU, for the processors' memory, or for both. Must not know
+processes.
 """
 
 from collections.abc import Sequence
@@ -53,16 +54,16 @@ def plan_start(request: StartRequest) -> StartPlan:
     refusal = _refusal(report, request.engine)
     if refusal is not None:
         return StartPlan(refusal=refusal)
-    said = _verdict(report)
-    said += _unused(request.engine)
+    lines = _verdict(report)
+    lines += _unused(request.engine)
     try:
         counts = _counts(request)
     except Uncountable as error:
-        said.append(f"its memory cannot be counted from its config, so it is not planned: {error}")
-        return StartPlan(lines=tuple(said), engine_share=request.engine_share)
+        lines.append(f"its memory cannot be counted from its config, so it is not planned: {error}")
+        return StartPlan(lines=tuple(lines), engine_share=request.engine_share)
     plans = _plans(request, counts)
     return StartPlan(
-        lines=(*said, *(line for plan in plans for line in plan.shown)),
+        lines=(*lines, *(line for plan in plans for line in plan.shown)),
         problems=tuple(problem for plan in plans for problem in plan.memory.problems),
         engine_share=next((plan.engine_share for plan in plans if plan.engine_share), None),
         kv_mib=next((plan.kv_mib for plan in plans if plan.kv_mib), None),
@@ -87,7 +88,7 @@ def _refusal(report: BaseModelReport, engine: EngineKind) -> str | None:
 
 
 def _unused(engine: EngineKind) -> list[str]:
-    """Returns the line of a GPU that only the trainer uses."""
+    """Returns the plan's line about a GPU that only the trainer uses."""
     match engine:
         case "cpu":
             return [_UNUSED_GPU] if is_accelerated() else []
@@ -111,7 +112,7 @@ def _options(request: StartRequest) -> TrainerOptions:
 
 
 def _counts(request: StartRequest) -> Counts:
-    """Raises `Uncountable`."""
+    """Returns the counted bytes of the model. Raises `Uncountable`."""
     options, cpu = _options(request), not is_accelerated()
     config = AutoConfig.from_pretrained(request.spec.path)
     return count(

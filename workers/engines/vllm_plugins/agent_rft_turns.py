@@ -2,9 +2,9 @@
 trained: a call that cannot be parsed stays text, and reasoning ends where training ends it.
 
 vLLM imports this module by `--tool-parser-plugin`. It offers each pair of a tool-call format and a
-reasoning format as one parser, under the names of `app.rendering.turn_formats`. The only package of
-this project that it imports is `app.rendering`, with what that needs of `app.domain`; libraries are
-those of vLLM's own environment.
+reasoning format as one parser, under the names of `app.rendering.turn_formats`. It imports only
+`app.rendering` of this project, and the parts of `app.domain` that `app.rendering` imports; all
+libraries come from vLLM's own environment.
 """
 
 import importlib.util
@@ -29,8 +29,8 @@ _APP: Final = Path(__file__).resolve().parents[3] / "app"
 
 
 def _offer(package: Path) -> None:
-    """Makes `app` importable without its neighbours. Where the service is installed, they are its
-    libraries, in versions that vLLM does not take.
+    """Makes `app` importable without the other packages of its directory. In an installed service
+    these are its libraries, in versions that vLLM cannot use.
     """
     if package.name in sys.modules:
         return
@@ -60,8 +60,8 @@ def _tokens(model: str) -> ModelTokens:
 
 
 class TurnReader(DelegatingParser):  # type: ignore[misc]  # vLLM is not in the environment of the checks
-    """Our reading of one choice of a chat. A forced call (`tool_choice` `required`, or a name) is
-    JSON that vLLM's grammar wrote, and vLLM reads it.
+    """Reads one choice of a chat. A forced call (`tool_choice` `required`, or a name) is JSON that
+    vLLM's grammar wrote, and vLLM reads it.
     """
 
     formats: TurnFormats
@@ -180,8 +180,8 @@ def _message(new: Delta, request: Any, answer: ParsedAnswer | None = None) -> An
 
 
 class _Declared(ToolParser):  # type: ignore[misc]  # vLLM is not in the environment of the checks
-    """Stands in vLLM's registry for `TurnReader`, and gives forced calls their grammar. It reads
-    nothing itself.
+    """Represents `TurnReader` in vLLM's registry, and gives forced calls their grammar. It parses
+    nothing.
     """
 
 
@@ -189,7 +189,9 @@ _compose = ParserManager._compose_parser  # noqa: SLF001 - no other way to offer
 
 
 def _composed(tool_parser_name: str | None, *args: Any, **options: Any) -> Any:
-    """Returns `TurnReader` for its names, also for a model for which vLLM insists on its own."""
+    """Returns `TurnReader` for its names, even for a model for which vLLM would choose its own
+    parser.
+    """
     formats = TURN_FORMATS.get(tool_parser_name or "")
     if formats is None:
         return _compose(tool_parser_name, *args, **options)

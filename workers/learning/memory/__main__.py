@@ -1,8 +1,8 @@
 """Prints the memory plan of a model: `python -m workers.learning.memory --model DIR …`.
 
 The command `agent-rft plan` runs this module in a process of its own, because the control plane
-imports no torch. Exit codes: 0 everything fits, 2 wrong arguments, 8 no such model, 10 something
-does not fit, 12 the model cannot be counted. A crash is 1.
+imports no torch. Exit codes: 0 everything fits, 1 crash, 2 wrong arguments, 8 no such model, 10
+something does not fit, 12 the model cannot be counted.
 """
 
 import argparse
@@ -30,28 +30,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         config = AutoConfig.from_pretrained(given.model)
     except LOADING_ERRORS as error:
-        _say(f"{given.model} has no config of a causal language model: {in_one_line(error)}")
+        _print_lines(
+            f"{given.model} has no config of a causal language model: {in_one_line(error)}"
+        )
         return MODEL_NOT_FOUND
     try:
         plan = _planned(config, given)
     except Uncountable as error:
-        _say(f"The memory of {given.model} cannot be counted from its config: {error}")
+        _print_lines(f"The memory of {given.model} cannot be counted from its config: {error}")
         return UNCOUNTABLE
     except (OSError, ValueError) as error:
-        _say(f"{given.model} has no config of a causal language model: {error}")
+        _print_lines(f"{given.model} has no config of a causal language model: {error}")
         return MODEL_NOT_FOUND
-    _say(*lines(plan, given.gpu_memory, memory="GPU"))
+    _print_lines(*lines(plan, given.gpu_memory, memory="GPU"))
     return 0 if plan.fits else DOES_NOT_FIT
 
 
 def lines(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
-    """Returns the plan as a table, and what does not fit."""
+    """Returns the plan as a table, and the lines about parts that do not fit."""
     problems = (f"DOES NOT FIT: {problem}" for problem in plan.problems)
     return [*table(plan, total_bytes, memory=memory), *problems]
 
 
 def table(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
-    """Returns the parts and the free rest. `memory` names what is planned."""
+    """Returns the parts and the free remainder as a table. `memory` names the planned memory."""
     rows = [
         *((f"{part.owner}: {part.name}", part.bytes) for part in plan.parts),
         ("left", plan.free_bytes),
@@ -64,8 +66,8 @@ def table(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
     return shown
 
 
-def _say(*said: str) -> None:
-    sys.stdout.write("\n".join([*said, ""]))
+def _print_lines(*texts: str) -> None:
+    sys.stdout.write("\n".join([*texts, ""]))
 
 
 def _planned(config: PretrainedConfig, given: argparse.Namespace) -> MemoryPlan:

@@ -21,13 +21,16 @@ log = structlog.get_logger()
 ROW_TOKENS: Final = 512
 ROWS: Final = 4
 USED_SHARE: Final = 0.85
-"""Share of the free memory that is planned for: the rest is fragments of the allocator and private
-memory of kernels."""
+"""Share of the free memory to plan for; the remainder is for fragments of the allocator and private
+memory of kernels.
+"""
 MOST_TOKENS: Final = 65_536
-"""Larger micro-batches gain no speed."""
+"""Largest planned micro-batch: a larger one gains no speed."""
 FEWEST_TOKENS: Final = 256
 ADAPTER_COPIES: Final = 4
-"""Each trained weight has two gradients, of the step and of the micro-batch, and two moments."""
+"""Number of tensors per trained weight besides itself: the gradients of step and micro-batch, and
+two moments.
+"""
 
 
 class Memory(Protocol):
@@ -41,7 +44,7 @@ class Memory(Protocol):
 
 
 class CudaMemory:
-    """The memory of a GPU, as other processes leave it."""
+    """The memory of a GPU that other processes leave free."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -23,11 +23,11 @@ from workers.learning.memory.live_bytes import peak_bytes
 from workers.learning.memory.plain_rows import PlainRows, count_fused_attention
 
 _LENGTHS: Final = (256, 640, 1024)
-"""Tokens of the rows that are counted."""
+"""Lengths, in tokens, of the rows for which a pass is counted."""
 _KV_ITEM: Final = 2
 _ENGINE_ITEM: Final = 2
 _ROUNDING: Final = 0.01
-"""Share of a pass below which what grows with the pairs of tokens is the rounding of blocks."""
+"""Share of a pass below which quadratic growth is taken for rounding to blocks."""
 
 
 class Uncountable(Exception):
@@ -39,11 +39,11 @@ class Counts:
     """Bytes that a model needs in the trainer, and in the cache of an engine."""
 
     weights: int
-    """Bytes in the trainer."""
+    """Bytes of the weights in the trainer."""
     engine_weights: int
-    """Bytes in an engine on a GPU, in 16 bits."""
+    """Bytes of the weights in an engine on a GPU, in 16 bits."""
     adapter: int
-    """The trained weights, in fp32."""
+    """Bytes of the trained weights, in fp32."""
     a_token: float
     """Bytes for each token of a micro-batch, until the backward pass ends."""
     a_batch: int
@@ -171,8 +171,8 @@ class _Growth:
 
 
 def _lengths(config: PretrainedConfig, longest: int | None) -> list[int]:
-    """Returns the rows to count: beyond a sliding window if rows reach beyond it, where masks
-    begin.
+    """Returns the lengths to count: longer than a sliding window if rows exceed it, because masks
+    begin there.
     """
     text: Any = config.get_text_config()
     window = getattr(text, "sliding_window", None) or 0

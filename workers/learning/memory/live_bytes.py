@@ -1,8 +1,8 @@
 """Counts the bytes of the tensors that are alive while a block runs.
 
 Works on every device, the meta device included, where a tensor has a size but no memory: a forward
-and backward pass there tells what the same pass needs on a GPU. The private working memory of a
-kernel is not seen. Must not know models.
+and backward pass there shows the memory that the same pass needs on a GPU. The private working
+memory of a kernel is not seen. Must not know models.
 """
 
 import weakref

@@ -21,8 +21,8 @@ _NAME: Final = "counted"
 
 
 class PlainRows(TorchFunctionMode):
-    """Answers yes where a model asks whether its input is plain: one sequence in a row, no padding.
-    Tensors on the meta device have no values to tell.
+    """Makes a model's check for plain input (one sequence in a row, no padding) return true,
+    because tensors on the meta device have no values to check.
     """
 
     @override

@@ -1,7 +1,7 @@
 """Plans the memory of one GPU that a trainer has, alone or beside an engine.
 
-Pure: takes counted bytes, returns the parts of the plan, what does not fit, and the setting that
-helps. Must not know models or devices.
+Pure: takes counted bytes; returns the parts of the plan and, for what does not fit, the setting to
+change. Must not know models or devices.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class Given:
     engine_share: float = 0.0
     """Share of the GPU that the engine takes; 0 if it runs elsewhere."""
     micro_batch_tokens: int | None = None
-    """`None` takes as many as fit."""
+    """Tokens of a micro-batch; `None` selects as many as fit."""
 
 
 @dataclass(frozen=True, slots=True)

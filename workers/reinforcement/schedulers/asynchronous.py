@@ -36,8 +36,8 @@ class AsyncMode:
         self._groups: dict[tuple[int, int], tuple[PreparedGroup, float]] = {}
         """Groups that are finished and not trained, with the seconds they lasted, by step of the
         curriculum and row in it."""
-        self._given_up_s: list[float] = []
-        """Seconds that the groups given up in this step had lasted."""
+        self._cancelled_s: list[float] = []
+        """Seconds for which the groups cancelled in this step had run."""
         self._steps_s: deque[float] = deque(maxlen=_MEASURED_STEPS)
         self._requeued = 0
         self._schedule: PromptSchedule
@@ -77,7 +77,7 @@ class AsyncMode:
     async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
         self._requeued = 0
-        self._given_up_s = []
+        self._cancelled_s = []
         dispatches = await self._take(step)
         taken = [self._groups.pop((dispatch.step, dispatch.row_index)) for dispatch in dispatches]
         groups = [group for group, _ in taken]
@@ -85,8 +85,8 @@ class AsyncMode:
         scheduler_state = self._queue.state()
         values = self._queue_values(len(groups))
         values[names.GROUP_SECONDS] = fmean(seconds for _, seconds in taken)
-        if self._given_up_s:
-            values[names.GIVEN_UP_GROUP_SECONDS] = fmean(self._given_up_s)
+        if self._cancelled_s:
+            values[names.GIVEN_UP_GROUP_SECONDS] = fmean(self._cancelled_s)
         sampled = time.perf_counter()
         self._schedule.check(rollouts_of(groups))
         samples = step_samples(groups, self._context.group_config)
@@ -152,7 +152,9 @@ class AsyncMode:
                 continue
 
     def _straggler_wait_s(self) -> float:
-        """Returns how long a straggler is awaited: without limit until a step was measured."""
+        """Returns how many seconds to wait for a straggler: without limit until a step was
+        measured.
+        """
         return STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
 
     def _receive(self) -> None:
@@ -172,6 +174,6 @@ class AsyncMode:
             if finished is not None:
                 lasted_s = finished[1]
             if lasted_s is not None:
-                self._given_up_s.append(lasted_s)
+                self._cancelled_s.append(lasted_s)
             self._requeued += 1
             self._running.start(new)

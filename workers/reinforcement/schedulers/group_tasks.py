@@ -62,8 +62,8 @@ class GroupTasks:
 
     @property
     def has_capacity(self) -> bool:
-        """Returns whether another group would start at once; a group that waits for slots only
-        ages.
+        """Returns whether another group would start at once; a group that only waits for slots
+        becomes stale.
         """
         unfinished = sum(group.unfinished for group in self._in_flight.values())
         limit = self._context.setup.max_concurrent
@@ -77,7 +77,9 @@ class GroupTasks:
         task.add_done_callback(lambda done: self._on_done(dispatch, done))
 
     def cancel(self, dispatch: Dispatch) -> float | None:
-        """Ends a group in flight; returns the seconds it had lasted, or `None` for any other."""
+        """Cancels a group in flight; returns the seconds for which it ran, or `None` if it was not
+        in flight.
+        """
         group = self._in_flight.pop(dispatch, None)
         if group is None:
             return None
@@ -87,7 +89,7 @@ class GroupTasks:
         return time.monotonic() - group.started
 
     def arrivals(self) -> list[tuple[Dispatch, PreparedGroup, float]]:
-        """Returns the groups finished since the last call, and the seconds they lasted. Raises the
+        """Returns the groups finished since the last call, with the seconds each took. Raises the
         first fault of a group.
         """
         if self._fault is not None:

@@ -1,6 +1,6 @@
 """Turns scored groups into training samples: advantages within the group, samples per rollout.
 
-The code is the same for every mode, so that no mode changes what a sample's gradient is.
+The code is the same for every mode, so that no mode changes a sample's gradient.
 """
 
 from collections import Counter
@@ -71,7 +71,7 @@ def samples_of(groups: Sequence[PreparedGroup]) -> list[TrainingSample]:
 
 
 def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
-    """Returns curve values: how many groups trained, and why the others did not."""
+    """Returns curve values: the number of groups that trained, and of the others by reason."""
     counts = Counter(group.status for group in groups)
     return {
         names.GROUPS_TRAINED: float(counts["trained"]),

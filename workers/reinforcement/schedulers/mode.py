@@ -1,7 +1,7 @@
 """The interface between a run's loop and its mode, the scheduler of sampling and training.
 
-A mode decides when rollouts are sampled and when they are trained. It never decides what a sample's
-gradient is, when a step is committed or which adapter is published.
+A mode decides when rollouts are sampled and when they are trained. It decides neither a sample's
+gradient, nor the commit of a step, nor the published adapter.
 """
 
 import asyncio
@@ -101,9 +101,9 @@ class Mode(Protocol):
         ...
 
     async def on_step_committed(self, step: int) -> None:
-        """Takes note that the step is durable and its version served."""
+        """Receives the notice that the step is durable and its version served."""
         ...
 
     async def close(self) -> None:
-        """Stops whatever still runs; also called after a fault."""
+        """Stops all running work; also called after a fault."""
         ...

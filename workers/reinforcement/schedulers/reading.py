@@ -18,7 +18,7 @@ from workers.rollout.busy_clock import BusyClock, IdleShare
 
 
 class StepReading:
-    """Reads the figures of one step after the other.
+    """Measures one step after the other.
 
     Idle shares run from the end of one step to the end of the next, so that publishing, evaluating
     and committing count as time in which nothing is trained.

@@ -20,7 +20,7 @@ nearly the same.
 
 class AiJudgeGrader(JudgedGrader):
     """A judge that scores the rollouts of a group against each other, 0…1, also as a part of a
-    `multi` grader of a job. In an eval and in a trial run it sees one rollout alone.
+    `multi` grader of a job. In an eval or a trial run it scores a single rollout.
     """
 
     compares_rollouts: ClassVar[bool] = True
@@ -28,9 +28,11 @@ class AiJudgeGrader(JudgedGrader):
     type: Literal["ai_judge"]
     name: str = Field(default="ai_judge", min_length=1, max_length=256)
     rubric: StandardsText = Field(default=DEFAULT_RUBRIC, min_length=1, max_length=20_000)
-    """Standards of the judge. Not a template."""
+    """Criteria of the judge. Not a template."""
     repeats: int = Field(default=1, ge=1, le=8, strict=True)
-    """Questions for each group, each with the rollouts in another order; the mean is the score."""
+    """Number of calls for each group, each with the rollouts in another order; the score is the
+    mean.
+    """
     shuffle_seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
     """Seed of these orders."""
 

@@ -9,7 +9,9 @@ from app.domain.graders.judge_prompts import TemplateText
 
 
 class ContainsGrader(UnitGrader):
-    """1 when a text contains any or all of the needles; or the share that it contains."""
+    """1 when a text contains any or all of the needles; or the share of needles that it
+    contains.
+    """
 
     type: Literal["contains"]
     name: str = Field(default="contains", min_length=1, max_length=256)
@@ -18,6 +20,6 @@ class ContainsGrader(UnitGrader):
     needles: list[TemplateText] = Field(min_length=1, max_length=MAX_PARTS)
     """Templates of the texts that are looked for; an empty one is never found."""
     match: Literal["any", "all", "share"] = "all"
-    """`any` or `all` of them score 1; `share` scores the share that is found."""
+    """`any`, `all`: 1 if any or all needles are found; `share`: the share of found needles."""
     ignore_case: Flag = False
-    """True: case does not count, by Unicode case folding."""
+    """True ignores case, by Unicode case folding."""

@@ -9,7 +9,7 @@ from app.domain.graders.grader_model import GraderModel
 
 
 class EnvironmentGrader(GraderModel):
-    """The sum of the rewards that the job's HTTP environment answered in a rollout's steps."""
+    """The sum of the rewards that the job's HTTP environment gave in a rollout's steps."""
 
     needs_environment: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""`exact_match`: equality of two texts, with options for what counts as equal."""
+"""`exact_match`: equality of two texts, with options that relax it."""
 
 from typing import Literal
 
@@ -20,10 +20,10 @@ class ExactMatchGrader(UnitGrader):
     reference: TemplateText
     """Template of the text that it must equal."""
     strip: Flag = True
-    """True: white space at both ends does not count."""
+    """True ignores white space at both ends."""
     ignore_case: Flag = False
-    """True: case does not count, by Unicode case folding."""
+    """True ignores case, by Unicode case folding."""
     unicode: Normalisation = "NFC"
     """Unicode normal form in which texts are compared."""
     numbers: Flag = False
-    """True: two texts that are numbers are equal when their values are, as `$1,000` and `1e3`."""
+    """True compares two numbers by their values, so that `$1,000` equals `1e3`."""

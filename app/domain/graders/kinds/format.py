@@ -22,13 +22,13 @@ class FormatGrader(UnitGrader):
     input: TemplateText = ANSWER
     """Template of the text."""
     tags: list[Tag] = Field(default_factory=list, max_length=MAX_EXPECTED)
-    """Names of tags; each stands once, as `<name>…</name>`, around some text."""
+    """Names of tags; each must occur once, as `<name>…</name>`, around some text."""
     sections: list[Section] = Field(default_factory=list, max_length=MAX_EXPECTED)
-    """Lines that open sections; each stands once, and some text follows before the next one."""
+    """Lines that open sections; each must occur once, followed by some text before the next one."""
     ordered: Flag = True
-    """True: only parts that stand in the order of the list count."""
+    """True: only parts in the order of the list count."""
     only: Flag = False
-    """True: text outside of the parts counts as one more part that is missing."""
+    """True: text outside of the parts counts as one more missing part."""
     partial: Flag = True
     """True: the score is the share of the parts; otherwise 1 for all of them and 0 for fewer."""
 

@@ -1,4 +1,4 @@
-"""`json_valid`: the text is JSON, and follows a schema where one is given."""
+"""`json_valid`: the text is JSON, and valid by a schema if there is one."""
 
 from typing import Any, Literal
 
@@ -11,16 +11,18 @@ from app.domain.graders.judge_prompts import TemplateText
 
 
 class JsonValidGrader(UnitGrader):
-    """1 when the text is JSON, and valid by the schema where there is one, else 0."""
+    """1 when the text is JSON, and valid by the schema if there is one, else 0."""
 
     type: Literal["json_valid"]
     name: str = Field(default="json_valid", min_length=1, max_length=256)
     input: TemplateText = ANSWER
     """Template of the text."""
     json_schema: dict[str, Any] | None = None
-    """JSON Schema (2020-12) of the value; its `$ref` stay inside it, and nothing is fetched."""
+    """JSON Schema (2020-12) of the value; its `$ref` must refer to parts of itself, because nothing
+    is fetched.
+    """
     fenced: Flag = False
-    """True: the JSON may stand in the one Markdown block of the text instead."""
+    """True: the JSON may be in the only Markdown block of the text instead."""
 
     @field_validator("json_schema")
     @classmethod

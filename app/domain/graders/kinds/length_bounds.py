@@ -15,15 +15,15 @@ class LengthBoundsGrader(UnitGrader):
     type: Literal["length_bounds"]
     name: str = Field(default="length_bounds", min_length=1, max_length=256)
     input: TemplateText = ANSWER
-    """Template of the text; not read where `unit` is `tokens`."""
+    """Template of the text; not used if `unit` is `tokens`."""
     unit: Literal["characters", "words", "tokens", "items"] = "characters"
-    """`words` stand between white space; `tokens` are those that the policy sampled in all turns;
-    `items` are the entries of a JSON list, such as `{{sample.tool_calls}}`.
+    """`words` are separated by white space; `tokens` are the sampled tokens of all turns; `items`
+    are the entries of a JSON list, such as `{{sample.tool_calls}}`.
     """
     min: int | None = Field(default=None, ge=0, le=2**31, strict=True)
-    """Least length."""
+    """Smallest length."""
     max: int | None = Field(default=None, ge=0, le=2**31, strict=True)
-    """Greatest length."""
+    """Largest length."""
     slack: int = Field(default=0, ge=0, le=2**31, strict=True)
     """Distance from a bound at which the score reaches 0."""
 

@@ -17,26 +17,26 @@ MAX_CRITERIA: Final = 32
 
 
 class Criterion(Described):
-    """One standard of a rubric."""
+    """One criterion of a rubric."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: CriterionText = Field(min_length=1, max_length=128)
-    """Name of the criterion, which no other one has."""
+    """Name of the criterion, unique in the rubric."""
     description: CriterionText = Field(min_length=1, max_length=4000)
-    """The question that it asks of an answer. Not a template."""
+    """The criterion in words. Not a template."""
     weight: Annotated[float, Field(gt=0, le=1000, strict=True)] = 1.0
-    """Its part in the score, relative to the other criteria."""
+    """Its weight in the score, relative to the other criteria."""
 
     @model_validator(mode="before")
     @classmethod
-    def _knows_every_key(cls, sent: Any) -> Any:
+    def _refuse_unknown_keys(cls, sent: Any) -> Any:
         return known_keys(sent, cls.model_fields)
 
 
 def _named_apart(rubric: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
-    """Raises `ValidationError` at the second criterion of a name: a judge that reads both would
-    weigh it twice, or once.
+    """Raises `ValidationError` for the second criterion with the same name: a judge might count it
+    once or twice.
     """
     seen = set[str]()
     for index, criterion in enumerate(rubric):
@@ -74,7 +74,7 @@ class LlmJudgeGrader(JudgedGrader):
     input: TemplateText = ANSWER
     """Template of the answer."""
     rubric: Rubric = DEFAULT_RUBRIC
-    """The criteria and their weights; their texts are no templates."""
+    """The criteria and their weights; their texts are not templates."""
     scale: int = Field(default=10, ge=1, le=100, strict=True)
     """The judge's highest score; the lowest is 0."""
 

@@ -14,12 +14,12 @@ from app.domain.texts.patterns import FORMULA_NAME
 
 MAX_CHILDREN: Final = 64
 AGREEMENT: Final = "agreement"
-"""Name of the part that tells how much several judges of groups agree."""
+"""Name of the part with the agreement of several group judges."""
 ChildName = Annotated[str, Field(pattern=f"^{FORMULA_NAME}$")]
 
 
 class MultiGrader(GraderModel):
-    """Several graders and the formula that joins their scores. No nesting."""
+    """Several graders and the formula that combines their scores. Not nestable."""
 
     type: Literal["multi"]
     name: str = Field(default="multi", min_length=1, max_length=256)
@@ -55,7 +55,7 @@ class MultiGrader(GraderModel):
     @property
     @override
     def parts(self) -> Mapping[str, SingleGrader]:
-        """The graders that the formula names: only they are run."""
+        """The graders that the formula names; only these are run."""
         unused = self.unused_parts
         return {name: child for name, child in self.graders.items() if name not in unused}
 
@@ -72,7 +72,7 @@ class MultiGrader(GraderModel):
 
     @model_validator(mode="after")
     def _no_part_takes_the_name_of_the_agreement(self) -> "MultiGrader":
-        """Refuses a part whose score the agreement of several judges would stand in place of."""
+        """Refuses a part whose name is reserved for the agreement of several judges."""
         judges = sum(child.compares_rollouts for child in self.graders.values())
         if judges > 1 and AGREEMENT in self.graders:
             taken = (

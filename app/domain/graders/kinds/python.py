@@ -16,13 +16,13 @@ class PythonGrader(GraderModel):
     type: Literal["python"]
     name: str = Field(default="python", min_length=1, max_length=256)
     source: str
-    """The source, at most 256,000 bytes, that defines `grade`. It has no files, no network and no
-    other process; 5 seconds and 256 MiB, unless the operator set others.
+    """The source, at most 256,000 bytes, that defines `grade`. It can use no files, no network and
+    no other process, and by default 5 seconds and 256 MiB, which the operator can change.
     """
     image_tag: str | None = Field(
         default=None, min_length=1, max_length=128, exclude_if=lambda value: value is None
     )
-    """It is echoed and has no effect: there is one set of modules, the operator's."""
+    """It is echoed without effect: the operator determines the modules."""
 
     @field_validator("source")
     @classmethod

@@ -22,9 +22,9 @@ class RegexGrader(UnitGrader):
     `\\d` and `\\w` are ASCII, as in JavaScript. Not a template.
     """
     whole: Flag = False
-    """True: the whole text must match, not a part of it."""
+    """True: the whole text must match, not only a part of it."""
     ignore_case: Flag = False
-    """True: case does not count."""
+    """True ignores case."""
 
     @model_validator(mode="after")
     def _compiles(self) -> Self:

@@ -11,12 +11,12 @@ from app.domain.graders.judge_prompts import TemplateText
 
 COSINE: Final = "cosine"
 MAX_COMPARED: Final = 262_144
-"""Characters of each text, which bounds the time of a score."""
+"""Largest number of characters of each text, which bounds the time of a score."""
 MAX_PRODUCT: Final = 2**33
 """Product of the lengths of both texts for `fuzzy_match`, whose time it bounds: about a second."""
 MAX_FUZZY: Final = math.isqrt(MAX_PRODUCT)
 MAX_EMBEDDED: Final = 32_768
-"""Characters of each text for `cosine`, about what embedding models read."""
+"""Largest number of characters of each text for `cosine`, about the context of embedding models."""
 # fmt: off
 SimilarityMetric = Literal[
     "fuzzy_match", "bleu", "gleu", "meteor", "cosine",
@@ -41,13 +41,13 @@ class TextSimilarityGrader(UnitGrader):
 
     @property
     def longest_answer(self) -> int:
-        """The most characters of a text of the answer. A longer one scores 0."""
+        """Largest number of characters of the answer's text. A longer one scores 0."""
         return self._longest[0]
 
     @property
     def longest_reference(self) -> int:
-        """The most characters of a text of the row. A row with a longer one cannot be graded. An
-        answer of this length can be compared with it.
+        """Largest number of characters of the row's text, such that an answer of this length can be
+        compared with it. A row with a longer text cannot be graded.
         """
         return self._longest[1]
 

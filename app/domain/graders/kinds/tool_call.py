@@ -17,35 +17,35 @@ ArgumentName = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 class ToolCallGrader(UnitGrader):
     """Mean over the expected calls: 0 without the call, 0.3 for the right function, 0.6 with some
-    of the arguments, 1 with all of them and no other.
+    of the arguments, 1 with all of them and no others.
     """
 
     type: Literal["tool_call"]
     name: str = Field(default="tool_call", min_length=1, max_length=256)
     input: TemplateText = ANSWER
-    """Template of the text that is read where the rollout has no structured calls."""
+    """Template of the text from which calls are read if the rollout has no structured ones."""
     reference: TemplateText
     """Template of the expected calls as JSON, `{"name", "arguments"}` or a list of them; an empty
     list expects no call.
     """
     source: Literal["auto", "rollout", "last_turn", "text"] = "auto"
-    """Where calls are read: all of the rollout's, those of its last turn, or the text. `auto`: the
-    rollout's, or the text's where there are none.
+    """Source of the calls: the whole rollout, its last turn, or the text. `auto`: the rollout, or
+    the text if the rollout has none.
     """
     ordered: Flag = False
-    """True: calls count in the order of the reference only."""
+    """True: calls count only in the order of the reference."""
     extra_calls: Literal["allow", "count"] = "allow"
-    """`count`: a call that is not expected lowers the mean, as an expected call with 0 would."""
+    """`count`: an unexpected call lowers the mean like an expected call that scores 0."""
     comparators: dict[ArgumentName, Comparator] = Field(default_factory=dict, max_length=MAX_PARTS)
     """Comparison of single arguments, by name; `exact` for all others. `number` compares values,
-    `contains` looks for the expected text, `unordered` compares lists as sets, `any` takes every
-    value, a missing one included.
+    `contains` looks for the expected text, `unordered` compares lists as sets, `any` accepts every
+    value, even a missing one.
     """
 
     @field_validator("reference")
     @classmethod
     def _literal_holds_calls(cls, reference: str) -> str:
-        """Refuses a reference without placeholders that could score no answer."""
+        """Refuses a reference without placeholders that contains no readable calls."""
         if not any(isinstance(part, Placeholder) for part in parse_template(reference).parts):
             try:
                 expected_calls(reference)

@@ -27,24 +27,25 @@ T = TypeVar("T", bound="AiJudgeGrader")
 @_attrs_define
 class AiJudgeGrader:
     """ A judge that scores the rollouts of a group against each other, 0…1, also as a part of a
-    `multi` grader of a job. In an eval and in a trial run it sees one rollout alone.
+    `multi` grader of a job. In an eval or a trial run it scores a single rollout.
 
         Attributes:
             model (str): Name of the judge: a model of this service, or of the server at `base_url`.
             type_ (Literal['ai_judge']): Selects the kind of the object.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             sampling_params (JudgeSampling | None | Unset): Sampling of the judge.
             base_url (None | str | Unset): The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an
                 extension).
             headers (AiJudgeGraderHeadersType0 | None | Unset): Headers for `base_url` alone (an extension).
             name (str | Unset): Name for readers; it need not be unique. Default: 'ai_judge'.
-            rubric (str | Unset): Standards of the judge. Not a template. Default: '- A rollout that reaches the goal scores
+            rubric (str | Unset): Criteria of the judge. Not a template. Default: '- A rollout that reaches the goal scores
                 clearly higher than one that does not.\\n- Among rollouts that reach it, the more direct one scores higher:
                 fewer wasted steps and calls.\\n- A difference of scores is as large as the difference of quality: nearly equal
                 rollouts score nearly the same.\\n- A rollout that makes real progress without reaching the goal scores more
                 than one without any.'.
-            repeats (int | Unset): Questions for each group, each with the rollouts in another order; the mean is the score.
-                Default: 1.
+            repeats (int | Unset): Number of calls for each group, each with the rollouts in another order; the score is the
+                mean. Default: 1.
             shuffle_seed (int | Unset): Seed of these orders. Default: 0.
      """
 

@@ -32,13 +32,13 @@ class ArithmeticEnvironment:
             seed (int | Unset): Seed of the tasks: equal options and an equal seed give equal tasks. Default: 0.
             training_tasks (int | Unset): Number of tasks to train on. Default: 256.
             validation_tasks (int | Unset): Number of held-out tasks; none of them is a training task. Default: 32.
-            operands (int | Unset): Numbers of each problem. Default: 2.
-            min_operand (int | Unset): The least number. Default: 0.
-            max_operand (int | Unset): The greatest number. Default: 99.
-            operations (list[ArithmeticEnvironmentOperationsItem] | Unset): The operations to draw from; products bind
-                before sums.
-            format_penalty (float | Unset): Taken off the reward of an answer that does not end with a line `Answer: N`.
-                Default: 0.0.
+            operands (int | Unset): Number of operands of each problem. Default: 2.
+            min_operand (int | Unset): Smallest operand. Default: 0.
+            max_operand (int | Unset): Largest operand. Default: 99.
+            operations (list[ArithmeticEnvironmentOperationsItem] | Unset): The operations to draw from; products are
+                computed before sums.
+            format_penalty (float | Unset): Amount by which the reward of an answer without a final line `Answer: N` is
+                reduced. Default: 0.0.
      """
 
     type_: Literal['arithmetic']

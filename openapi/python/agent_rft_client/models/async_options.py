@@ -22,7 +22,7 @@ T = TypeVar("T", bound="AsyncOptions")
 
 @_attrs_define
 class AsyncOptions:
-    """ Mode `async`: sampling goes on while a step is trained, from versions at most
+    """ Mode `async`: sampling continues while a step is trained, from versions at most
     `max_staleness` old.
 
         Attributes:

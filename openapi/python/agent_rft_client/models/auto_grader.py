@@ -27,9 +27,10 @@ class AutoGrader:
 
         Attributes:
             type_ (Literal['auto']): Selects the kind of the object.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (None | str | Unset): Name of the chosen grader; absent: its type.
-            model (None | str | Unset): Name of a judge, for rows that have nothing to compare an answer with.
+            model (None | str | Unset): Name of a judge, for rows without a reference.
      """
 
     type_: Literal['auto']

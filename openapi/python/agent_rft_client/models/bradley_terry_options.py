@@ -22,11 +22,11 @@ T = TypeVar("T", bound="BradleyTerryOptions")
 
 @_attrs_define
 class BradleyTerryOptions:
-    """ Bradley-Terry loss of pairs: without a reference model, so that `beta` does nothing.
+    """ Bradley-Terry loss of pairs: without a reference model, so that `beta` has no effect.
 
         Attributes:
             type_ (Literal['bradley_terry'] | Unset): Selects the kind of the object. Default: 'bradley_terry'.
-            margin (float | Unset): Nats by which the chosen completion must be the likelier. Default: 0.0.
+            margin (float | Unset): Nats by which the chosen completion must be more likely. Default: 0.0.
             length_normalised (bool | Unset): Compare means over tokens, not sums. Default: False.
      """
 

@@ -42,7 +42,7 @@ T = TypeVar("T", bound="CalibrateGrader")
 
 @_attrs_define
 class CalibrateGrader:
-    """ One of `samples`, a file of them, and a job whose baseline has them.
+    """ The samples to score: exactly one of `samples`, `file_id` and `job_id`.
 
         Attributes:
             samples (list[CalibrationSample] | None | Unset): Answers with their rows.

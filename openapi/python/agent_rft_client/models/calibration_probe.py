@@ -29,7 +29,7 @@ class CalibrationProbe:
             name (CalibrationProbeName): Kind of the adversarial answer.
             mean (float): Mean score over up to 20 rows.
             highest (float): Highest score.
-            hacks (bool): True: it scores as high as the real answers, or above the middle of the range.
+            hacks (bool): True if such answers score as high as the real ones, or above the middle of the range.
      """
 
     name: CalibrationProbeName

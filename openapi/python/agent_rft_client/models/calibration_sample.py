@@ -24,7 +24,7 @@ T = TypeVar("T", bound="CalibrationSample")
 
 @_attrs_define
 class CalibrationSample:
-    """ An answer whose score is looked at, with its row.
+    """ An answer to score, with its row.
 
         Attributes:
             model_sample (str): An answer of a base model.

@@ -28,19 +28,19 @@ T = TypeVar("T", bound="ChatAssistantMessage")
 
 @_attrs_define
 class ChatAssistantMessage:
-    """ An earlier answer of the model. Send a reply's message back as it came.
+    """ An earlier answer of the model. Send a reply's message back unchanged.
 
         Attributes:
             role (Literal['assistant']): Role of the speaker.
-            content (list[ChatRefusalPart | ChatTextPart] | None | str | Unset): The text; absent in an answer of calls, a
-                refusal or reasoning alone.
-            refusal (None | str | Unset): A refusal in place of content; the model reads it as text.
+            content (list[ChatRefusalPart | ChatTextPart] | None | str | Unset): The text; may be absent in an answer that
+                has only calls, a refusal or reasoning.
+            refusal (None | str | Unset): A refusal instead of content; the model reads it as text.
             tool_calls (list[ChatRequestToolCall] | None | Unset): Calls; the messages that follow answer each of them once.
             reasoning (None | str | Unset): Reasoning in front of the answer (an extension); the chat template decides on
                 its use.
             reasoning_content (None | str | Unset): Another name of `reasoning` (an extension).
-            tool_call_error (ChatToolCallError | None | Unset): The sign of a call that cannot be parsed, as the reply had
-                it (an extension).
+            tool_call_error (ChatToolCallError | None | Unset): The mark of a call that cannot be parsed, as in the reply
+                (an extension).
             name (None | str | Unset): Name of the speaker; few chat templates show it.
      """
 

@@ -30,8 +30,8 @@ class ChatChoice:
 
         Attributes:
             index (int): Number of the answer, from 0.
-            message (ChatMessage): The message of an answer; send it back as it is to go on.
-            logprobs (Logprobs | None): Log-probs of the sampled tokens, if they were asked for.
+            message (ChatMessage): The message of an answer; send it back unchanged to continue the conversation.
+            logprobs (Logprobs | None): Log-probs of the sampled tokens, if requested.
             finish_reason (ChatChoiceFinishReason): `length`: the answer was cut at the limit of tokens or at the end of the
                 context.
      """

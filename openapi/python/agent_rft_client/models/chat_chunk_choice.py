@@ -33,7 +33,7 @@ class ChatChunkChoice:
             index (int): Number of the answer, from 0.
             delta (ChatDelta): An addition to the message.
             finish_reason (ChatChunkChoiceFinishReasonType0 | None): In the last chunk of the answer.
-            logprobs (Logprobs | None | Unset): Log-probs of the tokens since the chunk before, if they were asked for.
+            logprobs (Logprobs | None | Unset): Log-probs of the tokens since the previous chunk, if requested.
      """
 
     index: int

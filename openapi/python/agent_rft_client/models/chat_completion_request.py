@@ -56,7 +56,8 @@ class ChatCompletionRequest:
             tool_choice (ChatCompletionRequestToolChoiceType0 | ChatNamedTool | None | Unset): `none` offers the tools and
                 parses no calls; the CPU engine has only `auto` and `none`.
             parallel_tool_calls (bool | None | Unset): False: the answer has one call at most.
-            max_completion_tokens (int | None | Unset): Most tokens of an answer; absent: what the context leaves.
+            max_completion_tokens (int | None | Unset): Largest number of tokens of an answer; absent: as many as the
+                context leaves.
             max_tokens (int | None | Unset): The older name of `max_completion_tokens`; only one of them may be sent.
             temperature (float | None | Unset): Divides the logits before sampling; 0 takes the most probable token. Absent:
                 1.
@@ -65,12 +66,14 @@ class ChatCompletionRequest:
             stop (list[str] | None | str | Unset): Texts that end the answer; they are no part of it.
             n (int | None | Unset): Number of answers; the CPU engine has only 1.
             logprobs (bool | None | Unset): True adds the log-probs of the sampled tokens.
-            top_logprobs (int | None | Unset): The most probable tokens at each place; needs `logprobs`.
+            top_logprobs (int | None | Unset): Number of the most probable tokens to return at each position; needs
+                `logprobs`.
             response_format (ChatResponseFormat | None | Unset): Form of the answer; the CPU engine has only text.
             reasoning_effort (ChatCompletionRequestReasoningEffortType0 | None | Unset): Absent: the effort that the model
                 was trained with.
-            frequency_penalty (float | None | Unset): Lowers tokens by their count so far; the CPU engine has only 0.
-            presence_penalty (float | None | Unset): Lowers tokens that occurred; the CPU engine has only 0.
+            frequency_penalty (float | None | Unset): Lowers the logits of tokens by their count so far; the CPU engine has
+                only 0.
+            presence_penalty (float | None | Unset): Lowers the logits of tokens that occurred; the CPU engine has only 0.
             logit_bias (ChatCompletionRequestLogitBiasType0 | None | Unset): Additions to the logits of token ids; the CPU
                 engine has none.
             modalities (list[Literal['text']] | None | Unset): Answers are text.
@@ -83,12 +86,16 @@ class ChatCompletionRequest:
             prompt_cache_key (None | str | Unset): Changes nothing.
             prompt_cache_retention (None | str | Unset): Changes nothing.
             prompt_cache_options (ChatCompletionRequestPromptCacheOptionsType0 | None | Unset): Changes nothing.
-            top_k (int | None | Unset): Samples from so many tokens (an extension); the CPU engine has none.
-            min_p (float | None | Unset): Least share of the greatest probability (an extension); the CPU engine has none.
-            min_tokens (int | None | Unset): Least tokens of an answer (an extension); the CPU engine has none.
+            top_k (int | None | Unset): Samples from this number of most probable tokens (an extension); the CPU engine has
+                no such limit.
+            min_p (float | None | Unset): Smallest probability of a token, as a share of the highest one (an extension); the
+                CPU engine has no such limit.
+            min_tokens (int | None | Unset): Smallest number of tokens of an answer (an extension); the CPU engine has no
+                such limit.
             repetition_penalty (float | None | Unset): Divides the logits of tokens that occurred (an extension); the CPU
                 engine has only 1.
-            ignore_eos (bool | None | Unset): True goes on after the end mark (an extension); the CPU engine has only false.
+            ignore_eos (bool | None | Unset): True continues after the end-of-turn token (an extension); the CPU engine has
+                only false.
             skip_special_tokens (bool | None | Unset): False keeps control tokens in the text (an extension); the CPU engine
                 has only true.
             stop_token_ids (list[int] | None | Unset): Token ids that end the answer (an extension).

@@ -29,7 +29,7 @@ class ChatDelta:
     """ An addition to the message.
 
         Attributes:
-            role (Literal['assistant'] | None | Unset): In the first chunk.
+            role (Literal['assistant'] | None | Unset): Always `assistant`; in the first chunk only.
             content (None | str | Unset): Text to append.
             reasoning (None | str | Unset): Reasoning to append (an extension).
             tool_calls (list[ChatToolCallDelta] | None | Unset): Calls to append.

@@ -30,7 +30,7 @@ class ChatFunction:
             name (str): Name that calls contain.
             description (None | str | Unset): Its purpose, for the model.
             parameters (ChatFunctionParametersType0 | None | Unset): JSON schema of its arguments, of type `object`.
-            strict (bool | None | Unset): Changes nothing: arguments are not held to the schema.
+            strict (bool | None | Unset): Changes nothing: arguments are not constrained by the schema.
      """
 
     name: str

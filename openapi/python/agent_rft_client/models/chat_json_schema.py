@@ -27,10 +27,10 @@ class ChatJsonSchema:
     """ A named JSON schema.
 
         Attributes:
-            name (str): Name of the form.
+            name (str): Name of the schema.
             schema (ChatJsonSchemaSchema): The JSON schema.
-            description (None | str | Unset): Its purpose.
-            strict (bool | None | Unset): True asks for an exact form.
+            description (None | str | Unset): Description of the schema, for the model.
+            strict (bool | None | Unset): True requires answers that follow the schema exactly.
      """
 
     name: str

@@ -26,7 +26,7 @@ T = TypeVar("T", bound="ChatMessage")
 
 @_attrs_define
 class ChatMessage:
-    """ The message of an answer; send it back as it is to go on.
+    """ The message of an answer; send it back unchanged to continue the conversation.
 
         Attributes:
             role (Literal['assistant']): Always `assistant`.

@@ -26,10 +26,10 @@ T = TypeVar("T", bound="ChatResponseFormat")
 
 @_attrs_define
 class ChatResponseFormat:
-    """ Form of the answer.
+    """ Format of the answer.
 
         Attributes:
-            type_ (ChatResponseFormatType): Kind of the form.
+            type_ (ChatResponseFormatType): Kind of the format.
             json_schema (ChatJsonSchema | None | Unset): The schema, for `json_schema`.
      """
 

@@ -20,7 +20,7 @@ T = TypeVar("T", bound="ChatToolCallError")
 
 @_attrs_define
 class ChatToolCallError:
-    """ The sign of a call that cannot be parsed, sent back as the reply had it (an extension).
+    """ The mark of a call that cannot be parsed, sent back as in the reply (an extension).
 
         Attributes:
             type_ (str): `unparsable_tool_call`.

@@ -26,8 +26,8 @@ class CispoOptions:
 
         Attributes:
             type_ (Literal['cispo'] | Unset): Selects the kind of the object. Default: 'cispo'.
-            low (float | Unset): Lower bound of the ratio a token is weighted by. Default: 0.0.
-            high (float | Unset): Bounds of the ratio a token is weighted by. Default: 4.0.
+            low (float | Unset): Lower bound of the ratio by which a token is weighted. Default: 0.0.
+            high (float | Unset): Upper bound of the ratio by which a token is weighted. Default: 4.0.
      """
 
     type_: Literal['cispo'] | Unset = 'cispo'

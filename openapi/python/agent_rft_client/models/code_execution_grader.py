@@ -27,7 +27,8 @@ class CodeExecutionGrader:
 
         Attributes:
             type_ (Literal['code_execution']): Selects the kind of the object.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'code_execution'.
             input_ (str | Unset): Template of the code: the last Markdown block labelled as Python in it, else the last one
                 without a label, else the whole text. Default: '{{sample.output_text}}'.

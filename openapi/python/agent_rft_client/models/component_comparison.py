@@ -22,11 +22,11 @@ T = TypeVar("T", bound="ComponentComparison")
 
 @_attrs_define
 class ComponentComparison:
-    """ A number beside the reward under the compared models. As in its curve, rollouts without it do
-    not count.
+    """ A number besides the reward, under the compared models. As in its curve, rollouts without it
+    do not count.
 
         Attributes:
-            base_mean (float | None | Unset): Mean of the base model itself; `null` where it was not measured.
+            base_mean (float | None | Unset): Mean of the base model; `null` if it was not measured.
             start_mean (float | None | Unset): Mean of the model that training started from: the base model, or a tuned one.
             start_ci95 (list[float] | None | Unset): 95 % interval of `start_mean` over rows (bootstrap); `null` for fewer
                 than 6 rows.

@@ -25,17 +25,19 @@ T = TypeVar("T", bound="ContainsGrader")
 
 @_attrs_define
 class ContainsGrader:
-    """ 1 when a text contains any or all of the needles; or the share that it contains.
+    """ 1 when a text contains any or all of the needles; or the share of needles that it
+    contains.
 
         Attributes:
             type_ (Literal['contains']): Selects the kind of the object.
             needles (list[str]): Templates of the texts that are looked for; an empty one is never found.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'contains'.
             input_ (str | Unset): Template of the text that is searched. Default: '{{sample.output_text}}'.
-            match (ContainsGraderMatch | Unset): `any` or `all` of them score 1; `share` scores the share that is found.
-                Default: 'all'.
-            ignore_case (bool | Unset): True: case does not count, by Unicode case folding. Default: False.
+            match (ContainsGraderMatch | Unset): `any`, `all`: 1 if any or all needles are found; `share`: the share of
+                found needles. Default: 'all'.
+            ignore_case (bool | Unset): True ignores case, by Unicode case folding. Default: False.
      """
 
     type_: Literal['contains']

@@ -32,8 +32,8 @@ class CreateCurriculum:
             name (str): Name that no other curriculum of the project has.
             training_file (None | str | Unset): Id of the file with the training rows.
             validation_file (None | str | Unset): Id of the file with the held-out rows.
-            training (list[CreateCurriculumTrainingType0Item] | None | Unset): Training rows, in place of `training_file`.
-            validation (list[CreateCurriculumValidationType0Item] | None | Unset): Held-out rows, in place of
+            training (list[CreateCurriculumTrainingType0Item] | None | Unset): Training rows, instead of `training_file`.
+            validation (list[CreateCurriculumValidationType0Item] | None | Unset): Held-out rows, instead of
                 `validation_file`.
             metadata (CreateCurriculumMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service
                 does not read them.

@@ -29,7 +29,7 @@ class CreateEnvironment:
     """ A new registered environment.
 
         Attributes:
-            name (str): Name that no other environment of the project has; messages about lost rollouts have it.
+            name (str): Unique name in the project, used in messages about lost rollouts.
             url (str): Address that `reset`, `step` and `close` are POSTed to.
             headers (CreateEnvironmentHeadersType0 | None | Unset): Headers sent with every call; stored encrypted, shown as
                 `[redacted]`.

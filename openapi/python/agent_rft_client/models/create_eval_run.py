@@ -28,8 +28,8 @@ class CreateEvalRun:
     """ A new run of an eval.
 
         Attributes:
-            data_source (CreateEvalRunDataSource): Items, as `jsonl`, or prompts that a model is asked first, as
-                `completions` or `responses`.
+            data_source (CreateEvalRunDataSource): Items to grade (`jsonl`), or prompts that a model answers first
+                (`completions`, `responses`).
             name (None | str | Unset): Name for readers; it need not be unique.
             metadata (CreateEvalRunMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
                 not read them.

@@ -20,7 +20,7 @@ T = TypeVar("T", bound="CreateEvalRunDataSource")
 
 @_attrs_define
 class CreateEvalRunDataSource:
-    """ Items, as `jsonl`, or prompts that a model is asked first, as `completions` or `responses`.
+    """ Items to grade (`jsonl`), or prompts that a model answers first (`completions`, `responses`).
 
      """
 

@@ -37,7 +37,7 @@ class CreateFineTuningJob:
                 'file-abc', 'validation_file': 'file-def'}
 
         Attributes:
-            model (str): Name of a base model, or of a tuned model (`ft:…`) to go on from.
+            model (str): Name of a base model, or of a tuned model (`ft:…`) to continue from.
             max_training_time_s (float | None | Unset): Cap in seconds of wall time: the job pauses at the step that reaches
                 it (an extension).
             max_rollouts (int | None | Unset): Cap on rollouts of training and validation: the job pauses at the step that

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="CreateServiceAccount")
 
 @_attrs_define
 class CreateServiceAccount:
-    """ A new service account, and if it gets a first key.
+    """ A new service account, with or without a first key.
 
         Attributes:
             name (str): Name for readers; it need not be unique.

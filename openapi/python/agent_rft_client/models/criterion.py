@@ -21,12 +21,12 @@ T = TypeVar("T", bound="Criterion")
 
 @_attrs_define
 class Criterion:
-    """ One standard of a rubric.
+    """ One criterion of a rubric.
 
         Attributes:
-            name (str): Name of the criterion, which no other one has.
-            description (str): The question that it asks of an answer. Not a template.
-            weight (float | Unset): Its part in the score, relative to the other criteria. Default: 1.0.
+            name (str): Name of the criterion, unique in the rubric.
+            description (str): The criterion in words. Not a template.
+            weight (float | Unset): Its weight in the score, relative to the other criteria. Default: 1.0.
      """
 
     name: str

@@ -30,8 +30,7 @@ class DpoOptions:
         Attributes:
             type_ (Literal['dpo'] | Unset): Selects the kind of the object. Default: 'dpo'.
             variant (DpoOptionsVariant | Unset): `ipo` is the squared loss of IPO. Default: 'sigmoid'.
-            label_smoothing (float | Unset): Share of pairs taken to be labelled the wrong way round; for `sigmoid`.
-                Default: 0.0.
+            label_smoothing (float | Unset): Assumed share of pairs with swapped labels; for `sigmoid`. Default: 0.0.
      """
 
     type_: Literal['dpo'] | Unset = 'dpo'

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="DroOptions")
 
 @_attrs_define
 class DroOptions:
-    """ DRO: a quadratic distance from the sampling policy in place of clipping.
+    """ DRO: a quadratic penalty on the distance from the sampling policy instead of clipping.
 
         Attributes:
             beta (float): Weight of the squared distance from the sampler; in published runs 0.01 to 0.05.

@@ -21,12 +21,12 @@ T = TypeVar("T", bound="EndpointCheck")
 
 @_attrs_define
 class EndpointCheck:
-    """ Result of a HEAD request to a customer's address, or of the listing of an MCP server; nothing
+    """ Result of a HEAD request to a customer's address, or of the listing of an MCP server; no tool
     is run.
 
         Attributes:
             param (str): The parameter of the create call with the address.
-            name (str): Name of the tool or grader, label of the MCP server.
+            name (str): Name of the tool or grader, or label of the MCP server.
             reachable (bool): True if it answered, whatever the status.
             status (int | None): HTTP status of the answer; `null` for an MCP server.
             latency_ms (float | None): Milliseconds until the answer.

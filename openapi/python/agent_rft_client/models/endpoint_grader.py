@@ -30,7 +30,8 @@ class EndpointGrader:
         Attributes:
             type_ (Literal['endpoint']): Selects the kind of the object.
             url (str): Address that samples are sent to.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'endpoint'.
             headers (EndpointGraderHeadersType0 | None | Unset): Headers sent with every request; stored encrypted, shown as
                 `[redacted]`.

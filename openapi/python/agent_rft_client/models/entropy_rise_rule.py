@@ -30,7 +30,7 @@ class EntropyRiseRule:
             action (EntropyRiseRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
                 best checkpoint. Default: 'warn'.
             ratio (float | Unset): Mean entropy of the latest `steps` steps against that of the first. Default: 3.0.
-            min_rise (float | Unset): Nats per token that it has risen by at least. Default: 0.5.
+            min_rise (float | Unset): Smallest rise in nats per token. Default: 0.5.
             steps (int | Unset): Length of both windows. Default: 3.
      """
 

@@ -23,11 +23,12 @@ T = TypeVar("T", bound="EnvironmentGrader")
 
 @_attrs_define
 class EnvironmentGrader:
-    """ The sum of the rewards that the job's HTTP environment answered in a rollout's steps.
+    """ The sum of the rewards that the job's HTTP environment gave in a rollout's steps.
 
         Attributes:
             type_ (Literal['environment']): Selects the kind of the object.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'environment'.
      """
 

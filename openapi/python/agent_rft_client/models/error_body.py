@@ -21,10 +21,10 @@ T = TypeVar("T", bound="ErrorBody")
 
 @_attrs_define
 class ErrorBody:
-    """ The fault, its class, its place and its code.
+    """ The fault: a sentence, its class, the parameter at fault and a code.
 
         Attributes:
-            message (str): The fault in a sentence, with its cure.
+            message (str): The fault in a sentence, with the correction.
             type_ (str): Class of the error, such as `invalid_request_error`.
             param (None | str): The parameter at fault, as a path: `method.reinforcement.tools[0].server_url`.
             code (None | str): The error in a word that programs can compare, such as `model_not_found`.

@@ -26,7 +26,7 @@ class ErrorEnvelope:
     """ Shape of every error, as in the hosted API.
 
         Attributes:
-            error (ErrorBody): The fault, its class, its place and its code.
+            error (ErrorBody): The fault: a sentence, its class, the parameter at fault and a code.
      """
 
     error: ErrorBody

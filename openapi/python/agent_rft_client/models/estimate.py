@@ -31,7 +31,7 @@ class Estimate:
             validation_rollouts (int): Rollouts of all validations.
             prompt_tokens (int): Tokens of all prompts.
             completion_tokens (int): Tokens that the policy would sample.
-            training_seconds (float | None): Wall time of one worker, `None` where nothing tells the pace.
+            training_seconds (float | None): Wall time of one worker, `None` if the pace is unknown.
             basis (EstimateBasis): `history`: the pace and lengths of this project's finished jobs on the same base model.
             explanation (str): The basis of the figures in a sentence.
      """

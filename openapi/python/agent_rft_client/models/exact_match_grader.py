@@ -30,14 +30,15 @@ class ExactMatchGrader:
         Attributes:
             type_ (Literal['exact_match']): Selects the kind of the object.
             reference (str): Template of the text that it must equal.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'exact_match'.
             input_ (str | Unset): Template of the text that is compared. Default: '{{sample.output_text}}'.
-            strip (bool | Unset): True: white space at both ends does not count. Default: True.
-            ignore_case (bool | Unset): True: case does not count, by Unicode case folding. Default: False.
+            strip (bool | Unset): True ignores white space at both ends. Default: True.
+            ignore_case (bool | Unset): True ignores case, by Unicode case folding. Default: False.
             unicode (ExactMatchGraderUnicode | Unset): Unicode normal form in which texts are compared. Default: 'NFC'.
-            numbers (bool | Unset): True: two texts that are numbers are equal when their values are, as `$1,000` and `1e3`.
-                Default: False.
+            numbers (bool | Unset): True compares two numbers by their values, so that `$1,000` equals `1e3`. Default:
+                False.
      """
 
     type_: Literal['exact_match']

@@ -29,7 +29,7 @@ class FileSummary:
         Attributes:
             rows (int): Lines that are not blank.
             faulty_rows (int): Rows with at least one fault.
-            duplicate_rows (int): Rows whose messages stand on an earlier line as well.
+            duplicate_rows (int): Rows whose messages are on an earlier line as well.
             duplicate_lines (list[list[int]]): The first of them: (earlier line, repeated line).
             tokens (None | TokenLengths): Lengths of its prompts; `null` without a known base model.
             tools (FileSummaryTools): Rows that offer each tool.

@@ -68,8 +68,8 @@ class FineTuningJob:
             total_steps (int | None): Number of steps, known once the files are validated (an extension).
             ended_early (FineTuningJobEndedEarlyType0 | None): `{rule, action, step, reason}` of the rule that ended the job
                 early (an extension).
-            reproducibility (None | Reproducibility): Says if the job is the same to the bit; known once a worker has begun
-                (an extension).
+            reproducibility (None | Reproducibility): True if the job is the same to the bit, with reasons and processors;
+                known once a worker has begun (an extension).
             max_training_time_s (float | None): Cap (an extension): the job pauses at the step that reaches it.
             max_rollouts (int | None): Cap (an extension): the job pauses at the step that reaches it.
             priority (int): Jobs of the project with a higher priority start first (an extension).

@@ -44,8 +44,9 @@ class FineTuningJobValidation:
             training_file (FileSummary | None): Counts of the training file; `null` without a usable one.
             validation_file (FileSummary | None): Counts of the validation file; `null` without a usable one.
             overlap (None | Overlap): Rows that are in both files; `null` without both.
-            endpoints (list[EndpointCheck]): Tools and graders, each asked once without a call.
-            estimate (Estimate | None): Estimated cost; `null` for other methods and where the call cannot be read.
+            endpoints (list[EndpointCheck]): Tools and graders, each probed once without a call.
+            estimate (Estimate | None): Estimated cost of a reinforcement job; `null` for other methods and for a call that
+                cannot be parsed.
             grader_choice (GraderChoice | None): The grader that `auto` stands for; `null` for a call that names its grader.
      """
 

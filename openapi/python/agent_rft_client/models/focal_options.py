@@ -22,11 +22,11 @@ T = TypeVar("T", bound="FocalOptions")
 
 @_attrs_define
 class FocalOptions:
-    """ Focal loss: tokens that the model is sure of weigh less.
+    """ Focal loss: tokens with a high probability weigh less.
 
         Attributes:
             type_ (Literal['focal'] | Unset): Selects the kind of the object. Default: 'focal'.
-            gamma (float | Unset): Exponent that lowers the weight of tokens the model is sure of; 0 is cross-entropy.
+            gamma (float | Unset): Exponent that lowers the weight of tokens with a high probability; 0 is cross-entropy.
                 Default: 2.0.
      """
 

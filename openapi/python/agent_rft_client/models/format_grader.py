@@ -27,14 +27,15 @@ class FormatGrader:
 
         Attributes:
             type_ (Literal['format']): Selects the kind of the object.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'format'.
             input_ (str | Unset): Template of the text. Default: '{{sample.output_text}}'.
-            tags (list[str] | Unset): Names of tags; each stands once, as `<name>…</name>`, around some text.
-            sections (list[str] | Unset): Lines that open sections; each stands once, and some text follows before the next
-                one.
-            ordered (bool | Unset): True: only parts that stand in the order of the list count. Default: True.
-            only (bool | Unset): True: text outside of the parts counts as one more part that is missing. Default: False.
+            tags (list[str] | Unset): Names of tags; each must occur once, as `<name>…</name>`, around some text.
+            sections (list[str] | Unset): Lines that open sections; each must occur once, followed by some text before the
+                next one.
+            ordered (bool | Unset): True: only parts in the order of the list count. Default: True.
+            only (bool | Unset): True: text outside of the parts counts as one more missing part. Default: False.
             partial (bool | Unset): True: the score is the share of the parts; otherwise 1 for all of them and 0 for fewer.
                 Default: True.
      """

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="GapRule")
 
 @_attrs_define
 class GapRule:
-    """ Training has run away from validation: rows learned by heart, or a grader that is gamed.
+    """ Training has diverged from validation: the policy has memorised rows, or exploits the
+    grader.
 
         Attributes:
             action (GapRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best

@@ -32,10 +32,10 @@ class GraderCalibration:
                 'grader.calibration'.
             samples (int): Answers that were sent.
             scored (int): Answers that have a score.
-            faults (list[str]): The first reasons why an answer has none.
+            faults (list[str]): The first reasons why an answer has no score.
             scores (ScoreSpread): The distribution of the scores.
-            agreement (float | None): Spearman's correlation with `compare_with`; `null` without it, or where one does not
-                vary or scores nothing, which the report says.
+            agreement (float | None): Spearman's correlation with `compare_with`; `null` without it, or if either grader
+                gives no scores or only equal ones; the report then names the reason.
             probes (list[CalibrationProbe]): Answers that a sound grader scores low, without those that could not be tried
                 or scored.
             report (list[str]): Findings in plain words.

@@ -26,9 +26,9 @@ class GraderChoice:
     """ The grader that `auto` stands for.
 
         Attributes:
-            grader (GraderChoiceGrader): The chosen grader with its defaults, as it can be sent by hand.
-            reason (str): The facts of the rows that decided, in a sentence.
-            warning (None | str): The part of `auto` that the choice does not use, in a sentence.
+            grader (GraderChoiceGrader): The chosen grader with its defaults, in the form of a create call.
+            reason (str): The reason for the choice, in a sentence.
+            warning (None | str): A sentence about an option of `auto` that the choice does not use; `None` without one.
      """
 
     grader: GraderChoiceGrader

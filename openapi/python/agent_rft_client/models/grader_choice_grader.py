@@ -20,7 +20,7 @@ T = TypeVar("T", bound="GraderChoiceGrader")
 
 @_attrs_define
 class GraderChoiceGrader:
-    """ The chosen grader with its defaults, as it can be sent by hand.
+    """ The chosen grader with its defaults, in the form of a create call.
 
      """
 

@@ -24,7 +24,7 @@ class GraderErrorFlags:
     """ Flags of what went wrong in a trial run.
 
         Attributes:
-            formula_parse_error (bool): The formula of a multi grader has no value.
+            formula_parse_error (bool): The formula of a multi grader has no finite value.
             sample_parse_error (bool): The sample is not in the form that the grader reads.
             truncated_observation_error (bool): The sample was cut before it was graded.
             unresponsive_reward_error (bool): The grader did not answer in time.
@@ -37,7 +37,7 @@ class GraderErrorFlags:
                 this fault.
             model_grader_server_error (bool): The judge did not answer.
             model_grader_refusal_error (bool): The judge refused to answer.
-            model_grader_parse_error (bool): The judge's answer holds no score.
+            model_grader_parse_error (bool): The judge's answer contains no score.
             model_grader_server_error_details (None | str): Answer of the judge's server.
             details (None | str): Reason of a raised flag (an extension).
      """

@@ -36,7 +36,7 @@ class HttpEnvironmentSpec:
                 as `[redacted]`.
             rate_limit (float | None | Unset): Limit of requests per second.
             id (None | str | Unset): Id of the registered environment that it was copied from.
-            version (int | None | Unset): Version of that one.
+            version (int | None | Unset): Version of that registered environment.
      """
 
     type_: Literal['http']

@@ -25,16 +25,17 @@ T = TypeVar("T", bound="JsonValidGrader")
 
 @_attrs_define
 class JsonValidGrader:
-    """ 1 when the text is JSON, and valid by the schema where there is one, else 0.
+    """ 1 when the text is JSON, and valid by the schema if there is one, else 0.
 
         Attributes:
             type_ (Literal['json_valid']): Selects the kind of the object.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'json_valid'.
             input_ (str | Unset): Template of the text. Default: '{{sample.output_text}}'.
-            json_schema (JsonValidGraderJsonSchemaType0 | None | Unset): JSON Schema (2020-12) of the value; its `$ref` stay
-                inside it, and nothing is fetched.
-            fenced (bool | Unset): True: the JSON may stand in the one Markdown block of the text instead. Default: False.
+            json_schema (JsonValidGraderJsonSchemaType0 | None | Unset): JSON Schema (2020-12) of the value; its `$ref` must
+                refer to parts of itself, because nothing is fetched.
+            fenced (bool | Unset): True: the JSON may be in the only Markdown block of the text instead. Default: False.
      """
 
     type_: Literal['json_valid']

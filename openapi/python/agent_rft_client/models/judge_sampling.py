@@ -22,16 +22,16 @@ T = TypeVar("T", bound="JudgeSampling")
 
 @_attrs_define
 class JudgeSampling:
-    """ Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the
-    usual one is taken too.
+    """ Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the usual
+    spelling is accepted too.
 
         Attributes:
             seed (int | None | Unset): Seed of sampling.
             temperature (float | None | Unset): Temperature of sampling.
             top_p (float | None | Unset): Nucleus of sampling.
-            max_completions_tokens (int | None | Unset): Most tokens of an answer.
-            max_completion_tokens (int | None | Unset): Most tokens of an answer, in the usual spelling.
-            reasoning_effort (None | str | Unset): Reasoning effort of the judge, where its model has one.
+            max_completions_tokens (int | None | Unset): Largest number of tokens of an answer.
+            max_completion_tokens (int | None | Unset): Largest number of tokens of an answer, in the usual spelling.
+            reasoning_effort (None | str | Unset): Reasoning effort of the judge, if its model supports it.
      """
 
     seed: int | None | Unset = UNSET

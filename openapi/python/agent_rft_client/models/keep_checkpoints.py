@@ -27,9 +27,9 @@ class KeepCheckpoints:
     beside them.
 
         Attributes:
-            best (int | Unset): The best by validation, of equals the earlier; the job publishes the first of them. Default:
-                3.
-            last (int | Unset): The newest, good or not. Default: 1.
+            best (int | Unset): Number of the best checkpoints by validation; of equals the earlier one counts as better.
+                The job publishes the best. Default: 3.
+            last (int | Unset): Number of the newest checkpoints, kept whatever their validation. Default: 1.
      """
 
     best: int | Unset = 3

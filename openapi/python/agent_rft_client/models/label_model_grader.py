@@ -35,7 +35,8 @@ class LabelModelGrader:
             input_ (list[JudgeMessage]): The judge's prompt, whose texts are templates.
             labels (list[str]): Labels that the judge chooses from.
             passing_labels (list[str]): Labels that score 1.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             sampling_params (JudgeSampling | None | Unset): Sampling of the judge.
             base_url (None | str | Unset): The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an
                 extension).

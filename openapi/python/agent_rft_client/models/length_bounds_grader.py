@@ -29,15 +29,14 @@ class LengthBoundsGrader:
 
         Attributes:
             type_ (Literal['length_bounds']): Selects the kind of the object.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'length_bounds'.
-            input_ (str | Unset): Template of the text; not read where `unit` is `tokens`. Default:
-                '{{sample.output_text}}'.
-            unit (LengthBoundsGraderUnit | Unset): `words` stand between white space; `tokens` are those that the policy
-                sampled in all turns; `items` are the entries of a JSON list, such as `{{sample.tool_calls}}`. Default:
-                'characters'.
-            min_ (int | None | Unset): Least length.
-            max_ (int | None | Unset): Greatest length.
+            input_ (str | Unset): Template of the text; not used if `unit` is `tokens`. Default: '{{sample.output_text}}'.
+            unit (LengthBoundsGraderUnit | Unset): `words` are separated by white space; `tokens` are the sampled tokens of
+                all turns; `items` are the entries of a JSON list, such as `{{sample.tool_calls}}`. Default: 'characters'.
+            min_ (int | None | Unset): Smallest length.
+            max_ (int | None | Unset): Largest length.
             slack (int | Unset): Distance from a bound at which the score reaches 0. Default: 0.
      """
 

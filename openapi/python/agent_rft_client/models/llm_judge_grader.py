@@ -32,7 +32,8 @@ class LlmJudgeGrader:
         Attributes:
             model (str): Name of the judge: a model of this service, or of the server at `base_url`.
             type_ (Literal['llm_judge']): Selects the kind of the object.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             sampling_params (JudgeSampling | None | Unset): Sampling of the judge.
             base_url (None | str | Unset): The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an
                 extension).
@@ -40,7 +41,7 @@ class LlmJudgeGrader:
             name (str | Unset): Name for readers; it need not be unique. Default: 'llm_judge'.
             question (str | Unset): Template of the question that was answered. Default: '{{item.messages}}'.
             input_ (str | Unset): Template of the answer. Default: '{{sample.output_text}}'.
-            rubric (list[Criterion] | Unset): The criteria and their weights; their texts are no templates.
+            rubric (list[Criterion] | Unset): The criteria and their weights; their texts are not templates.
             scale (int | Unset): The judge's highest score; the lowest is 0. Default: 10.
      """
 

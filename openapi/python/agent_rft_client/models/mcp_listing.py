@@ -27,7 +27,7 @@ class McpListing:
 
         Attributes:
             protocol_version (str): Version of the protocol that server and service agreed on.
-            tools (list[McpTool]): The tools that `allowed_tools` lets through, in the server's order.
+            tools (list[McpTool]): The tools that `allowed_tools` permits, in the server's order.
      """
 
     protocol_version: str

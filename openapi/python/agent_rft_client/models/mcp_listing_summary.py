@@ -21,7 +21,7 @@ T = TypeVar("T", bound="McpListingSummary")
 
 @_attrs_define
 class McpListingSummary:
-    """ A listing in short: lists of jobs have it in place of the tools.
+    """ The summary of a listing: lists of jobs show it instead of the tools.
 
         Attributes:
             protocol_version (str): Version of the protocol that server and service agreed on.

@@ -31,8 +31,8 @@ class McpServerSpec:
     """ An MCP server whose tools the service lists and calls for the model, over streamable HTTP.
 
         Attributes:
-            server_label (str): Name of the server in messages; each server has its own.
-            server_url (str): Address that the server answers at.
+            server_label (str): Name of the server in messages; unique in the job.
+            server_url (str): Address of the server.
             type_ (Literal['mcp'] | Unset): Selects the kind of the object. Default: 'mcp'.
             headers (McpServerSpecHeadersType0 | None | Unset): Headers sent with every request; stored encrypted, shown as
                 `[redacted]`.
@@ -44,9 +44,9 @@ class McpServerSpec:
                 call during a rollout.
             rate_limit (float | None | Unset): Limit of requests per second (an extension).
             listing (McpListing | None | Unset): The tools as the job's first run listed them; set by the service, and shown
-                in a single job alone (an extension).
-            listing_summary (McpListingSummary | None | Unset): The listing in short, which lists of jobs show too; set by
-                the service (an extension).
+                only in a single job (an extension).
+            listing_summary (McpListingSummary | None | Unset): The summary of the listing, which lists of jobs show too;
+                set by the service (an extension).
      """
 
     server_label: str

@@ -26,8 +26,7 @@ class McpTool:
 
         Attributes:
             name (str): Name that the model calls.
-            input_schema_json (str): JSON schema of the arguments, as text: its keys keep the server's order, which the
-                model reads.
+            input_schema_json (str): JSON schema of the arguments, as text, so that its keys keep the server's order.
             description (None | str | Unset): The server's description.
      """
 

@@ -37,7 +37,7 @@ class ModelExportObject:
             model (str): Name of the exported model.
             kind (Literal['merged']): Form of the export.
             status (ExportStatus): State of an export; `completed`, `canceled` and `failed` are final.
-            stage (ModelExportObjectStageType0 | None): Work that is done at the moment; `null` before and after.
+            stage (ModelExportObjectStageType0 | None): Current stage of the work; `null` before and after.
             bytes_ (int): Bytes of the files; before the end an estimate.
             error (ExportError | None): The reason of a failure.
             created_at (int): Unix seconds at which the object was made.

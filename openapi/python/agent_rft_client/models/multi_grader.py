@@ -25,13 +25,14 @@ T = TypeVar("T", bound="MultiGrader")
 
 @_attrs_define
 class MultiGrader:
-    """ Several graders and the formula that joins their scores. No nesting.
+    """ Several graders and the formula that combines their scores. Not nestable.
 
         Attributes:
             type_ (Literal['multi']): Selects the kind of the object.
             graders (MultiGraderGraders): The parts by name.
             calculate_output (str): Formula of the reward over the names of the parts, such as `0.5 * exact + judge`.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'multi'.
             invalid_grade (float | None | Unset): The score when the formula has no finite value.
      """

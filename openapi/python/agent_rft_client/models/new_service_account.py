@@ -26,7 +26,7 @@ T = TypeVar("T", bound="NewServiceAccount")
 
 @_attrs_define
 class NewServiceAccount:
-    """ A new service account: with its first key, or without a role.
+    """ A new service account with its first key, or without key and role.
 
         Attributes:
             id (str): Id of the object.

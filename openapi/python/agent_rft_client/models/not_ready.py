@@ -27,7 +27,7 @@ class NotReady:
     """ A service that cannot be called: its database fails, or its disk is full.
 
         Attributes:
-            error (ErrorBody): The fault, its class, its place and its code.
+            error (ErrorBody): The fault: a sentence, its class, the parameter at fault and a code.
             parts (NotReadyParts): The parts by name.
      """
 

@@ -24,18 +24,19 @@ T = TypeVar("T", bound="NothingToLearnOptions")
 
 @_attrs_define
 class NothingToLearnOptions:
-    """ The check of the base model's validation, before the first step, and of the first steps.
+    """ Limits of the check of the base model's validation and of the first steps.
 
-    A job in which nothing can be learned says so and ends before it is paid for.
+    A job in which nothing can be learned ends early with the reason.
 
         Attributes:
-            action (NothingToLearnOptionsAction | Unset): `fail` ends the job with the reason and its cure in `error`;
-                `warn` writes an event and goes on; `off` does not look. A job that trained nothing to its end fails in any
+            action (NothingToLearnOptionsAction | Unset): `fail` ends the job with the reason and the correction in `error`;
+                `warn` writes an event and continues; `off` disables the check. A job that trained nothing at all fails in any
                 case. Default: 'fail'.
             error_share (float | Unset): Share of graded rollouts with the same grader error, or without any token to
                 answer, from which the job ends. Default: 0.95.
-            equal_rewards (int | Unset): Rollouts of equal reward from which the job ends. Fewer give a warning, unless the
-                reward is the highest that the grader gives: then the job ends, since no report could show a gain. Default: 64.
+            equal_rewards (int | Unset): Number of rollouts with equal reward from which the job ends. Fewer give a warning,
+                unless the reward is the highest that the grader gives: then the job ends, since no report could show a gain.
+                Default: 64.
             untrained_groups (int | Unset): Groups in succession from the first step on, none with different rewards, from
                 which the job ends. Default: 60.
      """

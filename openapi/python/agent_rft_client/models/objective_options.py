@@ -25,23 +25,23 @@ T = TypeVar("T", bound="ObjectiveOptions")
 
 @_attrs_define
 class ObjectiveOptions:
-    """ Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
-    All are off by default but a light token penalty.
+    """ Terms of the value from which advantages are computed; the displayed reward stays the
+    grader's. All are off by default except a light token penalty.
 
         Attributes:
-            token_penalty (float | Unset): Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion
-                below; less where rewards of a group differ by less, so that no worse rollout becomes the better one. Default:
-                0.02.
-            token_budget (int | Literal['auto'] | Unset): `auto` is the most tokens that the base model may write in one
-                turn, as the job's reasoning effort has it. Default: 'auto'.
+            token_penalty (float | Unset): Reward lost by a rollout of `token_budget` sampled tokens or more, and
+                proportionally less by a shorter one. It is scaled down in groups with small differences of reward, so that no
+                worse rollout becomes the better one. Default: 0.02.
+            token_budget (int | Literal['auto'] | Unset): `auto` is the base model's limit of tokens of one turn, adjusted
+                to the job's reasoning effort. Default: 'auto'.
             call_budget (int | None | Unset): Tool calls that cost nothing; `null` is no budget.
             call_budget_penalty (float | Unset): Per call over the budget, for at most ten. Default: 0.05.
             repeated_call_penalty (float | Unset): Per call with the name and arguments of an earlier one, for at most ten.
                 Default: 0.0.
             overlong (None | OverlongOptions | Unset): A penalty on long rollouts; `null` is none.
             clamp_limit_stop (bool | Unset): A rollout that a limit stopped earns at most 0. Default: False.
-            kl_coefficient (float | Unset): Advantage lost by a token per nat that it is likelier under the policy than
-                under the model that the job started from, compared with the other tokens of its group. Default: 0.0.
+            kl_coefficient (float | Unset): Advantage lost by a token per nat by which it is more likely under the policy
+                than under the start model, relative to the other tokens of its group. Default: 0.0.
      """
 
     token_penalty: float | Unset = 0.02

@@ -25,7 +25,7 @@ class OverAll:
     """ A mean over all held-out rows, weighed by tokens as the curve is.
 
         Attributes:
-            base (float | None | Unset): The base model's own; `null` where it was not measured.
+            base (float | None | Unset): The mean under the base model; `null` if it was not measured.
             start (float | None | Unset): The mean under the model that training started from.
             tuned (float | None | Unset): The mean under the published model.
      """

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="Overlap")
 
 @_attrs_define
 class Overlap:
-    """ Validation rows whose messages are in the training file too: they measure memory.
+    """ Validation rows whose messages are in the training file too, so that they measure
+    memorisation.
 
         Attributes:
             rows (int): Number of such rows.

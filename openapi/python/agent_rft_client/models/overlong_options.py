@@ -26,7 +26,7 @@ class OverlongOptions:
     """ A penalty that grows over the last `buffer` of `limit` sampled tokens of a rollout.
 
         Attributes:
-            limit (int): Sampled tokens at which the whole penalty is due.
+            limit (int): Sampled tokens at which the penalty is complete.
             buffer (int | Literal['auto'] | Unset): Tokens; `auto` is a fifth of the limit. Default: 'auto'.
             penalty (float | Unset): Reward lost at the limit and beyond. Default: 1.0.
      """

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="PlateauRule")
 
 @_attrs_define
 class PlateauRule:
-    """ Validation has not become better for a while, the base model's included.
+    """ Validation has not improved for a while; the base model's validation counts too.
 
         Attributes:
             action (PlateauRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best

@@ -29,7 +29,7 @@ class PpoOptions:
             type_ (Literal['ppo'] | Unset): Selects the kind of the object. Default: 'ppo'.
             epsilon (float | Unset): Largest distance of a token's ratio from 1 at which it still has a gradient. Default:
                 0.2.
-            epsilon_high (float | None | Unset): The same upwards, where it differs; 0.28 is "clip higher".
+            epsilon_high (float | None | Unset): The same limit for ratios above 1, if it differs; 0.28 is "clip higher".
             dual_clip (float | None | Unset): Ratio beyond which a token of negative advantage has no gradient either;
                 usually 3.
      """

@@ -33,11 +33,12 @@ class PreferenceStopOptions:
     """ Stop rules of a preference job: those of every method, and those that read pairs.
 
         Attributes:
-            plateau (PlateauRule | Unset): Validation has not become better for a while, the base model's included.
-            target (None | TargetRule | Unset): Validation is as good as it has to be; `null` is off.
+            plateau (PlateauRule | Unset): Validation has not improved for a while; the base model's validation counts too.
+            target (None | TargetRule | Unset): Validation has reached a target; `null` is off.
             max_steps (MaxStepsRule | None | Unset): A number of steps; `null` is off.
             max_time (MaxTimeRule | None | Unset): A time of training; `null` is off.
-            gap (GapRule | Unset): Training has run away from validation: rows learned by heart, or a grader that is gamed.
+            gap (GapRule | Unset): Training has diverged from validation: the policy has memorised rows, or exploits the
+                grader.
             nothing_trained (NothingTrainedRule | Unset): No step of the job has changed a weight so far.
             chosen_reward (ChosenRewardRule | Unset): Training makes the preferred answers less probable than the model that
                 it started from.

@@ -34,7 +34,7 @@ class ProjectKeyObject:
             object_ (Literal['organization.project.api_key']): Type of the object; each type has one constant value.
                 Default: 'organization.project.api_key'.
             name (str): Name for readers; it need not be unique.
-            redacted_value (str): A part of the key, to recognise it by.
+            redacted_value (str): A part of the key, by which an owner recognises it.
             created_at (int): Unix seconds at which the object was made.
             expires_at (int | None): Unix seconds at which it expires; `null`: it does not expire.
             last_used_at (int | None): Time of the last use, to the minute.

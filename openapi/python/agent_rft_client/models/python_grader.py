@@ -27,11 +27,12 @@ class PythonGrader:
 
         Attributes:
             type_ (Literal['python']): Selects the kind of the object.
-            source (str): The source, at most 256,000 bytes, that defines `grade`. It has no files, no network and no other
-                process; 5 seconds and 256 MiB, unless the operator set others.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            source (str): The source, at most 256,000 bytes, that defines `grade`. It can use no files, no network and no
+                other process, and by default 5 seconds and 256 MiB, which the operator can change.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'python'.
-            image_tag (None | str | Unset): It is echoed and has no effect: there is one set of modules, the operator's.
+            image_tag (None | str | Unset): It is echoed without effect: the operator determines the modules.
      """
 
     type_: Literal['python']

@@ -29,11 +29,12 @@ class RegexGrader:
             type_ (Literal['regex']): Selects the kind of the object.
             pattern (str): The expression, in the syntax of Rust's `regex` without look-around and back-references; `\\d`
                 and `\\w` are ASCII, as in JavaScript. Not a template.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'regex'.
             input_ (str | Unset): Template of the text. Default: '{{sample.output_text}}'.
-            whole (bool | Unset): True: the whole text must match, not a part of it. Default: False.
-            ignore_case (bool | Unset): True: case does not count. Default: False.
+            whole (bool | Unset): True: the whole text must match, not only a part of it. Default: False.
+            ignore_case (bool | Unset): True ignores case. Default: False.
      """
 
     type_: Literal['regex']

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="RegisteredReference")
 
 @_attrs_define
 class RegisteredReference:
-    """ A registered object in place of its definition.
+    """ A reference to a registered object, instead of its definition.
 
         Attributes:
             id (str): Id of the registered object, such as `grader_…` or `tool_…`.

@@ -21,7 +21,7 @@ T = TypeVar("T", bound="RegistryWarning")
 
 @_attrs_define
 class RegistryWarning:
-    """ A key of the request that is kept or dropped, and that nothing reads.
+    """ An unknown key of the request, which has no effect.
 
         Attributes:
             code (Literal['unknown_parameter']): The fault in a word that programs can compare. Default:

@@ -73,25 +73,25 @@ class ReinforcementBody:
                 is `ppo`.
             advantage (AdvantageOptions | None | Unset): An extension; `None` is `centred`.
             objective (None | ObjectiveOptions | Unset): An extension; `None` is a light token penalty.
-            mismatch (MismatchOptions | None | Unset): An extension: corrections for a sampler that was not quite the
-                trained policy.
+            mismatch (MismatchOptions | None | Unset): An extension: corrections for a sampler that differs from the trained
+                policy.
             environment (ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec |
                 LlmJudgeEnvironment | None | RegisteredReference | Unset): An environment (an extension): a built-in source of
-                tasks, in place of the files, or one of type `http`, which plays the rows of the files, as a definition or as
-                `{"id": "env_…"}`. It has a grader of its own.
+                tasks, instead of the files, or one of type `http`, which plays the rows of the files, as a definition or as
+                `{"id": "env_…"}`. It has its own grader.
             grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader |
                 ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader |
                 MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader |
                 TextSimilarityGrader | ToolCallGrader | Unset): The function that scores each rollout: a definition, a
-                registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the
-                training file ask for. Required without an `environment`, whose own grader it replaces.
+                registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that fits the rows of the
+                training file. Required without an `environment`, whose own grader it replaces.
             tools (list[RegisteredReference | ToolSpec] | None | Unset): Tools that the service calls for the model:
                 definitions, or registered ones as `{"id": "tool_…"}`. Without any, the tools of rows are offered and their
                 calls graded, not run.
             mcp_servers (list[McpServerSpec] | None | Unset): MCP servers whose tools are offered on every row, beside the
                 row's own.
-            max_episode_steps (int | None | Unset): Most turns and tool calls of a rollout; absent: 10.
-            response_format (None | ReinforcementBodyResponseFormatType0 | Unset): The job keeps and echoes it; no engine
+            max_episode_steps (int | None | Unset): Largest number of turns and tool calls of a rollout; absent: 10.
+            response_format (None | ReinforcementBodyResponseFormatType0 | Unset): It is stored and echoed; no engine
                 enforces it.
             stop (None | ReinforcementStopOptions | Unset): Rules that warn, pause the job or end it early (an extension).
             keep_checkpoints (KeepCheckpoints | None | Unset): Number of checkpoints that are kept (an extension).

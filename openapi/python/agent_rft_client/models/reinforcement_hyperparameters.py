@@ -39,7 +39,7 @@ class ReinforcementHyperparameters:
                 'auto'.
             eval_temperature (float | Literal['auto'] | None | Unset): Temperature of these rollouts; an extension. Default:
                 'auto'.
-            eval_greedy (bool | None | Unset): One more rollout of each held-out row, at temperature 0; an extension.
+            eval_greedy (bool | None | Unset): Adds one rollout of each held-out row at temperature 0; an extension.
                 Default: True.
             reasoning_effort (None | ReinforcementHyperparametersReasoningEffortType0 | Unset): Reasoning effort of the
                 rollouts; kept by calls of the tuned model. Default: 'default'.

@@ -40,16 +40,17 @@ class ReinforcementStopOptions:
     """ Stop rules of a reinforcement job: those of every method, and those that read rollouts.
 
         Attributes:
-            plateau (PlateauRule | Unset): Validation has not become better for a while, the base model's included.
-            target (None | TargetRule | Unset): Validation is as good as it has to be; `null` is off.
+            plateau (PlateauRule | Unset): Validation has not improved for a while; the base model's validation counts too.
+            target (None | TargetRule | Unset): Validation has reached a target; `null` is off.
             max_steps (MaxStepsRule | None | Unset): A number of steps; `null` is off.
             max_time (MaxTimeRule | None | Unset): A time of training; `null` is off.
-            gap (GapRule | Unset): Training has run away from validation: rows learned by heart, or a grader that is gamed.
+            gap (GapRule | Unset): Training has diverged from validation: the policy has memorised rows, or exploits the
+                grader.
             nothing_trained (NothingTrainedRule | Unset): No step of the job has changed a weight so far.
-            token_growth (TokenGrowthRule | Unset): Rollouts write more and more.
+            token_growth (TokenGrowthRule | Unset): Rollouts become longer and longer.
             entropy_collapse (EntropyRule | Unset): The policy has stopped exploring.
-            zero_variance (ZeroVarianceRule | Unset): No group has rollouts of different reward: nothing is learned from any
-                of them.
+            zero_variance (ZeroVarianceRule | Unset): No group has rollouts of different reward, so that none of them
+                trains.
             entropy_rise (EntropyRiseRule | Unset): The policy becomes random: its text turns into a mixture of the
                 vocabulary.
             limit_stops (LimitStopsRule | Unset): Rollouts end at a limit instead of with an answer.

@@ -54,14 +54,14 @@ class Report:
             ended_early (None | ReportEndedEarlyType0 | Unset): The stop rule that ended the job, if one did.
             rows_left_out (int | None | Unset): Rows with a value that is not finite before or after training (supervised
                 and DPO).
-            rows_in_training (int | None | Unset): Rows of the validation file whose messages are in the training file too:
-                what is measured on them is memory. `null` in reports of earlier versions.
+            rows_in_training (int | None | Unset): Rows of the validation file whose messages are in the training file too,
+                so that they measure memorisation. `null` in reports of earlier versions.
             wins_by (None | ReportWinsByType0 | Unset): The measure by which a row is better: a higher reward, a smaller
                 loss, or the order of a pair's answers by log-prob.
             judged_apart (list[str] | None | Unset): Graders that score the rollouts of a group against each other
-                (`ai_judge`), as parameters. They judged the two models in groups of their own, so that their scores are on no
-                common scale: a reward with a part of theirs does not tell the gain (reinforcement). `null` in reports of
-                earlier versions.
+                (`ai_judge`), as parameters. They judged the two models in groups of their own, so that their scores have no
+                common scale: a reward that includes them does not show the gain (reinforcement). `null` in reports of earlier
+                versions.
             eval_temperature (float | None | Unset): Temperature of the held-out rollouts (reinforcement).
             eval_samples (int | None | Unset): Rollouts of each held-out row (reinforcement).
             reward (Comparison | None | Unset): The grader's rewards (reinforcement).

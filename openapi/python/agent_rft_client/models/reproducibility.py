@@ -21,7 +21,7 @@ T = TypeVar("T", bound="Reproducibility")
 
 @_attrs_define
 class Reproducibility:
-    """ The machines that a job ran on, and if they keep the promise of mode `sync`.
+    """ The machines that a job ran on, and whether they keep the promise of mode `sync`.
 
         Attributes:
             same_to_the_bit (bool): True if a run of the same job, killed and resumed at any moment, ends with the same bits

@@ -38,7 +38,7 @@ class RewardComparison:
             tool_calls (Comparison): One value under the compared models: means over the held-out rows that have it before
                 and
                 after training.
-            components (RewardComparisonComponents): Numbers that the grader reports beside the reward, by name.
+            components (RewardComparisonComponents): Numbers that the grader reports besides the reward, by name.
      """
 
     rows: int

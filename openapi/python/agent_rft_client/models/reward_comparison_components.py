@@ -23,7 +23,7 @@ T = TypeVar("T", bound="RewardComparisonComponents")
 
 @_attrs_define
 class RewardComparisonComponents:
-    """ Numbers that the grader reports beside the reward, by name.
+    """ Numbers that the grader reports besides the reward, by name.
 
      """
 

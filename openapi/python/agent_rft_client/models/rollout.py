@@ -38,9 +38,9 @@ class Rollout:
             step (int): The step that it belongs to; 0 is before training.
             prompt_index (int): Row number in the split's file, from 0.
             sample_index (int): Number of the rollout in its group, from 0.
-            trace_id (str): Id that tools and graders were sent with the calls of this rollout.
+            trace_id (str): Id sent to tools and graders with the calls of this rollout.
             reward (float | None): `null` when the rollout was discarded: a failure is never a reward.
-            failure_class (None | str): The infrastructure failure that it was lost to.
+            failure_class (None | str): Class of the infrastructure failure, if the rollout was lost.
             failure_message (None | str): The failure in a sentence.
             stop_reason (None | str): `final_answer`, or the limit that it reached.
             policy_version (int): The last version of the policy that sampled it.
@@ -48,7 +48,7 @@ class Rollout:
             completion_tokens (int): Tokens that the policy sampled.
             reasoning_tokens (int): The sampled tokens that are reasoning.
             tool_calls (int): Tool calls that were run.
-            components (RolloutComponents): Numbers beside the reward, such as the scores of a multi grader's parts, by
+            components (RolloutComponents): Numbers besides the reward, such as the scores of a multi grader's parts, by
                 name.
             trace (RolloutTrace): Messages, turns, tool calls and grades.
             started_at (float): Unix seconds.

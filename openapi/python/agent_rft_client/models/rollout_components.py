@@ -20,7 +20,7 @@ T = TypeVar("T", bound="RolloutComponents")
 
 @_attrs_define
 class RolloutComponents:
-    """ Numbers beside the reward, such as the scores of a multi grader's parts, by name.
+    """ Numbers besides the reward, such as the scores of a multi grader's parts, by name.
 
      """
 

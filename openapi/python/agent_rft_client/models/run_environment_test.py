@@ -28,11 +28,11 @@ class RunEnvironmentTest:
     """ The episode that a test plays with a registered environment.
 
         Attributes:
-            task (None | RunEnvironmentTestTaskType0 | Unset): The row that `reset` is sent; `messages` in it must be a
+            task (None | RunEnvironmentTestTaskType0 | Unset): The row that is sent with `reset`; `messages` in it must be a
                 conversation, as in a file.
-            seed (int | Unset): The seed that `reset` is sent. Default: 0.
-            content (None | str | Unset): Text of the turn that `step` is sent. Without it and without `tool_calls`, the
-                turn calls the first offered tool, or says that it is a test.
+            seed (int | Unset): The seed that is sent with `reset`. Default: 0.
+            content (None | str | Unset): Text of the turn that is sent with `step`. Without it and without `tool_calls`,
+                the turn calls the first offered tool, or contains a sentence about the test.
             tool_calls (list[EnvironmentTestCall] | None | Unset): Tool calls of the turn.
      """
 

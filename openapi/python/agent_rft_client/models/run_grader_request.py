@@ -53,7 +53,7 @@ class RunGraderRequest:
                 ToolCallGrader): The grader, as in a create call of a job. `auto` chooses one from `item`.
             model_sample (str): The answer that is graded.
             item (None | RunGraderRequestItemType0 | Unset): The row, as templates and endpoints read it.
-            sample (None | SampleParts | Unset): More of `sample` than the answer (an extension).
+            sample (None | SampleParts | Unset): Further keys of `sample` besides the answer (an extension).
             trace_id (None | str | Unset): Id of the call, sent to an endpoint.
      """
 

@@ -35,7 +35,7 @@ class RunToolRequest:
             type_ (Literal['function_call'] | Unset): As in the calls of training. Default: 'function_call'.
             headers (None | RunToolRequestHeadersType0 | Unset): Headers that are sent to it.
             item (None | RunToolRequestItemType0 | Unset): The row that is sent with the call.
-            trace_id (None | str | Unset): Id of the rollout that the call should seem to belong to.
+            trace_id (None | str | Unset): Rollout id to send with the call.
             id (None | str | Unset): Id of the call's message.
             call_id (None | str | Unset): Id of the call.
      """

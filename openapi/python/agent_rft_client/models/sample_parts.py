@@ -26,8 +26,8 @@ T = TypeVar("T", bound="SampleParts")
 
 @_attrs_define
 class SampleParts:
-    """ Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
-    gives. An unknown key, also of a call or a turn, is refused.
+    """ Keys of `sample` as graders of jobs read them; they replace the values derived from the
+    answer. Unknown keys, also of a call or a turn, are refused.
 
         Attributes:
             output_tools (list[SamplePartsOutputToolsType0Item] | None | Unset): Tool calls of the last turn, as in a chat

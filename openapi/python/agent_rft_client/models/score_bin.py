@@ -24,7 +24,7 @@ class ScoreBin:
 
         Attributes:
             low (float): Lowest score of the bin.
-            high (float): Its end; a score of the end itself counts in the next bin, if there is one.
+            high (float): End of the bin; a score equal to it counts in the next bin, if there is one.
             count (int): Number of answers.
      """
 

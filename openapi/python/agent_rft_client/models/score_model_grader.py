@@ -33,7 +33,8 @@ class ScoreModelGrader:
             model (str): Name of the judge: a model of this service, or of the server at `base_url`.
             type_ (Literal['score_model']): Selects the kind of the object.
             input_ (list[JudgeMessage]): The judge's prompt, whose texts are templates.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             sampling_params (JudgeSampling | None | Unset): Sampling of the judge.
             base_url (None | str | Unset): The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an
                 extension).

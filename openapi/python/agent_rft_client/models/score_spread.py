@@ -30,11 +30,12 @@ class ScoreSpread:
             mean (float): Mean score.
             std (float): Standard deviation of the scores.
             histogram (list[ScoreBin]): Ten bins from the lowest to the highest score.
-            all_lowest (float): Share of the rows whose every answer scores 0, or the least where that is less.
-            all_highest (float): Share of the rows whose every answer scores 1, or the most where that is more.
-            thresholds (list[ThresholdFailures]): Failures at each score that occurs, at quantiles of them where there are
-                more than 50.
-            recommended (float | None): Threshold at which 25 to 50 % of the answers fail; `null` where none does.
+            all_lowest (float): Share of the rows whose answers all score 0, or the lowest score if that is below 0.
+            all_highest (float): Share of the rows whose answers all score 1, or the highest score if that is above 1.
+            thresholds (list[ThresholdFailures]): Failures at each score that occurs, or at quantiles if there are more than
+                50 different scores.
+            recommended (float | None): Threshold at which 25 to 50 % of the answers fail; `null` if there is no such
+                threshold.
      """
 
     mean: float

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="ServiceAccountObject")
 
 @_attrs_define
 class ServiceAccountObject:
-    """ A service account: an owner of keys that is no person.
+    """ A service account: a non-human owner of keys.
 
         Attributes:
             id (str): Id of the object.

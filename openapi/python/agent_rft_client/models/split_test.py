@@ -30,7 +30,7 @@ class SplitTest:
             file_id (str): Id of the file.
             rows (int): Lines that are not blank.
             faulty_rows (int): Rows with at least one fault.
-            duplicate_rows (int): Rows whose messages stand on an earlier line as well.
+            duplicate_rows (int): Rows whose messages are on an earlier line as well.
             duplicate_lines (list[LinePair]): The first of them: earlier line, repeated line.
             tools (SplitTestTools): Number of rows that offer each tool, by name.
      """

@@ -27,8 +27,8 @@ class StreamingOptions:
 
         Attributes:
             type_ (Literal['streaming'] | Unset): Selects the kind of the object. Default: 'streaming'.
-            minibatches (int | Unset): Parts of a step, each trained once its groups are there; at most one part per prompt.
-                The optimizer steps once, after the last part. Default: 4.
+            minibatches (int | Unset): Parts of a step, each trained once its groups have finished; at most one part per
+                prompt. The optimizer steps once, after the last part. Default: 4.
      """
 
     type_: Literal['streaming'] | Unset = 'streaming'

@@ -32,7 +32,8 @@ class StringCheckGrader:
             input_ (str): Template of the text that is checked, such as `{{sample.output_text}}`.
             reference (str): Template of the text that it is compared with.
             operation (StringCheckGraderOperation): `like`: input contains reference; `ilike` ignores case; `neq` is `ne`.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'string_check'.
      """
 

@@ -24,10 +24,10 @@ T = TypeVar("T", bound="TargetRule")
 
 @_attrs_define
 class TargetRule:
-    """ Ends the job when validation is as good as it has to be.
+    """ Ends the job when validation has reached a target.
 
         Attributes:
-            value (float): Mean validation reward at least, or validation loss at most.
+            value (float): Smallest mean validation reward, or largest validation loss.
             action (TargetRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
                 checkpoint. Default: 'stop'.
      """

@@ -33,7 +33,8 @@ class TextSimilarityGrader:
             reference (str): Template of the text that it is compared with.
             evaluation_metric (TextSimilarityGraderEvaluationMetric): The measure of similarity; `cosine` needs the
                 operator's embedding endpoint.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'text_similarity'.
      """
 

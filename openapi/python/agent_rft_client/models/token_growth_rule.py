@@ -24,7 +24,7 @@ T = TypeVar("T", bound="TokenGrowthRule")
 
 @_attrs_define
 class TokenGrowthRule:
-    """ Rollouts write more and more.
+    """ Rollouts become longer and longer.
 
         Attributes:
             action (TokenGrowthRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the

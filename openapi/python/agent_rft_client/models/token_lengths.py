@@ -23,13 +23,13 @@ class TokenLengths:
     """ Prompt lengths in tokens, through the model's own chat template.
 
         Attributes:
-            measured_rows (int): All of them, or an even sample and the longest ones of a large file.
+            measured_rows (int): Number of measured rows: all rows, or an even sample and the longest rows of a large file.
             mean (float): Mean over the measured rows.
             p50 (int): Half of the rows are at most as long.
             p90 (int): Nine of ten rows are at most as long.
             p99 (int): 99 of 100 rows are at most as long.
             max_ (int): The longest row.
-            context_length (int): Tokens that the base model has room for.
+            context_length (int): Tokens of the base model's context.
             over_context (int): Measured prompts that leave the model no room for an answer.
      """
 

@@ -23,13 +23,13 @@ T = TypeVar("T", bound="TokenLogprob")
 
 @_attrs_define
 class TokenLogprob:
-    """ Log-prob of a sampled token, with the most probable ones at its place.
+    """ Log-prob of a sampled token, with the most probable tokens at its position.
 
         Attributes:
             token (str): Text of the token.
             logprob (float): Natural logarithm of its probability.
             bytes_ (list[int] | None): UTF-8 bytes of the text.
-            top_logprobs (list[TopLogprob]): The most probable tokens at this place, as many as were asked for.
+            top_logprobs (list[TopLogprob]): The most probable tokens at this position, as many as requested.
      """
 
     token: str

@@ -29,7 +29,7 @@ class ToolCallCollapseRule:
         Attributes:
             action (ToolCallCollapseRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with
                 the best checkpoint. Default: 'warn'.
-            share (float | Unset): Mean calls of the latest `steps` steps at most, as a share of those of the first.
+            share (float | Unset): Largest ratio of the mean calls of the latest `steps` steps to those of the first.
                 Default: 0.1.
             steps (int | Unset): Length of both windows. Default: 3.
      """

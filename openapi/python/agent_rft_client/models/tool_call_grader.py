@@ -30,24 +30,25 @@ T = TypeVar("T", bound="ToolCallGrader")
 @_attrs_define
 class ToolCallGrader:
     """ Mean over the expected calls: 0 without the call, 0.3 for the right function, 0.6 with some
-    of the arguments, 1 with all of them and no other.
+    of the arguments, 1 with all of them and no others.
 
         Attributes:
             type_ (Literal['tool_call']): Selects the kind of the object.
             reference (str): Template of the expected calls as JSON, `{"name", "arguments"}` or a list of them; an empty
                 list expects no call.
-            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
+                change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'tool_call'.
-            input_ (str | Unset): Template of the text that is read where the rollout has no structured calls. Default:
-                '{{sample.output_text}}'.
-            source (ToolCallGraderSource | Unset): Where calls are read: all of the rollout's, those of its last turn, or
-                the text. `auto`: the rollout's, or the text's where there are none. Default: 'auto'.
-            ordered (bool | Unset): True: calls count in the order of the reference only. Default: False.
-            extra_calls (ToolCallGraderExtraCalls | Unset): `count`: a call that is not expected lowers the mean, as an
-                expected call with 0 would. Default: 'allow'.
+            input_ (str | Unset): Template of the text from which calls are read if the rollout has no structured ones.
+                Default: '{{sample.output_text}}'.
+            source (ToolCallGraderSource | Unset): Source of the calls: the whole rollout, its last turn, or the text.
+                `auto`: the rollout, or the text if the rollout has none. Default: 'auto'.
+            ordered (bool | Unset): True: calls count only in the order of the reference. Default: False.
+            extra_calls (ToolCallGraderExtraCalls | Unset): `count`: an unexpected call lowers the mean like an expected
+                call that scores 0. Default: 'allow'.
             comparators (ToolCallGraderComparators | Unset): Comparison of single arguments, by name; `exact` for all
                 others. `number` compares values, `contains` looks for the expected text, `unordered` compares lists as sets,
-                `any` takes every value, a missing one included.
+                `any` accepts every value, even a missing one.
      """
 
     type_: Literal['tool_call']

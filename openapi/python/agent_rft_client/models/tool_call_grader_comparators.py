@@ -24,7 +24,7 @@ T = TypeVar("T", bound="ToolCallGraderComparators")
 @_attrs_define
 class ToolCallGraderComparators:
     """ Comparison of single arguments, by name; `exact` for all others. `number` compares values, `contains` looks for the
-    expected text, `unordered` compares lists as sets, `any` takes every value, a missing one included.
+    expected text, `unordered` compares lists as sets, `any` accepts every value, even a missing one.
 
      """
 

@@ -25,11 +25,11 @@ T = TypeVar("T", bound="Truncation")
 @_attrs_define
 class Truncation:
     """ Weighs each token by its ratio of trained to sampling policy, at most `cap`; the loss's own
-    ratio then starts from the policy that is trained.
+    ratio is then relative to the policy before the step.
 
         Attributes:
-            cap (float): 2 for tokens and 5 for sequences, where it is not sent.
-            level (TruncationLevel | Unset): A token's own ratio, or the product of those of its rollout. Default: 'token'.
+            cap (float): Default: 2 for tokens and 5 for sequences.
+            level (TruncationLevel | Unset): The ratio of each token, or the product over its rollout. Default: 'token'.
      """
 
     cap: float

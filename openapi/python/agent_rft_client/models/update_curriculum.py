@@ -32,8 +32,8 @@ class UpdateCurriculum:
         Attributes:
             training_file (None | str | Unset): Id of the file with the training rows.
             validation_file (None | str | Unset): Id of the file with the held-out rows.
-            training (list[UpdateCurriculumTrainingType0Item] | None | Unset): Training rows, in place of `training_file`.
-            validation (list[UpdateCurriculumValidationType0Item] | None | Unset): Held-out rows, in place of
+            training (list[UpdateCurriculumTrainingType0Item] | None | Unset): Training rows, instead of `training_file`.
+            validation (list[UpdateCurriculumValidationType0Item] | None | Unset): Held-out rows, instead of
                 `validation_file`.
             metadata (None | Unset | UpdateCurriculumMetadataType0): Up to 16 pairs of text of the user's own; the service
                 does not read them.

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="Wandb")
 
 @_attrs_define
 class Wandb:
-    """ The place of the job in Weights & Biases; nothing is sent there.
+    """ Project and run of the job in Weights & Biases; nothing is sent there.
 
         Attributes:
             project (str): Name of the project there.

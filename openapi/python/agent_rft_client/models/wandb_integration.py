@@ -28,7 +28,7 @@ class WandbIntegration:
 
         Attributes:
             type_ (Literal['wandb']): The only kind that is accepted; nothing is sent to it.
-            wandb (Wandb): The place of the job in Weights & Biases; nothing is sent there.
+            wandb (Wandb): Project and run of the job in Weights & Biases; nothing is sent there.
      """
 
     type_: Literal['wandb']

@@ -34,9 +34,9 @@ class WebhookDeliveryObject:
                 'webhook_endpoint.delivery'.
             event_id (str): Id sent as `webhook-id` with every attempt.
             event_type (str): Type of the event.
-            status (DeliveryStatus): State of a delivery: still tried, accepted by the endpoint, or given up.
+            status (DeliveryStatus): State of a delivery: pending, accepted by the endpoint, or failed after all attempts.
             attempts (int): Attempts so far.
-            last_status_code (int | None): Status that the endpoint answered last.
+            last_status_code (int | None): Status of the endpoint's last reply.
             last_error (DeliveryError | None): Reason why the last attempt got no status, or was not made.
             next_attempt_at (int | None): Unix seconds of the next attempt; `null` when there is none.
             created_at (int): Unix seconds at which the object was made.

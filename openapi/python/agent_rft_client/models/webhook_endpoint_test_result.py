@@ -29,7 +29,7 @@ class WebhookEndpointTestResult:
             webhook_endpoint_id (str): Id of the endpoint.
             event_type (str): Type of the event that was sent.
             success (bool): True when the endpoint answered; its status shows if it accepted the event. Default: True.
-            status_code (int): Status that the endpoint answered.
+            status_code (int): Status of the endpoint's reply.
      """
 
     webhook_endpoint_id: str

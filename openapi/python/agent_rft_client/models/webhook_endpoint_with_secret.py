@@ -33,7 +33,7 @@ class WebhookEndpointWithSecret:
             name (str): Name for readers; it need not be unique.
             url (str): Address that events are sent to, with query values redacted.
             event_types (list[str]): Events that are sent to it.
-            signing_secret_hint (str): The secret's last characters, to recognise it by.
+            signing_secret_hint (str): The secret's last characters, by which an owner recognises it.
             disabled_at (int | None): Time of the 410 reply that disabled the endpoint; any update enables it again.
             last_failed_at (int | None): Time of the last delivery that failed after all attempts, unless one succeeded
                 since.

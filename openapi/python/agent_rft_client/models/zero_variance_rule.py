@@ -24,7 +24,7 @@ T = TypeVar("T", bound="ZeroVarianceRule")
 
 @_attrs_define
 class ZeroVarianceRule:
-    """ No group has rollouts of different reward: nothing is learned from any of them.
+    """ No group has rollouts of different reward, so that none of them trains.
 
         Attributes:
             action (ZeroVarianceRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the

@@ -90,7 +90,7 @@ async def test_a_python_grader_is_tried_on_rows_of_both_files(
     report = await validate_call(api, await call_with(api, grader))
     faults = [*report["errors"], *report["warnings"]]
     assert [(fault["severity"], fault["code"], fault["param"]) for fault in faults] == [
-        (severity, code, f"method.reinforcement.{place}") for severity, code, place, _ in found
+        (severity, code, f"method.reinforcement.{path}") for severity, code, path, _ in found
     ]
     for fault, (_, code, _, words) in zip(faults, found, strict=True):
         assert words in fault["message"]
@@ -117,7 +117,9 @@ async def test_a_source_that_cannot_be_compiled_is_reported_beside_other_faults(
     ]
 
 
-async def test_without_a_sandbox_a_warning_says_that_nothing_was_tried(database: Database) -> None:
+async def test_without_a_sandbox_a_warning_reports_that_nothing_was_tried(
+    database: Database,
+) -> None:
     async with running(database) as api:
         report = await validate_call(api, await call_with(api, SOUND))
     assert report["valid"] is True

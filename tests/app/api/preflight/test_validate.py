@@ -234,7 +234,7 @@ async def test_prompts_are_rendered_with_the_jobs_effort(
     assert [level for level, length in lengths.items() if length == lengths["low"]] == ["low"]
 
 
-async def test_a_call_without_a_method_hears_of_it_before_the_faults_of_its_rows(
+async def test_a_missing_method_is_reported_before_the_faults_of_the_rows(
     api: Api, call: dict[str, Any]
 ) -> None:
     without = {name: value for name, value in call.items() if name != "method"}
@@ -269,11 +269,11 @@ async def test_rows_are_not_judged_for_a_method_that_does_not_exist(
 
 
 @pytest.mark.parametrize("key", ["grader", "tools", "reinforcement"])
-async def test_the_place_of_settings_beside_the_method_is_named(
+async def test_the_path_of_settings_beside_the_method_is_named(
     api: Api, call: dict[str, Any], key: str
 ) -> None:
     sent = {name: value for name, value in call.items() if name != "method"}
     reply = await api.call("POST", "/v1/fine_tuning/jobs", json={**sent, key: {"type": "endpoint"}})
-    place = "method.reinforcement" if key == "reinforcement" else f"method.reinforcement.{key}"
+    param = "method.reinforcement" if key == "reinforcement" else f"method.reinforcement.{key}"
     assert reply.status_code == 400
-    assert f"Did you mean '{place}'? Move it there" in reply.json()["error"]["message"]
+    assert f"Did you mean '{param}'? Move it there" in reply.json()["error"]["message"]

@@ -41,7 +41,7 @@ def _error(message: str) -> str:
         (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
     ],
 )
-def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, told: str) -> None:
+def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, reported: str) -> None:
     with scripted_service([answer, answer]) as found:
         named = ("--base-url", found.base_url, "--api-key", "art_project_secret")
         done = agent_rft("jobs", "list", *named)
@@ -49,7 +49,7 @@ def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, told: s
         assert found.requests[0].count("art_project_secret") == 1
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith("agent-rft: ")
-    assert told in done.stderr
+    assert reported in done.stderr
     assert done.stderr.count("\n") == 1
     assert "art_project" not in done.stderr
     envelope = json.loads(as_json.stdout)
@@ -74,9 +74,9 @@ def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, told: s
     ],
 )
 def test_an_export_fails_as_every_command(
-    tmp_path: Path, answer: bytes, code: int, told: str
+    tmp_path: Path, answer: bytes, code: int, reported: str
 ) -> None:
-    _fails("export", answer, tmp_path / "out", code=code, told=told)
+    _fails("export", answer, tmp_path / "out", code=code, reported=reported)
 
 
 @pytest.mark.parametrize(
@@ -91,17 +91,17 @@ def test_an_export_fails_as_every_command(
     ],
 )
 def test_a_download_fails_as_every_command(
-    tmp_path: Path, answer: bytes, code: int, told: str
+    tmp_path: Path, answer: bytes, code: int, reported: str
 ) -> None:
-    _fails("download", answer, tmp_path / "out", code=code, told=told)
+    _fails("download", answer, tmp_path / "out", code=code, reported=reported)
 
 
-def _fails(verb: str, answer: bytes, out: Path, *, code: int, told: str) -> None:
+def _fails(verb: str, answer: bytes, out: Path, *, code: int, reported: str) -> None:
     with scripted_service([answer]) as found:
         named = ("--base-url", found.base_url, "--api-key", "art_project_secret")
         done = agent_rft("models", verb, "ft:x", "--out", str(out), *named, "--json")
     assert done.returncode == code, done.stderr
-    assert told in done.stderr
+    assert reported in done.stderr
     assert done.stderr.count("\n") == 1
     assert "art_project" not in done.stderr
     envelope = json.loads(done.stdout)

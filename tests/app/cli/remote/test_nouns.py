@@ -169,7 +169,7 @@ def test_an_eval_run_is_followed_to_its_end(
     assert shown[:2] == [["id", detached["id"]], ["status", "queued"]]
 
 
-def test_a_conversation_keeps_its_messages_and_goes_on_after_a_failure(
+def test_a_conversation_keeps_its_messages_and_continues_after_a_failure(
     service: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = iter(["first", "", "refused", "second"])

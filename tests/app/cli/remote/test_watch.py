@@ -74,7 +74,7 @@ def test_a_pipe_gets_a_line_for_each_event_and_the_end(commands: Commands, shown
     assert ending.startswith("succeeded: the tuned model is ")
 
 
-def test_json_lines_are_the_envelope_and_the_last_one_says_so(
+def test_json_lines_are_the_envelope_and_the_last_one_reports_it(
     commands: Commands, shown: str
 ) -> None:
     done = commands.run("jobs", "watch", shown, "--json")
@@ -119,13 +119,13 @@ def test_a_terminal_shows_progress_curves_lost_rollouts_and_events(
         ("paused", None, 22, "paused at step 0/?: agent-rft jobs resume ftjob-"),
     ],
 )
-def test_the_exit_code_says_how_the_job_ended(
+def test_the_exit_code_names_how_the_job_ended(
     service: Service,
     job: str,
     status: str,
     error: dict[str, Any] | None,
     code: int,
-    told: str,
+    reported: str,
 ) -> None:
     with running_agent_rft("jobs", "watch", job, **address_of(service)) as watching:
         wait_for(lambda: "status: validating_files" in watching.output(), what="the first state")
@@ -134,7 +134,7 @@ def test_the_exit_code_says_how_the_job_ended(
         service.execute(f"{query} WHERE id = %s", status, sent, job)
         done = watching.ended()
     assert (done.returncode, done.stderr) == (code, "")
-    assert told in done.stdout.splitlines()[-1]
+    assert reported in done.stdout.splitlines()[-1]
 
 
 def test_an_interrupt_leaves_the_job_running(service: Service, job: str) -> None:
@@ -144,7 +144,7 @@ def test_an_interrupt_leaves_the_job_running(service: Service, job: str) -> None
         done = watching.ended()
     assert done.returncode == 130
     assert done.stderr.startswith(
-        f"agent-rft: the job goes on. Watch it again: agent-rft jobs watch {job}"
+        f"agent-rft: the job continues. Watch it again: agent-rft jobs watch {job}"
     )
     assert service.client().fine_tuning.jobs.retrieve(job).status == "validating_files"
 
@@ -163,7 +163,7 @@ def _stream(*messages: str) -> bytes:
     return cut("".join(messages), kind="text/event-stream")
 
 
-def test_a_stream_that_breaks_goes_on_behind_its_last_event(
+def test_a_stream_that_breaks_continues_behind_its_last_event(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
@@ -199,7 +199,7 @@ def test_a_stream_that_breaks_goes_on_behind_its_last_event(
         ([_event(1)], [reply("x", status="500 X")], 15),
     ],
 )
-def test_a_stream_that_cannot_go_on_ends_with_a_sentence(
+def test_a_stream_that_cannot_continue_ends_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch, first: list[str], later: list[bytes], code: int
 ) -> None:
     monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
@@ -215,7 +215,7 @@ def test_a_stream_that_cannot_go_on_ends_with_a_sentence(
     assert failure.value.exit_code == code
 
 
-def test_a_job_that_ended_long_ago_is_asked_for_its_state() -> None:
+def test_the_state_of_a_job_that_ended_long_ago_is_read() -> None:
     job = json.dumps({"id": "ftjob-1", "status": "failed", "error": {"code": "x"}})
     replies = [b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", reply(job)]
     with scripted_service(replies) as found, calling(found.base_url, "k") as running:

@@ -52,7 +52,7 @@ def test_a_field_that_a_reply_leaves_out_is_marked_and_not_promised() -> None:
     assert set(schema["properties"]) - set(schema["required"]) == {"warnings", "server_label"}
 
 
-def test_a_name_that_is_taken_once_is_not_said_to_repeat() -> None:
+def test_a_name_that_is_taken_once_is_not_reported_to_repeat() -> None:
     schemas = specification()["components"]["schemas"]
     for noun in ("Tool", "Grader", "Curriculum"):
         shown = "RegisteredGrader" if noun == "Grader" else noun

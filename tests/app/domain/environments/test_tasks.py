@@ -41,7 +41,7 @@ def prompts(rows: list[Any]) -> list[str]:
 
 
 @pytest.mark.parametrize(("of", "seed"), [(1, 0), (2, 9), (3, 1), (64, 0), (1000, 7)])
-def test_each_problem_has_one_place_in_the_order(of: int, seed: int) -> None:
+def test_each_problem_has_one_index_in_the_order(of: int, seed: int) -> None:
     order = [task_number(index, of=of, seed=seed) for index in range(of)]
     assert sorted(order) == list(range(of))
 
@@ -103,8 +103,8 @@ def test_solutions_of_word_problems_lead_to_their_answers() -> None:
         assert int(row["answer"]) == int(steps[-1][1])
         for number in re.findall(r"\d+", row["question"]):
             assert number in row["solution"]
-    told = {re.sub(r"\d+|[A-Z][a-z]+", "", row["question"]) for row in training}
-    assert len(told) == 10
+    reported = {re.sub(r"\d+|[A-Z][a-z]+", "", row["question"]) for row in training}
+    assert len(reported) == 10
 
 
 def test_easier_word_problems_have_fewer_steps() -> None:
@@ -170,7 +170,7 @@ SOLVED: dict[str, Callable[[Any, int, int], Any]] = {
 
 
 @pytest.mark.parametrize("level", [1, 2, 3])
-def test_tests_of_functions_expect_what_the_task_says(level: int) -> None:
+def test_tests_of_functions_expect_what_the_task_describes(level: int) -> None:
     training, _ = tasks({"type": "code_execution"}, training_tasks=300, level=level)
     for row in training:
         prompt = prompts([row])[0]
@@ -202,7 +202,7 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "place"),
+    ("sent", "path"),
     [
         ({"type": "chess"}, ("type",)),
         ({}, ("type",)),
@@ -224,7 +224,7 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
         ({**JUDGE, "rubric": [UNWEIGHTED]}, ("rubric", 0, "weight")),
     ],
 )  # fmt: skip
-def test_a_wrong_option_is_named(sent: dict[str, Any], place: tuple[Any, ...]) -> None:
+def test_a_wrong_option_is_named(sent: dict[str, Any], path: tuple[Any, ...]) -> None:
     with pytest.raises(ValidationError) as caught:
         read_built_in(sent)
-    assert caught.value.errors()[0]["loc"] == place
+    assert caught.value.errors()[0]["loc"] == path

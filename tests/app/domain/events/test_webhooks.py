@@ -62,7 +62,7 @@ def test_the_jitter_is_a_fifth_either_way(chance: float, wait: float) -> None:
         ("Tue, 99 Nov 99999 22:21:40 GMT", 300),
     ],
 )
-def test_a_receiver_may_ask_for_up_to_twice_the_time(asked: str | None, wait: float) -> None:
+def test_a_receiver_may_request_up_to_twice_the_time(asked: str | None, wait: float) -> None:
     found = retry_delay_s(2, chance=0.5, retry_after=asked, now=NOW)
     assert found == pytest.approx(wait)
 

@@ -88,7 +88,7 @@ def test_short_and_long_texts_are_compared_as_texts() -> None:
     assert chosen.reason == "All 3 rows have a reference in 'answer' that is a text."
 
 
-def test_a_schema_of_answers_is_enough_and_says_what_it_does_not_score() -> None:
+def test_a_schema_of_answers_is_enough_and_states_what_it_does_not_score() -> None:
     schema = {"type": "object", "required": ["town"]}
     chosen = choice({}, answer_schema=schema)
     assert (chosen.kind, chosen.grader["json_schema"]) == ("json_valid", schema)
@@ -170,6 +170,6 @@ def test_one_item_decides_by_itself() -> None:
 
 
 @pytest.mark.parametrize("key", ["answer", "calls"])
-def test_a_value_with_too_much_json_is_said_to_be_so(key: str) -> None:
+def test_a_value_with_too_much_json_is_reported_as_such(key: str) -> None:
     with pytest.raises(NoGraderFits, match=f"line 1, '{key}': .*contains more than 25000 values"):
         choice({key: "[" + "0," * 25_000 + "0]"})

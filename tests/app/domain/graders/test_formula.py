@@ -67,7 +67,7 @@ def test_names_are_those_that_need_a_value() -> None:
         ("n" * 65, "is not understood"),
     ],
 )
-def test_what_is_no_formula_says_where(text: str, part: str) -> None:
+def test_an_invalid_formula_names_the_position(text: str, part: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse_formula(text)
     assert part in str(caught.value)

@@ -59,7 +59,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "place", "part"),
+    ("sent", "path", "part"),
     [
         ({}, ("type",), "required"),
         ({"type": "code_execution", "function": "a b"}, ("function",), "name of a function"),
@@ -118,11 +118,11 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
         ({**HOOK, "pass_threshold": False}, ("pass_threshold",), "number"),
     ],
 )
-def test_a_fault_is_reported_with_its_path(sent: Any, place: tuple[Any, ...], part: str) -> None:
+def test_a_fault_is_reported_with_its_path(sent: Any, path: tuple[Any, ...], part: str) -> None:
     with pytest.raises(ValidationError) as caught:
         GRADERS.validate_python(sent)
     fault = caught.value.errors(include_url=False)[0]
-    assert fault["loc"] == place
+    assert fault["loc"] == path
     assert part in fault["msg"]
 
 

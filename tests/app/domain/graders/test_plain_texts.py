@@ -21,14 +21,14 @@ def fault(grader: dict[str, Any]) -> tuple[tuple[str | int, ...], str]:
 @pytest.mark.parametrize("text", ["is {{item.answer}} right", "{{ name }}", "{sample.output_text}"])
 def test_a_placeholder_is_refused_where_nothing_fills_it(text: str) -> None:
     named = {"type": "llm_judge", **JUDGE, "rubric": [{"name": "a", "description": text}]}
-    for grader, place in (
+    for grader, path in (
         (named, ("rubric", 0, "description")),
         ({"type": "ai_judge", **JUDGE, "rubric": text}, ("rubric",)),
         ({**LABELS, "labels": ["a", text], "passing_labels": ["a"]}, ("labels", 1)),
         ({"type": "format", "sections": ["a", text]}, ("sections", 1)),
     ):
         loc, message = fault(grader)
-        assert loc == place
+        assert loc == path
         assert "would stay as it stands" in message
 
 

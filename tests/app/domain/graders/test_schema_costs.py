@@ -164,5 +164,5 @@ def test_a_comment_at_the_end_may_stand_in_a_whole_pattern(text: str, *, matches
         (r"\bé", "aé", False),
     ],
 )
-def test_classes_are_as_the_page_says(pattern: str, text: str, *, matches: bool) -> None:
+def test_classes_are_as_the_page_lists(pattern: str, text: str, *, matches: bool) -> None:
     assert compile_pattern(pattern).matches(text) is matches

@@ -17,7 +17,7 @@ def _reasons(
 ) -> list[tuple[int, str, str]]:
     """Feeds a curve, one value a step; returns step, rule and reason of what was triggered."""
     watch = Watch(options, REWARD if isinstance(options, ReinforcementStopOptions) else LOSSES)
-    assert curve in names_read(options, REWARD), "a run that goes on reads it again"
+    assert curve in names_read(options, REWARD), "a run that continues reads it again"
     return [
         (found.step, found.rule, found.reason)
         for step, value in enumerate(values, 1)

@@ -25,11 +25,11 @@ def steps(*values: float) -> Curve:
     return dict(enumerate(values, 1))
 
 
-def test_curves_without_points_say_nothing() -> None:
+def test_curves_without_points_give_no_finding() -> None:
     assert findings(REWARDS, {}) == []
 
 
-def test_a_rule_speaks_while_its_condition_holds_and_not_after() -> None:
+def test_a_rule_reports_while_its_condition_holds_and_not_after() -> None:
     groups: dict[tuple[str, Split], Curve] = {
         ("groups/trained", "train"): steps(*[0.0] * 6, 1.0, 1.0),
         ("groups/zero_variance", "train"): steps(*[4.0] * 6, 1.0, 1.0),
@@ -224,7 +224,7 @@ def test_a_report_is_good_news_only_without_0_in_its_interval(
     assert (found.severity, words.replace("reward", name) in found.text) == (severity, True)
 
 
-def test_a_report_whose_judge_saw_each_model_apart_tells_no_gain() -> None:
+def test_a_report_whose_judge_saw_each_model_apart_reports_no_gain() -> None:
     measured = {"difference": 0.3, "difference_ci95": [0.1, 0.5]}
     report = {"rows": 12, "wins_by": "reward", "reward": measured}
     assert report_finding({**report, "judged_apart": []}).severity == "good"
@@ -268,7 +268,7 @@ def test_a_judge_of_groups_in_the_reward_leaves_a_gain_unclear(formula: str) -> 
     judged = "method.reinforcement.grader.graders.j judged base and tuned model" in found.text
     assert (found.severity, judged) == (("good", False) if formula == "e" else ("unclear", True))
     if judged:
-        assert found.text.startswith("The validations do not tell the gain: ")
+        assert found.text.startswith("The validations do not show the gain: ")
     alone = stored_method({"type": "reinforcement", "reinforcement": {"grader": judge}})
     [found] = findings(alone, curves)
     assert (found.severity, "method.reinforcement.grader judged" in found.text) == ("unclear", True)

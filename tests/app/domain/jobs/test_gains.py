@@ -36,7 +36,7 @@ def test_a_quantile_of_students_t_is_that_of_the_tables(
     assert t_quantile(freedom, tail=tail) == pytest.approx(quantile, rel=2e-6)
 
 
-def test_the_tail_beyond_a_quantile_is_the_one_that_was_asked_for() -> None:
+def test_the_tail_beyond_a_quantile_is_the_one_that_was_requested() -> None:
     for freedom in (1, 2, 3, 6, 17, 60, 199, 200, 250):
         for tail in (0.4, 0.025, 1e-3, 1e-6):
             above = tail_above(t_quantile(freedom, tail=tail), freedom)
@@ -76,7 +76,7 @@ def test_who_looks_at_every_validation_rarely_sees_luck() -> None:
     assert unallowed > 0.1 * 300, "the simulation shows the bias that it is about"
 
 
-def test_a_gain_says_how_many_validations_it_allows_for() -> None:
+def test_a_gain_names_how_many_validations_it_allows_for() -> None:
     before, after = dict.fromkeys(range(10), 0.0), {row: (row + 1) / 10 for row in range(10)}
     gain = paired_gain(before, after, looks=3)
     assert gain is not None
@@ -96,7 +96,7 @@ def test_few_equal_gains_need_as_many_rows_as_signs_would() -> None:
     assert [clear(6, 1), clear(6, 2), clear(7, 2), clear(7, 3)] == [True, False, True, False]
 
 
-def test_a_job_that_goes_on_is_read_at_each_validation() -> None:
+def test_a_running_job_is_read_at_each_validation() -> None:
     curves: Curves = {(REWARD.valid, "valid"): {0: 0.1, 4: 0.2, 8: 0.3, 12: 0.4}}
     assert [looks_at(REWARD, curves, ended=ended) for ended in (False, True)] == [3, 1]
     assert looks_at(REWARD, {}, ended=False) == 1

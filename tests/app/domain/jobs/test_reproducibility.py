@@ -40,7 +40,7 @@ def test_a_claim_that_breaks_the_promise_breaks_it_for_good(
     assert not reproducibility(broken, CLAIM)["same_to_the_bit"]
 
 
-def test_a_method_that_samples_nothing_asks_no_engine() -> None:
+def test_a_method_that_samples_nothing_calls_no_engine() -> None:
     assert reproducibility(None, replace(CLAIM, samples=False, engine=None)) == {
         "same_to_the_bit": True,
         "reasons": [],

@@ -139,7 +139,7 @@ def test_tokens_are_compared_with_the_first_steps() -> None:
     assert _train(watch, names.COMPLETION_TOKENS_MEAN, lengths) == [6]
 
 
-def test_what_was_fed_again_says_the_same() -> None:
+def test_values_that_are_fed_again_give_the_same_triggers() -> None:
     rules: dict[str, Any] = {"plateau": {"evaluations": 1, "action": "pause"}}
     values: list[float | None] = [0.5, None, 0.4, 0.3, None, 0.6, 0.6]
     whole = _watch(**rules)

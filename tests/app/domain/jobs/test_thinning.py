@@ -33,7 +33,7 @@ def test_extremes_are_the_ends_and_those_of_even_stretches() -> None:
     assert extremes([], 4) == []
 
 
-def test_extremes_are_never_more_than_asked_for() -> None:
+def test_extremes_are_never_more_than_requested() -> None:
     drawn = random.Random(5)
     for _ in range(300):
         values = [drawn.choice([0.0, 1.0, drawn.random()]) for _ in range(drawn.randint(1, 60))]
@@ -42,5 +42,5 @@ def test_extremes_are_never_more_than_asked_for() -> None:
         assert len(found) <= count
         assert found == sorted(set(found))
         if count >= 4:
-            kept = [values[place] for place in found]
+            kept = [values[index] for index in found]
             assert (min(kept), max(kept)) == (min(values), max(values))

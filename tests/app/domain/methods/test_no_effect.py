@@ -2,19 +2,19 @@
 
 import pytest
 
-from app.domain.methods.no_effect import places_of_judges, without_effect
+from app.domain.methods.no_effect import paths_of_judges, without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 
 EXACT = {"type": "exact_match", "reference": "{{item.a}}"}
 JUDGE = {"type": "ai_judge", "model": "judge"}
-PLACE = "method.reinforcement.grader.graders.j"
+JUDGE_PATH = "method.reinforcement.grader.graders.j"
 
 
 @pytest.mark.parametrize(
     ("formula", "warned"),
     [
-        ("e", {("unused_grader", PLACE)}),
-        ("e + j", {("judge_of_one", PLACE), ("judged_apart", PLACE)}),
+        ("e", {("unused_grader", JUDGE_PATH)}),
+        ("e + j", {("judge_of_one", JUDGE_PATH), ("judged_apart", JUDGE_PATH)}),
     ],
 )
 def test_a_judge_that_the_formula_leaves_out_judges_nothing_apart(
@@ -24,4 +24,4 @@ def test_a_judge_that_the_formula_leaves_out_judges_nothing_apart(
     method = ReinforcementMethod.model_validate({"grader": grader})
     root = "method.reinforcement"
     assert {(one.code, one.param) for one in without_effect(method, root)} == warned
-    assert places_of_judges(method.grader, root) == ([PLACE] if formula == "e + j" else [])
+    assert paths_of_judges(method.grader, root) == ([JUDGE_PATH] if formula == "e + j" else [])

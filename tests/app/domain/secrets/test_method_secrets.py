@@ -34,7 +34,7 @@ METHOD: dict[str, Any] = {
 }
 
 
-def test_every_secret_is_sealed_by_its_pointer_and_comes_back() -> None:
+def test_every_secret_is_sealed_by_its_pointer_and_returns() -> None:
     before = copy.deepcopy(METHOD)
     shown, sealed = split_method(METHOD)
     assert before == METHOD

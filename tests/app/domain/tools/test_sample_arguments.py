@@ -34,7 +34,7 @@ def test_a_required_property_gets_a_value_of_its_type(schema: Any, value: Any) -
 
 
 @pytest.mark.parametrize("schema", [None, {}, [], {"type": "string"}, {"required": 5}])
-def test_what_asks_for_nothing_gets_nothing(schema: Any) -> None:
+def test_a_schema_without_properties_gets_no_arguments(schema: Any) -> None:
     assert sample_arguments(schema) == {}
 
 

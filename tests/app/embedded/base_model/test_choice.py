@@ -46,7 +46,7 @@ def test_two_starts_at_once_leave_the_model_of_the_one_that_runs(
     paces = StepPace(read=1, sampled=1, trained=1, shares_prompts=True)
     monkeypatch.setattr(
         preparation,
-        "_asked",
+        "_run_planner",
         lambda command, *_: StartPlan(micro_batch_tokens=None) if command == "plan" else paces,
     )
     port = free_port()

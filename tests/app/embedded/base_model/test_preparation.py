@@ -48,7 +48,7 @@ def test_plan_and_measurement_have_the_operators_values(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = Answers(planned=None)
-    monkeypatch.setattr(preparation, "_asked", answers)
+    monkeypatch.setattr(preparation, "_run_planner", answers)
     memory = TrainerMemory(checkpointing=True, micro_batch_tokens=700)
     chosen = _prepared(ModelRequest(str(model)), memory)
     assert [request.memory for request in answers.asked.values()] == [memory, memory]
@@ -61,14 +61,14 @@ def test_a_context_beyond_the_model_s_is_refused(model: Path) -> None:
 
 
 @pytest.mark.parametrize("wanted", [2048, None])
-def test_a_default_context_below_the_model_s_is_said(
+def test_a_default_context_below_the_model_s_is_reported(
     model: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     wanted: int | None,
 ) -> None:
     (model / "config.json").write_text('{"max_position_embeddings": 40960}')
-    monkeypatch.setattr(preparation, "_asked", Answers(planned=None))
+    monkeypatch.setattr(preparation, "_run_planner", Answers(planned=None))
     chosen = _prepared(ModelRequest(str(model), context_length=wanted), TrainerMemory())
     assert chosen.spec.context_length == (wanted or 4096)
     said = "rollouts hold 4,096 tokens of the model's 40,960" in capsys.readouterr().err
@@ -93,7 +93,7 @@ def test_what_is_planned_is_measured_and_kept_beside_the_model(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = Answers(planned=3000)
-    monkeypatch.setattr(preparation, "_asked", answers)
+    monkeypatch.setattr(preparation, "_run_planner", answers)
     chosen = _prepared(ModelRequest(str(model)), TrainerMemory())
     assert answers.asked["pace"].memory.micro_batch_tokens == 3000
     assert (chosen.micro_batch_tokens, chosen.spec.micro_batch_tokens) == (3000, None)

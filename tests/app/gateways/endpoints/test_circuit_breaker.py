@@ -41,7 +41,7 @@ async def test_a_minute_of_outage_is_waited_out_and_loses_no_call() -> None:
         assert clock.now() < 150
 
 
-async def test_dead_for_good_ends_for_all_within_one_deadline() -> None:
+async def test_a_lasting_outage_ends_for_all_within_one_deadline() -> None:
     async with VirtualClock().running() as clock:
         endpoint, egress = make(clock, down)
         results = await call_many(endpoint, 512)
@@ -63,7 +63,7 @@ async def test_a_black_hole_ends_as_timeout() -> None:
         assert clock.now() <= 1300
 
 
-async def test_an_endpoint_that_comes_back_after_all_is_used_again() -> None:
+async def test_an_endpoint_that_returns_after_all_is_used_again() -> None:
     async with VirtualClock().running() as clock:
         endpoint, _ = make(clock, lambda now, _: down() if now < 2000 else (OK, 0.1))
         await call_many(endpoint, 50)

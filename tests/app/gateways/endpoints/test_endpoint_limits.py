@@ -164,7 +164,7 @@ async def test_retry_after_is_honoured_and_capped_by_the_deadline() -> None:
         "-5",
     ],
 )
-async def test_a_date_that_no_calendar_has_asks_for_no_delay(value: str) -> None:
+async def test_a_date_that_no_calendar_has_requests_no_delay(value: str) -> None:
     assert retry_after(value) == 0.0
 
 
@@ -177,8 +177,8 @@ async def test_delays_have_full_jitter_and_grow() -> None:
             with pytest.raises(EndpointFault) as caught:
                 await call(endpoint)
             assert caught.value.attempts == 4
-            for place, (a, b) in enumerate(zip(egress.sent_at, egress.sent_at[1:], strict=False)):
-                gaps[place].append(b - a)
+            for index, (a, b) in enumerate(zip(egress.sent_at, egress.sent_at[1:], strict=False)):
+                gaps[index].append(b - a)
     for longest, sample in zip((0.5, 1.0, 2.0), gaps, strict=True):
         assert 0 <= min(sample) < 0.15 * longest
         assert 0.85 * longest < max(sample) <= longest

@@ -46,7 +46,7 @@ async def embedding(
         await egress.aclose()
 
 
-async def test_texts_that_are_asked_for_together_share_requests() -> None:
+async def test_texts_that_are_requested_together_share_requests() -> None:
     texts = [f"text {number}" for number in range(20)]
     async with embedding(embeds) as (embeddings, server):
         found = await asyncio.gather(*(embeddings.embed([text]) for text in texts))
@@ -60,7 +60,7 @@ async def test_texts_that_are_asked_for_together_share_requests() -> None:
     assert sum(one.tokens for (one,) in found) == 20 * 3, "each reply counts 3 for each text"
 
 
-async def test_a_text_is_asked_for_once() -> None:
+async def test_a_text_is_requested_once() -> None:
     async with embedding(embeds) as (embeddings, server):
         together = await asyncio.gather(*(embeddings.embed(["a", "b"]) for _ in range(5)))
         again = await embeddings.embed(["b", "a"])
@@ -88,7 +88,7 @@ async def test_a_refused_text_costs_no_other_one() -> None:
             await embeddings.embed(["too long"])
 
 
-async def test_a_reply_that_is_too_large_is_asked_for_in_parts() -> None:
+async def test_a_reply_that_is_too_large_is_requested_in_parts() -> None:
     async with embedding(embeds, max_body_bytes=400) as (embeddings, server):
         found = await embeddings.embed([f"text {number}" for number in range(4)])
     assert len(found) == 4
@@ -138,7 +138,7 @@ async def test_an_odd_reply_is_a_fault(content: Any) -> None:
     assert len(server.received) == 3, "an unusable reply is asked for again"
 
 
-async def test_a_server_that_is_away_is_a_fault_and_asked_again_later() -> None:
+async def test_an_unavailable_server_is_a_fault_and_called_again_later() -> None:
     replies = [Reply(503), Reply(503), Reply(503)]
 
     def away(received: Received) -> Reply:

@@ -45,7 +45,7 @@ async def _complete(inference: HttpInference, **changes: Any) -> Completion:
     return await inference.complete("base", [5, 6], **{**wanted, **changes})
 
 
-async def test_completion_speaks_the_protocol_of_vllm(
+async def test_completion_uses_the_protocol_of_vllm(
     engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     completion = await _complete(inference, prompt_logprobs=True)
@@ -74,7 +74,7 @@ async def test_completion_speaks_the_protocol_of_vllm(
     ]
 
 
-async def test_prompt_logprobs_are_left_out_unless_asked_for(
+async def test_prompt_logprobs_are_left_out_unless_requested(
     engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     assert (await _complete(inference)).prompt_logprobs is None
@@ -152,11 +152,13 @@ async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: Scripte
     await client.aclose()
 
 
-async def test_an_engine_tells_of_its_machine_or_does_not(
+async def test_an_engine_reports_its_machine_or_does_not(
     engine: ScriptedEngine, inference: HttpInference
 ) -> None:
-    told = {"processor": "P", "batch_invariant": True}
-    engine.body = {"data": [{"id": "a", "machine": told}, {"id": "b"}, {"id": "c", "machine": {}}]}
+    reported = {"processor": "P", "batch_invariant": True}
+    engine.body = {
+        "data": [{"id": "a", "machine": reported}, {"id": "b"}, {"id": "c", "machine": {}}]
+    }
     assert await inference.machine("a") == EngineMachine("P", batch_invariant=True)
     assert await inference.machine("b") is None
     assert await inference.machine("none") is None

@@ -183,7 +183,9 @@ async def test_a_refused_request_is_reported_without_the_engines_name(engine: Ch
     assert fault.message == "the engine refused: The prompt is too long for ft:x."
 
 
-async def test_an_engine_without_structured_output_is_asked_in_words(engine: ChatEngine) -> None:
+async def test_an_engine_without_structured_output_gets_the_format_in_its_prompt(
+    engine: ChatEngine,
+) -> None:
     engine.refusals.append((400, "response_format: only text is supported"))
     reply = await ask(question("tiny"), engine_url=engine.url, models=BASE, times=2)
     assert isinstance(reply, JudgeReply)
@@ -241,7 +243,7 @@ async def test_what_would_not_change_is_not_tried_again(status: int) -> None:
     assert len(received) == 1
 
 
-async def test_a_server_without_structured_output_is_asked_in_words() -> None:
+async def test_a_server_without_structured_output_gets_the_format_in_its_prompt() -> None:
     def script(request: Received) -> Reply:
         if "response_format" in request.json:
             return Reply(400, {"error": {"message": "json_schema is not supported"}})

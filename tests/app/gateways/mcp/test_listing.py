@@ -214,7 +214,7 @@ async def test_credentials_that_a_server_repeats_are_kept_nowhere() -> None:
     assert "canary" not in f"{found} {chosen}"
 
 
-async def test_a_listing_that_does_not_end_is_given_up() -> None:
+async def test_a_listing_that_does_not_end_is_abandoned() -> None:
     async def silent(_: Received) -> Stream:
         await asyncio.Event().wait()
         yield b""

@@ -14,7 +14,7 @@ from tests.support.stored_objects import below, committed, found, read
 from workers.learning.committed import verify_directory
 
 
-async def test_a_directory_comes_back_as_it_was(objects: Objects, tmp_path: Path) -> None:
+async def test_a_directory_returns_as_it_was(objects: Objects, tmp_path: Path) -> None:
     directory = committed(tmp_path / "made", weights=b"w" * 9_000_000, config=b"{}")
     await objects.put_directory("jobs/a/adapter", directory)
     names = ["config", "manifest.json", "weights"]

@@ -20,7 +20,7 @@ BAD_KEYS = (
 )
 
 
-async def test_what_is_put_comes_back_with_its_size_and_digest(objects: Objects) -> None:
+async def test_what_is_put_returns_with_its_size_and_digest(objects: Objects) -> None:
     stored = await objects.put("a/b", chunks(b"one ", b"two"))
     assert (stored.bytes, stored.sha256) == (7, sha256(b"one two").hexdigest())
     assert await read(objects, "a/b") == b"one two"

@@ -51,7 +51,7 @@ async def test_a_wrong_key_or_bucket_is_unavailable(s3: S3Server, change: dict[s
             await put_bytes(objects, "a", b"x")
 
 
-async def test_a_server_that_fails_for_a_moment_is_asked_again(tmp_path: Path) -> None:
+async def test_a_server_that_fails_for_a_moment_is_called_again(tmp_path: Path) -> None:
     failures = 2
 
     def answer(_request: object) -> Reply:

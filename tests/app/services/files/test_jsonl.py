@@ -49,16 +49,16 @@ def test_the_skipping_parser_judges_like_the_building_one() -> None:
     for _ in range(40_000):
         line = bytearray(chance.choice(SEEDS))
         for _ in range(chance.choice((1, 1, 1, 2, 3))):
-            place = chance.randrange(len(line))
+            index = chance.randrange(len(line))
             change = chance.randrange(3)
             if change == 0:
-                line[place] = chance.choice(
+                line[index] = chance.choice(
                     b'{}[]",:\\/0123456789eE+-.truefalsn \t\x00\x1f\xff\xc3'
                 )
             elif change == 1:
-                del line[place]
+                del line[index]
             else:
-                line[place:place] = line[chance.randrange(len(line)) :][: chance.randrange(1, 6)]
+                line[index:index] = line[chance.randrange(len(line)) :][: chance.randrange(1, 6)]
         if b"\n" in line or not line.strip():
             continue
         good = by_the_standard_library(bytes(line))
@@ -76,7 +76,7 @@ def test_where_blocks_are_cut_changes_nothing(block: int) -> None:
     assert "Line 6 is not a dictionary" in bad
 
 
-def test_what_each_purpose_asks_is_its_own() -> None:
+def test_what_each_purpose_requires_is_its_own() -> None:
     for content in (b"", b"[]", b"\xff", b'{"a":1}\n' * 100_001):
         assert fault(content, "vision") is None
         assert fault(content) is not None
@@ -124,6 +124,8 @@ def test_blank_lines_are_skipped_unparsed_and_only_so_many(monkeypatch: pytest.M
     blank = b"\n \r\n" * (MAX_BLANK_LINES // 2)
     assert fault(b"{}\n" + blank + b"{}") is None
     assert parsed == [b"{}", b"{}"]
-    told = fault(b"{}\n" + blank + b"\n{}", "evals")
-    assert told is not None
-    assert told.startswith(f"The file has more than {MAX_BLANK_LINES} blank lines. Line 200002 is")
+    reported = fault(b"{}\n" + blank + b"\n{}", "evals")
+    assert reported is not None
+    assert reported.startswith(
+        f"The file has more than {MAX_BLANK_LINES} blank lines. Line 200002 is"
+    )

@@ -68,7 +68,7 @@ def service() -> CalibrationService:
     )
 
 
-async def test_a_comparison_without_a_score_is_said() -> None:
+async def test_a_comparison_without_a_score_is_reported() -> None:
     found = await service().calibrate(GRADER, SAMPLES, file_id=None, job_id=None, other=GRADER)
     assert found.agreement is None
     assert any(
@@ -76,7 +76,7 @@ async def test_a_comparison_without_a_score_is_said() -> None:
     )
 
 
-async def test_an_echo_that_was_not_tried_is_said() -> None:
+async def test_an_echo_that_was_not_tried_is_reported() -> None:
     found = await service().calibrate(GRADER, SAMPLES, file_id=None, job_id=None, other=None)
     assert "echo" not in {probe.name for probe in found.probes}
     assert "An echo of the prompt was not tried: no row has a prompt in 'messages'." in found.report

@@ -12,7 +12,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.registry import no_judges
 
 
-async def test_name_servers_that_take_their_time_are_given_up_together(
+async def test_name_servers_that_take_their_time_are_abandoned_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answered = asyncio.Event()

@@ -225,7 +225,7 @@ async def test_no_role_inserts_a_position_or_a_time(
             connection.execute(query.encode(), row)
 
 
-async def test_the_log_forgets_what_is_old_and_goes_on_counting(
+async def test_the_log_forgets_what_is_old_and_continues_counting(
     rows: Rows, database: stack.Database
 ) -> None:
     job, reader = await rows.job(), Reader(rows)

@@ -43,7 +43,7 @@ async def test_a_cancel_takes_the_fence_away(rows: Rows) -> None:
             await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
 
 
-async def test_a_pause_is_asked_of_the_run_and_obeyed(rows: Rows) -> None:
+async def test_a_pause_is_requested_and_carried_out(rows: Rows) -> None:
     job = await rows.job()
     claimed = await held(rows, job)
     async with run_unit(rows, claimed) as run:
@@ -86,7 +86,7 @@ async def test_attempts_run_out_and_progress_resets_them(rows: Rows) -> None:
     assert [event.level for event in events] == ["error", "info"]
 
 
-async def test_each_tenant_hears_of_its_own_job_that_ran_out_of_attempts(rows: Rows) -> None:
+async def test_each_tenant_gets_the_event_of_its_own_exhausted_job(rows: Rows) -> None:
     jobs = [await rows.job(rows.first), await rows.job(rows.second)]
     for job in jobs * 3:
         await held(rows, job, lease_s=-1)

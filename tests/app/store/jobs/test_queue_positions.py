@@ -15,7 +15,7 @@ from tests.support.store.claims import claim_row
 from tests.support.store.rows import Rows
 
 
-async def _places(rows: Rows, *job_ids: str, second: bool = False) -> dict[str, Any]:
+async def _queue_positions(rows: Rows, *job_ids: str, second: bool = False) -> dict[str, Any]:
     async with rows.app.tenant(rows.second if second else rows.first) as unit:
         return await unit.jobs.queue_positions(list(job_ids))
 
@@ -28,29 +28,32 @@ async def test_queue_positions_count_the_jobs_of_all_tenants(rows: Rows) -> None
     mine = await rows.job()
     foreign = await rows.job(rows.second)
     last = await rows.job()
-    places = await _places(rows, mine.id, foreign.id, last.id)
-    assert {job: place.position for job, place in places.items()} == {mine.id: 1, last.id: 3}
-    theirs = await _places(rows, mine.id, foreign.id, last.id, second=True)
-    assert {job: place.position for job, place in theirs.items()} == {foreign.id: 2}
-    assert all(place.estimated_start is None for place in places.values())
+    positions = await _queue_positions(rows, mine.id, foreign.id, last.id)
+    assert {job: position.position for job, position in positions.items()} == {
+        mine.id: 1,
+        last.id: 3,
+    }
+    theirs = await _queue_positions(rows, mine.id, foreign.id, last.id, second=True)
+    assert {job: position.position for job, position in theirs.items()} == {foreign.id: 2}
+    assert all(position.estimated_start is None for position in positions.values())
 
 
 async def test_a_held_job_waits_no_longer(rows: Rows) -> None:
     held, waiting = await rows.job(), await rows.job()
     await _claim(rows, held.id)
-    places = await _places(rows, held.id, waiting.id)
-    assert {job: place.position for job, place in places.items()} == {waiting.id: 1}
+    positions = await _queue_positions(rows, held.id, waiting.id)
+    assert {job: position.position for job, position in positions.items()} == {waiting.id: 1}
 
 
 async def test_a_resumed_job_stands_last(rows: Rows) -> None:
     first, second = await rows.job(), await rows.job()
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.request_stop(first.id, StopRequest.PAUSE)
-    assert list(await _places(rows, first.id)) == []
+    assert list(await _queue_positions(rows, first.id)) == []
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.mark_queued(first.id)
-    places = await _places(rows, first.id, second.id)
-    assert (places[second.id].position, places[first.id].position) == (1, 2)
+    positions = await _queue_positions(rows, first.id, second.id)
+    assert (positions[second.id].position, positions[first.id].position) == (1, 2)
 
 
 async def test_the_start_is_the_end_of_as_many_running_jobs(rows: Rows, database: Database) -> None:
@@ -65,8 +68,8 @@ async def test_the_start_is_the_end_of_as_many_running_jobs(rows: Rows, database
                 "estimated_finish = to_timestamp(%s) WHERE id = %s",
                 (now + finish_s, job.id),
             )
-    places = await _places(rows, *(job.id for job in waiting))
-    assert [places[job.id].estimated_start for job in waiting] == [now + 300, now + 600, None]
+    positions = await _queue_positions(rows, *(job.id for job in waiting))
+    assert [positions[job.id].estimated_start for job in waiting] == [now + 300, now + 600, None]
 
 
 async def test_no_setting_opens_the_table_itself(rows: Rows, database: Database) -> None:
@@ -114,10 +117,10 @@ async def test_positions_are_those_of_the_whole_queue(rows: Rows, database: Data
             ).fetchall()
         assert len(queue) > 10
         for project in projects:
-            expected = {job_id: place for job_id, owner, place in queue if owner == project}
+            expected = {job_id: position for job_id, owner, position in queue if owner == project}
             assert _positions(database, project, [job_id for job_id, *_ in queue]) == expected
-            for job_id, place in expected.items():
-                assert _positions(database, project, [job_id]) == {job_id: place}
+            for job_id, position in expected.items():
+                assert _positions(database, project, [job_id]) == {job_id: position}
 
 
 async def test_a_position_reads_what_comes_before_it_and_not_the_whole_queue(

@@ -112,12 +112,12 @@ async def _outcome(rows: Rows, job_id: str, verb: Awaitable[Any]) -> object:
 
 
 @pytest.mark.parametrize(("lease", "table"), [("-1 s", UNHELD), ("60 s", HELD)])
-async def test_what_a_tenant_may_ask(
+async def test_verbs_of_a_tenant_by_state(
     rows: Rows, database: stack.Database, lease: str, table: Table
 ) -> None:
     job = await rows.job()
 
-    async def ask(verb: str) -> None:
+    async def attempt(verb: str) -> None:
         async with rows.app.tenant(rows.first) as unit:
             await TENANT_VERBS[verb](unit, job.id)
 
@@ -125,15 +125,15 @@ async def test_what_a_tenant_may_ask(
     for verb in TENANT_VERBS:
         for status in JobStatus:
             _put(database, job.id, status, lease=lease)
-            found.setdefault(verb, {})[status] = await _outcome(rows, job.id, ask(verb))
+            found.setdefault(verb, {})[status] = await _outcome(rows, job.id, attempt(verb))
     assert found == table
 
 
-async def test_what_a_run_may_say(rows: Rows, database: stack.Database) -> None:
+async def test_verbs_of_a_run_by_state(rows: Rows, database: stack.Database) -> None:
     job = await rows.job()
     claimed = await held(rows, job)
 
-    async def say(verb: str) -> None:
+    async def attempt(verb: str) -> None:
         async with run_unit(rows, claimed) as unit:
             await RUN_VERBS[verb](unit)
 
@@ -141,6 +141,6 @@ async def test_what_a_run_may_say(rows: Rows, database: stack.Database) -> None:
     for verb in RUN_VERBS:
         for status in JobStatus:
             _put(database, job.id, status, lease="60 s")
-            found.setdefault(verb, {})[status] = await _outcome(rows, job.id, say(verb))
+            found.setdefault(verb, {})[status] = await _outcome(rows, job.id, attempt(verb))
     ended = dict.fromkeys((S.SUCCEEDED, S.FAILED, S.CANCELLED, S.PAUSED), LeaseLost)
     assert found == {verb: {**outcomes, **ended} for verb, outcomes in OF_RUN.items()}

@@ -169,7 +169,7 @@ async def test_a_released_row_can_be_claimed_at_once(
 
 
 @pytest.mark.parametrize("back_off", [True, False])
-async def test_a_release_says_whether_the_sweeper_waits(leases: Leases, back_off: bool) -> None:
+async def test_a_release_states_whether_the_sweeper_waits(leases: Leases, back_off: bool) -> None:
     row_id = await leases.row()
     lease = await leases.claim(row_id)
     leases.set(row_id, "dispatched_at = now() - interval '10 seconds'")

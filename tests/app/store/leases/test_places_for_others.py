@@ -29,7 +29,7 @@ async def come_first(rows: Rows, project: str, *, siblings: bool = True) -> bool
         )
 
 
-async def test_a_place_is_for_an_organization_that_holds_less_without_it(
+async def test_a_slot_is_for_an_organization_that_holds_less_without_it(
     rows: Rows, database: stack.Database
 ) -> None:
     first, second = rows.first.project_id, rows.second.project_id
@@ -51,7 +51,7 @@ async def test_a_place_is_for_an_organization_that_holds_less_without_it(
     assert not await come_first(rows, second)
 
 
-async def test_no_place_is_for_a_project_at_its_limit(rows: Rows, database: stack.Database) -> None:
+async def test_no_slot_is_for_a_project_at_its_limit(rows: Rows, database: stack.Database) -> None:
     for tenant in (rows.first, rows.second):
         await rows.job(tenant)
     assert await claimed(rows) == rows.first.project_id

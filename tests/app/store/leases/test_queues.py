@@ -58,8 +58,8 @@ async def test_the_first_job_of_a_project_is_claimed_before_sixty_of_another(
     assert await _run_one(rows, database) == rows.first.project_id
     theirs = await rows.job(rows.second)
     async with rows.app.tenant(rows.second) as unit:
-        place = (await unit.jobs.queue_positions([theirs.id]))[theirs.id]
-    assert place.position == 1
+        position = (await unit.jobs.queue_positions([theirs.id]))[theirs.id]
+    assert position.position == 1
     lease = await _claim(rows)
     assert lease is not None
     assert lease.id == theirs.id
@@ -82,8 +82,8 @@ async def test_many_projects_of_one_organization_get_no_more_than_one_project_of
             await rows.job(tenant)
     theirs = await rows.job(rows.second)
     async with rows.app.tenant(rows.second) as unit:
-        place = (await unit.jobs.queue_positions([theirs.id]))[theirs.id]
-    assert place.position == 2
+        position = (await unit.jobs.queue_positions([theirs.id]))[theirs.id]
+    assert position.position == 2
     held = [await _claimed(rows) for _ in range(3)]
     assert held[1] == rows.second.project_id
     for _ in range(2):
@@ -193,14 +193,14 @@ async def test_rows_of_one_project_are_claimed_in_the_order_of_their_queue(
 async def test_a_job_of_higher_priority_comes_first_in_its_project_alone(rows: Rows) -> None:
     low, plain, high = [await rows.job(priority=priority) for priority in (-1, 0, 100)]
     theirs = await rows.job(rows.second)
-    places: dict[str, QueuePosition] = {}
+    positions: dict[str, QueuePosition] = {}
     for tenant in (rows.first, rows.second):
         async with rows.app.tenant(tenant) as unit:
-            places |= await unit.jobs.queue_positions([low.id, plain.id, high.id, theirs.id])
+            positions |= await unit.jobs.queue_positions([low.id, plain.id, high.id, theirs.id])
     leases = [await _claim(rows) for _ in range(4)]
     claimed = [lease.id for lease in leases if lease is not None]
     assert claimed == [high.id, theirs.id, plain.id, low.id]
-    assert [places[job_id].position for job_id in claimed] == [1, 2, 3, 4]
+    assert [positions[job_id].position for job_id in claimed] == [1, 2, 3, 4]
 
 
 async def test_a_row_that_another_transaction_has_locked_is_skipped(
@@ -226,14 +226,14 @@ async def test_eval_runs_follow_the_same_rule(rows: Rows) -> None:
     ]
 
 
-async def test_places_are_claimed_in_the_order_that_users_see(rows: Rows) -> None:
+async def test_rows_are_claimed_in_the_order_that_users_see(rows: Rows) -> None:
     jobs = [await rows.job(tenant) for tenant in (rows.first, rows.first, rows.second, rows.first)]
-    places: dict[str, QueuePosition] = {}
+    positions: dict[str, QueuePosition] = {}
     for tenant in (rows.first, rows.second):
         async with rows.app.tenant(tenant) as unit:
-            places |= await unit.jobs.queue_positions([job.id for job in jobs])
+            positions |= await unit.jobs.queue_positions([job.id for job in jobs])
     claimed = [lease.id for _ in jobs if (lease := await _claim(rows)) is not None]
-    assert [places[job_id].position for job_id in claimed] == [1, 2, 3, 4]
+    assert [positions[job_id].position for job_id in claimed] == [1, 2, 3, 4]
 
 
 async def test_a_claim_reads_a_bounded_part_of_a_hundred_thousand_waiting_jobs(
@@ -267,7 +267,7 @@ async def test_a_claim_reads_a_bounded_part_of_a_hundred_thousand_waiting_jobs(
 
 
 @pytest.mark.parametrize("table", ["fine_tuning_jobs", "eval_runs"])
-def test_only_the_workers_role_may_ask_for_the_order(table: str, database: stack.Database) -> None:
+def test_only_the_workers_role_may_request_the_order(table: str, database: stack.Database) -> None:
     with (
         psycopg.connect(database.app_url.replace("+psycopg", "")) as connection,
         pytest.raises(psycopg.errors.InsufficientPrivilege),

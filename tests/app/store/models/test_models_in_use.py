@@ -61,7 +61,9 @@ async def test_a_checkpoint_that_grades_an_unfinished_job_is_needed(rows: Rows) 
     assert await needed_by_the_run(rows, job) == frozenset()
 
 
-async def test_a_checkpoint_that_a_running_eval_asks_or_is_graded_by_is_needed(rows: Rows) -> None:
+async def test_a_checkpoint_that_a_running_eval_samples_or_is_graded_by_is_needed(
+    rows: Rows,
+) -> None:
     job = await rows.job()
     names = await with_checkpoints(rows, job)
     judge = {"type": "score_model", "name": "j", "model": names[1]}

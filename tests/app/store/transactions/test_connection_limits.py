@@ -69,7 +69,7 @@ async def test_a_transaction_that_does_nothing_ends_and_frees_its_locks(
     await store.dispose()
 
 
-async def test_a_renewal_gives_up_on_a_locked_row(world: World) -> None:
+async def test_a_renewal_ends_on_a_locked_row(world: World) -> None:
     job = await world.job()
     lease = await world.claim(job)
     assert lease is not None

@@ -140,7 +140,7 @@ async def test_settings_are_values_and_never_statements(rows: Rows) -> None:
         assert (await unit.jobs.page(after=None, limit=1, metadata=None))[0] == []
 
 
-async def test_connections_that_died_in_the_pool_cost_no_request(
+async def test_connections_that_broke_in_the_pool_cost_no_request(
     rows: Rows, database: stack.Database
 ) -> None:
     job = await rows.job()
@@ -160,7 +160,7 @@ async def test_connections_that_died_in_the_pool_cost_no_request(
             assert (await unit.jobs.get(job.id)).id == job.id
 
 
-async def test_a_connection_that_dies_in_the_middle_is_a_503(
+async def test_a_connection_that_breaks_in_the_middle_is_a_503(
     rows: Rows, database: stack.Database
 ) -> None:
     job = await rows.job()

@@ -20,7 +20,7 @@ from tests.support.engines.conversations import (
     TOOL_TURNS,
     ask,
     chunks_of,
-    save_telling_parrot,
+    save_answering_parrot,
 )
 from tests.support.patience import PATIENCE_S
 from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP
@@ -37,7 +37,7 @@ def parrot(
         path=str(root),
         context_length=CONTEXT_LENGTH,
         max_turn_tokens=4,  # a limit of rollouts, not of chats
-        chat_template=save_telling_parrot(root),
+        chat_template=save_answering_parrot(root),
     )
     with running(request.param, spec, tmp_path_factory.mktemp("engine")) as url:
         yield World(request.param, url, spec)
@@ -121,8 +121,8 @@ def test_a_conversation_is_read_with_its_reasoning_and_refusals(
         {"role": "assistant", "content": parts, "annotations": []},
         PLAIN[0],
     ]
-    told = parrot.spec.chat_template
-    renderer = Renderer(parrot.spec.path, tool_parser="hermes", chat_template=told)
+    reported = parrot.spec.chat_template
+    renderer = Renderer(parrot.spec.path, tool_parser="hermes", chat_template=reported)
     plain = [
         PLAIN[0],
         {"role": "assistant", "content": "I cannot.", "reasoning_content": "It is a sum."},

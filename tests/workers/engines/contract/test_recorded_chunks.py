@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.models.models import BaseModelSpec
 from tests.support.engines.contract import KEY, VLLM, running
-from tests.support.engines.conversations import PLAIN, TOOL_TURNS, save_telling_parrot
+from tests.support.engines.conversations import PLAIN, TOOL_TURNS, save_answering_parrot
 from tests.support.engines.vllm_chunks import chunks_in, recorded, write_recorded
 from tests.support.patience import PATIENCE_S
 from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP
@@ -27,7 +27,7 @@ def test_vllm_sends_the_recorded_chunks(tmp_path: Path) -> None:
         name="parrot",
         path=str(tmp_path),
         context_length=CONTEXT_LENGTH,
-        chat_template=save_telling_parrot(tmp_path),
+        chat_template=save_answering_parrot(tmp_path),
     )
     engine = tmp_path / "engine"
     engine.mkdir()

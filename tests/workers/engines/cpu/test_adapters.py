@@ -132,7 +132,7 @@ def test_tensors_that_do_not_fit_are_refused(
         read_adapter(adapter, base)
 
 
-def test_files_that_are_not_what_they_say_are_refused(
+def test_files_with_a_wrong_format_are_refused(
     adapter: Path, base: Qwen3ForCausalLM, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidRequest, match="No adapter directory"):

@@ -194,7 +194,7 @@ SETTINGS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("tools", [None, [LOOKUP]])
 @pytest.mark.parametrize("messages", [TOOL_TURNS[:1], THINKING[:1], BROKEN[:1]])
-def test_a_streamed_answer_says_what_a_whole_one_says(
+def test_a_streamed_answer_equals_a_whole_one(
     client: OpenAI, messages: list[Any], tools: list[Any] | None
 ) -> None:
     for settings in SETTINGS:

@@ -162,21 +162,21 @@ async def test_an_adapter_that_cannot_be_read_again_is_missing_and_can_be_loaded
 ) -> None:
     engine = Engine([spec], Limits(threads=1, merged_bytes=0, adapter_bytes=1))
     await engine.start()
-    place = Path(shutil.copytree(adapters[0], tmp_path / "adapter"))
-    version = engine.versions.load("v1", place)
+    copied = Path(shutil.copytree(adapters[0], tmp_path / "adapter"))
+    version = engine.versions.load("v1", copied)
     engine.versions.load("v2", adapters[1])
-    (place / WEIGHTS_FILE).unlink()
+    (copied / WEIGHTS_FILE).unlink()
     if not gone:
-        shutil.copy(adapters[2] / WEIGHTS_FILE, place)
+        shutil.copy(adapters[2] / WEIGHTS_FILE, copied)
     with pytest.raises(Unavailable):
         await engine.finish([engine.sequence(version, [5, 6, 7], Sampling(2, 1.0, seed=2))])
     with pytest.raises(AdapterMissing):
         engine.versions.get("v1")
     if gone:
         with pytest.raises(InvalidRequest):
-            engine.versions.load("v1", place)
-        shutil.copy(adapters[2] / WEIGHTS_FILE, place)
-    again = engine.sequence(engine.versions.load("v1", place), [5, 6, 7], Sampling(2, 1.0, seed=2))
+            engine.versions.load("v1", copied)
+        shutil.copy(adapters[2] / WEIGHTS_FILE, copied)
+    again = engine.sequence(engine.versions.load("v1", copied), [5, 6, 7], Sampling(2, 1.0, seed=2))
     await engine.finish([again])
     await engine.stop()
     assert again.finish_reason == "length"
@@ -223,7 +223,7 @@ async def test_one_tenants_bits_do_not_depend_on_another_tenants_work(
     assert await run(beside=True) == await run(beside=False)
 
 
-async def test_bf16_is_near_and_is_only_used_when_asked_for(
+async def test_bf16_is_near_and_is_only_used_when_requested(
     model_dir: Path, spec: BaseModelSpec
 ) -> None:
     for dtype, tolerance in ((torch.float32, 1e-4), (torch.bfloat16, 0.3)):

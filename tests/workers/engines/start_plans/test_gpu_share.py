@@ -43,6 +43,6 @@ def test_a_small_gpu_gives_the_trainer_one_rollout() -> None:
     assert 4096 <= plan.micro_batch_tokens < BATCH_TOKENS
 
 
-def test_where_both_do_not_fit_the_plan_says_so() -> None:
+def test_where_both_do_not_fit_the_plan_reports_it() -> None:
     share = share_for_engine(16 * GIB, QWEN3_4B, context_length=4096)
     assert not plan_memory(Given(16 * GIB, 4096, engine_share=share), QWEN3_4B).fits

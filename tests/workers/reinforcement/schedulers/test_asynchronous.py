@@ -92,7 +92,7 @@ async def test_dispatch_stops_at_the_free_slots() -> None:
     await mode.close()
 
 
-async def test_a_group_that_hangs_is_requeued_and_the_others_go_on() -> None:
+async def test_a_group_that_hangs_is_requeued_and_the_others_continue() -> None:
     async def gate(key: SampleKey) -> None:
         if (key.step, key.prompt_index, key.attempt) == (2, 5, 0):
             await asyncio.Event().wait()

@@ -56,7 +56,7 @@ async def test_siblings_train_by_their_rank(build: Callable[[SchedulerContext], 
 
 
 @every_mode
-async def test_a_resume_asks_no_judge_again(build: Callable[[SchedulerContext], Mode]) -> None:
+async def test_a_resume_calls_no_judge_again(build: Callable[[SchedulerContext], Mode]) -> None:
     """The run is killed before step 1 commits; the next claim replays its groups."""
     judge = RankingJudge()
     stage = stage_of(judge, steps=2)

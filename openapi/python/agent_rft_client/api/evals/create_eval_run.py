@@ -144,7 +144,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | EvalRunObject]:
     """ Create Run
 
-     Starts a run: samples each item where a model is named, and grades it.
+     Starts a run: samples each item if a model is named, and grades it.
 
     Args:
         eval_id (str):
@@ -180,7 +180,7 @@ def sync(
 ) -> ErrorEnvelope | EvalRunObject | None:
     """ Create Run
 
-     Starts a run: samples each item where a model is named, and grades it.
+     Starts a run: samples each item if a model is named, and grades it.
 
     Args:
         eval_id (str):
@@ -211,7 +211,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | EvalRunObject]:
     """ Create Run
 
-     Starts a run: samples each item where a model is named, and grades it.
+     Starts a run: samples each item if a model is named, and grades it.
 
     Args:
         eval_id (str):
@@ -247,7 +247,7 @@ async def asyncio(
 ) -> ErrorEnvelope | EvalRunObject | None:
     """ Create Run
 
-     Starts a run: samples each item where a model is named, and grades it.
+     Starts a run: samples each item if a model is named, and grades it.
 
     Args:
         eval_id (str):

@@ -135,7 +135,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | FileObject]:
     """ Create File
 
-     Stores a file. The rows of a job are checked when the job is made.
+     Stores a file. Its rows are checked when a job with it is created.
 
     Args:
         body (CreateFileBody):
@@ -168,7 +168,7 @@ def sync(
 ) -> ErrorEnvelope | FileObject | None:
     """ Create File
 
-     Stores a file. The rows of a job are checked when the job is made.
+     Stores a file. Its rows are checked when a job with it is created.
 
     Args:
         body (CreateFileBody):
@@ -196,7 +196,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | FileObject]:
     """ Create File
 
-     Stores a file. The rows of a job are checked when the job is made.
+     Stores a file. Its rows are checked when a job with it is created.
 
     Args:
         body (CreateFileBody):
@@ -229,7 +229,7 @@ async def asyncio(
 ) -> ErrorEnvelope | FileObject | None:
     """ Create File
 
-     Stores a file. The rows of a job are checked when the job is made.
+     Stores a file. Its rows are checked when a job with it is created.
 
     Args:
         body (CreateFileBody):

@@ -114,7 +114,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | FileObject]:
     """ Get File
 
-     Returns what is known of a file.
+     Returns a file's description, without its bytes.
 
     Args:
         file_id (str):
@@ -147,7 +147,7 @@ def sync(
 ) -> ErrorEnvelope | FileObject | None:
     """ Get File
 
-     Returns what is known of a file.
+     Returns a file's description, without its bytes.
 
     Args:
         file_id (str):
@@ -175,7 +175,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | FileObject]:
     """ Get File
 
-     Returns what is known of a file.
+     Returns a file's description, without its bytes.
 
     Args:
         file_id (str):
@@ -208,7 +208,7 @@ async def asyncio(
 ) -> ErrorEnvelope | FileObject | None:
     """ Get File
 
-     Returns what is known of a file.
+     Returns a file's description, without its bytes.
 
     Args:
         file_id (str):

@@ -144,7 +144,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PagePermissionObject]:
     """ Create Permissions
 
-     Lets other projects of the organization use a checkpoint's model.
+     Permits other projects of the organization to use a checkpoint's model.
 
     Args:
         fine_tuned_model_checkpoint (str):
@@ -180,7 +180,7 @@ def sync(
 ) -> ErrorEnvelope | PagePermissionObject | None:
     """ Create Permissions
 
-     Lets other projects of the organization use a checkpoint's model.
+     Permits other projects of the organization to use a checkpoint's model.
 
     Args:
         fine_tuned_model_checkpoint (str):
@@ -211,7 +211,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PagePermissionObject]:
     """ Create Permissions
 
-     Lets other projects of the organization use a checkpoint's model.
+     Permits other projects of the organization to use a checkpoint's model.
 
     Args:
         fine_tuned_model_checkpoint (str):
@@ -247,7 +247,7 @@ async def asyncio(
 ) -> ErrorEnvelope | PagePermissionObject | None:
     """ Create Permissions
 
-     Lets other projects of the organization use a checkpoint's model.
+     Permits other projects of the organization to use a checkpoint's model.
 
     Args:
         fine_tuned_model_checkpoint (str):

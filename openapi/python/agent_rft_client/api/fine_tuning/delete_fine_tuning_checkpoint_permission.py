@@ -116,7 +116,7 @@ def sync_detailed(
 ) -> Response[Deleted | ErrorEnvelope]:
     """ Delete Permission
 
-     Takes a project's permission back.
+     Revokes a project's permission.
 
     Args:
         fine_tuned_model_checkpoint (str):
@@ -152,7 +152,7 @@ def sync(
 ) -> Deleted | ErrorEnvelope | None:
     """ Delete Permission
 
-     Takes a project's permission back.
+     Revokes a project's permission.
 
     Args:
         fine_tuned_model_checkpoint (str):
@@ -183,7 +183,7 @@ async def asyncio_detailed(
 ) -> Response[Deleted | ErrorEnvelope]:
     """ Delete Permission
 
-     Takes a project's permission back.
+     Revokes a project's permission.
 
     Args:
         fine_tuned_model_checkpoint (str):
@@ -219,7 +219,7 @@ async def asyncio(
 ) -> Deleted | ErrorEnvelope | None:
     """ Delete Permission
 
-     Takes a project's permission back.
+     Revokes a project's permission.
 
     Args:
         fine_tuned_model_checkpoint (str):

@@ -220,8 +220,8 @@ def sync_detailed(
 
      Downloads the rollouts that meet every condition sent, with their traces, as one file.
 
-    The file is written while it is sent: rollouts that a running job adds meanwhile may be in it
-    or not. A download that breaks off has no valid end.
+    The file is written while it is sent: it may or may not contain rollouts that a running job adds
+    meanwhile. A download that breaks off has no valid end.
 
     Args:
         job_id (str):
@@ -287,8 +287,8 @@ def sync(
 
      Downloads the rollouts that meet every condition sent, with their traces, as one file.
 
-    The file is written while it is sent: rollouts that a running job adds meanwhile may be in it
-    or not. A download that breaks off has no valid end.
+    The file is written while it is sent: it may or may not contain rollouts that a running job adds
+    meanwhile. A download that breaks off has no valid end.
 
     Args:
         job_id (str):
@@ -349,8 +349,8 @@ async def asyncio_detailed(
 
      Downloads the rollouts that meet every condition sent, with their traces, as one file.
 
-    The file is written while it is sent: rollouts that a running job adds meanwhile may be in it
-    or not. A download that breaks off has no valid end.
+    The file is written while it is sent: it may or may not contain rollouts that a running job adds
+    meanwhile. A download that breaks off has no valid end.
 
     Args:
         job_id (str):
@@ -416,8 +416,8 @@ async def asyncio(
 
      Downloads the rollouts that meet every condition sent, with their traces, as one file.
 
-    The file is written while it is sent: rollouts that a running job adds meanwhile may be in it
-    or not. A download that breaks off has no valid end.
+    The file is written while it is sent: it may or may not contain rollouts that a running job adds
+    meanwhile. A download that breaks off has no valid end.
 
     Args:
         job_id (str):

@@ -128,7 +128,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Pause Job
 
-     Pauses a job after its current step; a waiting job at once. `resume` goes on from there.
+     Pauses a job after its current step; a waiting job at once. `resume` continues from there.
 
     Args:
         job_id (str):
@@ -161,7 +161,7 @@ def sync(
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Pause Job
 
-     Pauses a job after its current step; a waiting job at once. `resume` goes on from there.
+     Pauses a job after its current step; a waiting job at once. `resume` continues from there.
 
     Args:
         job_id (str):
@@ -189,7 +189,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Pause Job
 
-     Pauses a job after its current step; a waiting job at once. `resume` goes on from there.
+     Pauses a job after its current step; a waiting job at once. `resume` continues from there.
 
     Args:
         job_id (str):
@@ -222,7 +222,7 @@ async def asyncio(
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Pause Job
 
-     Pauses a job after its current step; a waiting job at once. `resume` goes on from there.
+     Pauses a job after its current step; a waiting job at once. `resume` continues from there.
 
     Args:
         job_id (str):

@@ -144,12 +144,13 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | GraderCalibration]:
     """ Calibrate Grader
 
-     Tells if the newest version of a grader is fit to train on, from answers of a base model.
+     Reports whether the newest version of a grader is fit for training, by its scores of a base
+    model's answers.
 
     Args:
         grader_id (str):
-        body (CalibrateGrader): One of `samples`, a file of them, and a job whose baseline has
-            them.
+        body (CalibrateGrader): The samples to score: exactly one of `samples`, `file_id` and
+            `job_id`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -181,12 +182,13 @@ def sync(
 ) -> ErrorEnvelope | GraderCalibration | None:
     """ Calibrate Grader
 
-     Tells if the newest version of a grader is fit to train on, from answers of a base model.
+     Reports whether the newest version of a grader is fit for training, by its scores of a base
+    model's answers.
 
     Args:
         grader_id (str):
-        body (CalibrateGrader): One of `samples`, a file of them, and a job whose baseline has
-            them.
+        body (CalibrateGrader): The samples to score: exactly one of `samples`, `file_id` and
+            `job_id`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -213,12 +215,13 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | GraderCalibration]:
     """ Calibrate Grader
 
-     Tells if the newest version of a grader is fit to train on, from answers of a base model.
+     Reports whether the newest version of a grader is fit for training, by its scores of a base
+    model's answers.
 
     Args:
         grader_id (str):
-        body (CalibrateGrader): One of `samples`, a file of them, and a job whose baseline has
-            them.
+        body (CalibrateGrader): The samples to score: exactly one of `samples`, `file_id` and
+            `job_id`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -250,12 +253,13 @@ async def asyncio(
 ) -> ErrorEnvelope | GraderCalibration | None:
     """ Calibrate Grader
 
-     Tells if the newest version of a grader is fit to train on, from answers of a base model.
+     Reports whether the newest version of a grader is fit for training, by its scores of a base
+    model's answers.
 
     Args:
         grader_id (str):
-        body (CalibrateGrader): One of `samples`, a file of them, and a job whose baseline has
-            them.
+        body (CalibrateGrader): The samples to score: exactly one of `samples`, `file_id` and
+            `job_id`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -148,7 +148,7 @@ def sync_detailed(
 
     Args:
         project_id (str):
-        body (CreateServiceAccount): A new service account, and if it gets a first key.
+        body (CreateServiceAccount): A new service account, with or without a first key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +184,7 @@ def sync(
 
     Args:
         project_id (str):
-        body (CreateServiceAccount): A new service account, and if it gets a first key.
+        body (CreateServiceAccount): A new service account, with or without a first key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,7 +215,7 @@ async def asyncio_detailed(
 
     Args:
         project_id (str):
-        body (CreateServiceAccount): A new service account, and if it gets a first key.
+        body (CreateServiceAccount): A new service account, with or without a first key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,7 +251,7 @@ async def asyncio(
 
     Args:
         project_id (str):
-        body (CreateServiceAccount): A new service account, and if it gets a first key.
+        body (CreateServiceAccount): A new service account, with or without a first key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -128,7 +128,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | UploadObject]:
     """ Cancel Upload
 
-     Gives an upload up and deletes its parts.
+     Cancels an upload and deletes its parts.
 
     Args:
         upload_id (str):
@@ -161,7 +161,7 @@ def sync(
 ) -> ErrorEnvelope | UploadObject | None:
     """ Cancel Upload
 
-     Gives an upload up and deletes its parts.
+     Cancels an upload and deletes its parts.
 
     Args:
         upload_id (str):
@@ -189,7 +189,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | UploadObject]:
     """ Cancel Upload
 
-     Gives an upload up and deletes its parts.
+     Cancels an upload and deletes its parts.
 
     Args:
         upload_id (str):
@@ -222,7 +222,7 @@ async def asyncio(
 ) -> ErrorEnvelope | UploadObject | None:
     """ Cancel Upload
 
-     Gives an upload up and deletes its parts.
+     Cancels an upload and deletes its parts.
 
     Args:
         upload_id (str):

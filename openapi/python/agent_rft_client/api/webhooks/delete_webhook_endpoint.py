@@ -114,7 +114,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | WebhookEndpointDeleted]:
     """ Delete Endpoint
 
-     Deletes an endpoint; nothing more is sent to it.
+     Deletes an endpoint; no further event is sent to it.
 
     Args:
         webhook_endpoint_id (str):
@@ -147,7 +147,7 @@ def sync(
 ) -> ErrorEnvelope | WebhookEndpointDeleted | None:
     """ Delete Endpoint
 
-     Deletes an endpoint; nothing more is sent to it.
+     Deletes an endpoint; no further event is sent to it.
 
     Args:
         webhook_endpoint_id (str):
@@ -175,7 +175,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | WebhookEndpointDeleted]:
     """ Delete Endpoint
 
-     Deletes an endpoint; nothing more is sent to it.
+     Deletes an endpoint; no further event is sent to it.
 
     Args:
         webhook_endpoint_id (str):
@@ -208,7 +208,7 @@ async def asyncio(
 ) -> ErrorEnvelope | WebhookEndpointDeleted | None:
     """ Delete Endpoint
 
-     Deletes an endpoint; nothing more is sent to it.
+     Deletes an endpoint; no further event is sent to it.
 
     Args:
         webhook_endpoint_id (str):
