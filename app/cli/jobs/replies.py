@@ -120,6 +120,7 @@ class IssueReply(BaseModel):
     message: str
     param: str | None = None
     line: int | None = None
+    pointer: str | None = None
 
 
 class ValidationReply(BaseModel):
