@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, refused_value
+from app.domain.secrets.urls import shown_url
 from app.domain.tools.mcp_servers import SERVER_LABEL, McpListing, McpServerSpec
 from app.domain.tools.rates import KEY as RATE_LIMIT
 from app.domain.tools.rates import lowest_rate, rate_fault
@@ -29,10 +30,11 @@ def label_fault(label: Any, param: str) -> InvalidRequest | None:
 
 
 def split_tools(
-    tools: Sequence[ToolSpec], root: str
+    tools: Sequence[ToolSpec], root: str, *, beside: Sequence[McpServerSpec] = ()
 ) -> tuple[tuple[ToolSpec, ...], tuple[McpServerSpec, ...]]:
     """Returns the tools of a job with an endpoint of their own, and the MCP servers of the others.
-    `root` is the parameter of the tools. Raises `InvalidRequest`.
+    `root` is the parameter of the tools, `beside` the servers that were sent. Raises
+    `InvalidRequest`.
     """
     sent = [tool.model_dump(mode="json") for tool in tools]
     for index, tool in enumerate(sent):
@@ -42,6 +44,7 @@ def split_tools(
         )
         if fault is not None:
             raise fault
+    check_labels(sent, root, beside=[server.server_label for server in beside])
     _, servers = by_server(sent)
     for server in servers:
         names = server["allowed_tools"]
@@ -49,6 +52,27 @@ def split_tools(
             raise refused_value(root, "it has a tool of an MCP server twice")
     own = tuple(tool for tool, json_ in zip(tools, sent, strict=True) if not is_served(json_))
     return own, tuple(McpServerSpec.model_validate(server) for server in servers)
+
+
+def check_labels(tools: Sequence[Any], root: str, *, beside: Sequence[Any]) -> None:
+    """Raises `InvalidRequest` for a tool whose server has the label of another server: of an
+    earlier tool, or of one that was sent, whose labels are `beside`. The job would have both under
+    one name, at a place that the call does not have.
+    """
+    owners: dict[Any, tuple[Json | None, str]] = {
+        label: (None, "a server of 'mcp_servers'") for label in beside if isinstance(label, str)
+    }
+    for index, tool in enumerate(tools):
+        if not is_served(tool) or not isinstance(tool[LABEL], str):
+            continue
+        server = _server_of(tool)
+        owner, words = owners.setdefault(tool[LABEL], (server, f"{root}[{index}]"))
+        if owner != server:
+            raise refused_value(
+                f"{root}[{index}]",
+                f"its MCP server is labelled '{tool[LABEL]}', as is that of {words}, which has "
+                "another address or other headers; give one of the servers another 'server_label'",
+            )
 
 
 def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
@@ -60,12 +84,7 @@ def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
         if not is_served(tool):
             own.append(tool)
             continue
-        sent = {
-            "type": "mcp",
-            LABEL: tool[LABEL],
-            "server_url": tool.get("server_url"),
-            "headers": tool.get("headers"),
-        }
+        sent = _server_of(tool)
         server = servers.setdefault(json.dumps(sent, sort_keys=True), {**sent, "allowed_tools": []})
         server["allowed_tools"].append(tool.get("name"))
         sent_rates = (server.get(RATE_LIMIT), tool.get(RATE_LIMIT))
@@ -74,17 +93,34 @@ def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
     return own, list(servers.values())
 
 
+def _server_of(tool: Mapping[str, Any]) -> Json:
+    """Returns what makes the server of a tool: tools that have it in common share a server."""
+    return {
+        "type": "mcp",
+        LABEL: tool[LABEL],
+        "server_url": tool.get("server_url"),
+        "headers": tool.get("headers"),
+    }
+
+
 def is_served(tool: Any) -> bool:
     return isinstance(tool, Mapping) and tool.get(LABEL) is not None
 
 
 def refuse_served(tool: ToolSpec) -> None:
     """Raises `InvalidRequest` for a tool that is not called as an endpoint is."""
-    if is_served(tool.model_extra):
-        why = (
-            "an MCP server answers this tool: POST /v1/fine_tuning/alpha/mcp_servers/test calls it"
-        )
-        raise refused_value(LABEL, why)
+    label = (tool.model_extra or {}).get(LABEL)
+    if label is None:
+        return
+    server = {LABEL: label, "server_url": shown_url(tool.server_url)}
+    raise InvalidRequest(
+        f"The tool '{tool.name}' is answered by an MCP server, not by an endpoint of its own. POST "
+        "/v1/fine_tuning/alpha/mcp_servers/test tests it, with the body "
+        f"{json.dumps({'server': server, 'tool': tool.name})} and the server's 'headers' or "
+        "'authorization'.",
+        param="tool_id",
+        code="invalid_value",
+    )
 
 
 def served(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:

@@ -131,7 +131,9 @@ class RegisteredReferences:
                     method.tools, _grader_of(method, environment)
                 )
                 specs, served = split_tools(
-                    [ToolSpec.model_validate(tool) for tool in tools], f"{_METHOD}.tools"
+                    [ToolSpec.model_validate(tool) for tool in tools],
+                    f"{_METHOD}.tools",
+                    beside=method.mcp_servers,
                 )
                 files = await self._both_files(request, made)
                 choice = await self._choice(grader, method, files)
@@ -287,7 +289,7 @@ class RegisteredReferences:
             PARAM,
         )
         inner = inner if environment is None else {**inner, "environment": environment}
-        resolved = {**inner} if listed is None else with_servers(inner, tools)
+        resolved = {**inner} if listed is None else with_servers(inner, tools, f"{_METHOD}.tools")
         return resolved if grader is None else {**resolved, "grader": grader}
 
 
