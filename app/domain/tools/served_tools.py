@@ -59,13 +59,13 @@ def check_labels(tools: Sequence[Any], root: str, *, beside: Sequence[Any]) -> N
     earlier tool, or of one that was sent, whose labels are `beside`. The job would have both under
     one name, at a place that the call does not have.
     """
-    owners: dict[Any, tuple[Json | None, str]] = {
+    owners: dict[str, tuple[str | None, str]] = {
         label: (None, "a server of 'mcp_servers'") for label in beside if isinstance(label, str)
     }
     for index, tool in enumerate(tools):
         if not is_served(tool) or not isinstance(tool[LABEL], str):
             continue
-        server = _server_of(tool)
+        server = server_key(tool)
         owner, words = owners.setdefault(tool[LABEL], (server, f"{root}[{index}]"))
         if owner != server:
             raise refused_value(
@@ -85,7 +85,7 @@ def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
             own.append(tool)
             continue
         sent = _server_of(tool)
-        server = servers.setdefault(json.dumps(sent, sort_keys=True), {**sent, "allowed_tools": []})
+        server = servers.setdefault(server_key(tool), {**sent, "allowed_tools": []})
         server["allowed_tools"].append(tool.get("name"))
         sent_rates = (server.get(RATE_LIMIT), tool.get(RATE_LIMIT))
         if rates := [rate for rate in sent_rates if rate is not None]:
@@ -94,13 +94,18 @@ def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
 
 
 def _server_of(tool: Mapping[str, Any]) -> Json:
-    """Returns what makes the server of a tool: tools that have it in common share a server."""
+    """Returns what makes the server of a tool."""
     return {
         "type": "mcp",
         LABEL: tool[LABEL],
         "server_url": tool.get("server_url"),
         "headers": tool.get("headers"),
     }
+
+
+def server_key(tool: Mapping[str, Any]) -> str:
+    """Returns what the tools of one server have in common, as a text."""
+    return json.dumps(_server_of(tool), sort_keys=True)
 
 
 def is_served(tool: Any) -> bool:
