@@ -35,7 +35,7 @@ def at_most(size: int | None) -> dict[str, Any]:
 
 
 def bounded(**options: Any) -> httpx.Client:
-    """Returns a client whose replies have `REPLY_BYTES` at most, unless a request says otherwise."""
+    """Returns a client whose replies have `REPLY_BYTES` at most, unless a request says other."""
     return httpx.Client(
         **options,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),

@@ -40,15 +40,15 @@ def issue_lines(severity: str, issues: Iterable[Issue]) -> Iterator[str]:
 def _merged(alike: list[Issue]) -> str:
     first = alike[0]
     where = f" [{first.param}]" if first.param else ""
-    told = f"{first.code}{where}: "
+    beginning = f"{first.code}{where}: "
     if len(alike) == 1:
-        return told + first.message
+        return beginning + first.message
     places = list(dict.fromkeys(filter(None, map(_place, alike))))
     shown = ", ".join(places[:_SHOWN_PLACES])
     more = ", …" if len(places) > _SHOWN_PLACES else ""
     text = _without_line(first) if first.line is not None else first.message
     at = f": {shown}{more}" if places else ""
-    return f"{told}{text} ({len(alike)} times{at})"
+    return f"{beginning}{text} ({len(alike)} times{at})"
 
 
 def _place(issue: Issue) -> str | None:

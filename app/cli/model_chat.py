@@ -122,9 +122,7 @@ def _print_answer(service: Service, options: ChatOptions, messages: list[dict[st
 def _pieces(service: Service, body: dict[str, Any]) -> Iterator[str]:
     timeout = httpx.Timeout(_TIMEOUT_S, connect=5.0)
     bound = at_most(ANSWER_BYTES)
-    with service.http.stream(
-        "POST", _PATH, json=body, timeout=timeout, extensions=bound
-    ) as reply:
+    with service.http.stream("POST", _PATH, json=body, timeout=timeout, extensions=bound) as reply:
         check(reply)
         for event in server_events(reply.iter_raw()):
             if event.data == _DONE:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from app.cli.bounded_replies import bounded
 from app.cli.service_errors import CreationUnknown, ServiceError
+from app.cli.service_ids import ServiceId
 from app.domain.errors import IdempotencyKeyInUse
 from app.domain.exit_codes import (
     NO_ANSWER,
@@ -109,7 +110,7 @@ class Service:
 
 
 class _Row(BaseModel):
-    id: str
+    id: ServiceId
 
 
 class _Page(BaseModel):
@@ -118,9 +119,7 @@ class _Page(BaseModel):
 
     @property
     def last_id(self) -> str | None:
-        """The id behind which the next page begins. Raises `ServiceError` for what cannot be one,
-        such as half a pair of characters, which no request can repeat.
-        """
+        """The id behind which the next page begins. Raises `ServiceError` for what cannot be one."""
         return shaped(_Row, self.data[-1]).id if self.data else None
 
 

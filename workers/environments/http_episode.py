@@ -111,7 +111,7 @@ class HttpEpisode:
         self._journal = journal
         self._begun: ResetAnswer | None = None
         self._is_open = False
-        """True from the first `reset`, which may begin an episode whatever becomes of its answer."""
+        """True from the first `reset`, which may begin an episode whatever is answered."""
         self._episode_id: str | None = None
         """The id of now: an episode that was lost is begun anew under another one. `None` while the
         environment has not told it.

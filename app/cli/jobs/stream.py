@@ -5,7 +5,6 @@ that was read; the stream ends with the job's end or its pause.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -19,10 +18,10 @@ from app.cli.patience import PATIENCE_S, ServicePatience
 from app.cli.server_events import ServerEvent, server_events
 from app.cli.service_client import TIMEOUT, Service, check, path_of, shaped, strange
 from app.cli.service_errors import ServiceError
+from app.cli.service_ids import is_service_id
 from app.domain.jobs.streams import LAST_EVENT_ID
 
 _NO_CONTENT: Final = 204
-_EVENT_ID: Final = re.compile(r"[!-~]{1,256}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +99,6 @@ class FollowedJob:
 
 def _sendable(event_id: str, where: str) -> str:
     """Returns an id that a header may repeat. Raises `ServiceError` for any other."""
-    if _EVENT_ID.fullmatch(event_id) is None:
+    if not is_service_id(event_id):
         raise strange(where)
     return event_id

@@ -189,7 +189,7 @@ def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
 
 
 def begun_id(reply: EgressReply) -> str | None:
-    """Returns the id of the episode that an unusable answer to `reset` names; `None` without one."""
+    """Returns the id of an episode in an unusable answer to `reset`; `None` without one."""
     try:
         return _Begun.model_validate(_object(reply)).episode_id
     except (EndpointFault, Refused, ValidationError):

@@ -30,8 +30,8 @@ def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -
 
 
 def with_servers(inner: dict[str, Any], tools: list[Any], root: str) -> dict[str, Any]:
-    """Returns the JSON of a method with these tools, whose parameter is `root`; those of MCP servers
-    become servers. Raises `InvalidRequest` for servers that share a label.
+    """Returns the JSON of a method with these tools, whose parameter is `root`; those of MCP
+    servers become servers. Raises `InvalidRequest` for servers that share a label.
     """
     own, served = by_server(tools)
     if not served:

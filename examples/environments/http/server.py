@@ -68,12 +68,11 @@ class RecordsWorld:
                 return 404, {"error": "there is no such episode"}
 
     def _close(self, call: Json) -> None:
-        """Ends an episode; without its id, which a lost answer to `reset` had, all of its rollout."""
+        """Ends an episode; without its id, which an answer that was lost had, all of a rollout."""
         ended = [
             episode_id
             for episode_id, episode in self.episodes.items()
-            if call["episode_id"] in (episode_id, None)
-            and episode.rollout_id == call["rollout_id"]
+            if call["episode_id"] in (episode_id, None) and episode.rollout_id == call["rollout_id"]
         ]
         for episode_id in ended:
             del self.episodes[episode_id]

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.json_object import Json
 from tests.support.api.application import ENDPOINT, Api
-from tests.support.api.environments import REGISTRY, registered, report_of, statuses
+from tests.support.api.environments import CANARY, REGISTRY, registered, report_of, statuses
 from tests.support.endpoints import Received, Reply
 from tests.support.http_environments import GUESS, GuessingWorld
 from tests.support.stack import Database

@@ -40,8 +40,8 @@ def test_equal_faults_of_many_rows_are_one_line(tmp_path: Path) -> None:
         "ERROR    invalid_training_file [training_file]",
         "ERROR    invalid_validation_file [validation_file]",
     ]
-    places = "line 1 /tools/0, line 2 /tools/0, line 3 /tools/0, …"
-    assert all(line.endswith(f"(16 times: {places})") for line in faults), faults
+    places = ", ".join(f"line {line} /tools/0/function/name" for line in (1, 2, 3))
+    assert all(line.endswith(f"(16 times: {places}, …)") for line in faults), faults
     told = "\n".join(lines)
     assert "Did you mean 'n_epochs'?" in told
     assert "Nothing reads 'epochs', so it changes nothing." in told

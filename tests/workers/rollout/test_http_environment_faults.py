@@ -139,7 +139,7 @@ async def test_an_episode_is_closed_whose_beginning_was_not_heard(writer: Writer
 async def test_an_episode_whose_beginning_is_cancelled_is_closed(writer: Writer) -> None:
     begun = asyncio.Event()
 
-    def seen(call: Json, _: Received) -> Reply | None:
+    def seen(*_: object) -> Reply | None:
         begun.set()
         return None
 

@@ -22,7 +22,6 @@ from tests.support.installation import free_port
 from tests.support.remote_commands import Commands
 from tests.support.scripted_service import cut, raw, reply, scripted_service
 
-
 BOMB = raw(
     "HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Encoding: gzip\nConnection: close",
     gzip.compress(bytes(1 << 20)),
