@@ -119,7 +119,7 @@ class _Page(BaseModel):
 
     @property
     def last_id(self) -> str | None:
-        """The id behind which the next page begins. Raises `ServiceError` for what cannot be one."""
+        """The id behind which the next page begins. Raises `ServiceError` for no usable id."""
         return shaped(_Row, self.data[-1]).id if self.data else None
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.secrets.urls import shown_url
 from app.domain.tools.mcp_servers import SERVER_LABEL, McpListing, McpServerSpec
 from app.domain.tools.rates import KEY as RATE_LIMIT
 from app.domain.tools.rates import lowest_rate, rate_fault
@@ -112,12 +111,14 @@ def is_served(tool: Any) -> bool:
     return isinstance(tool, Mapping) and tool.get(LABEL) is not None
 
 
-def refuse_served(tool: ToolSpec) -> None:
-    """Raises `InvalidRequest` for a tool that is not called as an endpoint is."""
+def refuse_served(tool: ToolSpec, *, address: str) -> None:
+    """Raises `InvalidRequest` for a tool that is not called as an endpoint is. `address` is its URL
+    as it may be shown.
+    """
     label = (tool.model_extra or {}).get(LABEL)
     if label is None:
         return
-    server = {LABEL: label, "server_url": shown_url(tool.server_url)}
+    server = {LABEL: label, "server_url": address}
     raise InvalidRequest(
         f"The tool '{tool.name}' is answered by an MCP server, not by an endpoint of its own. POST "
         "/v1/fine_tuning/alpha/mcp_servers/test tests it, with the body "
