@@ -17,7 +17,7 @@ from app.domain.exit_codes import NO_ANSWER
 REPLY_BYTES: Final = 64 * 1024**2
 """Most bytes of a reply that is held in memory."""
 DOWNLOAD_BYTES: Final = 256 * 1024**3
-"""Most bytes of a file whose length the service does not name; a named one ends by itself."""
+"""Most bytes of a file whose length the service does not name."""
 ANSWER_BYTES: Final = 1024**3
 """Most bytes of an answer that comes in pieces, each with names and marks around some letters."""
 _MOST_BYTES: Final = "agent_rft_most_bytes"
@@ -28,8 +28,8 @@ class ReplyTooLong(ServiceError):
 
 
 def at_most(size: int | None) -> dict[str, Any]:
-    """Returns the `extensions` of a request whose successful reply may have `size` bytes, or any
-    number with `None`.
+    """Returns the `extensions` of a request whose successful reply may have the length that it
+    names, without one `size` bytes, or with `None` any number.
     """
     return {_MOST_BYTES: size}
 
@@ -70,15 +70,16 @@ def _check(reply: httpx.Response) -> None:
     # The client would read it to prepare a request that nobody sends, and fail where it is no URL.
     reply.headers.pop("location", None)
     encoding = reply.headers.pop("content-encoding", "identity")
-    if encoding.strip().lower() != "identity":
+    if encoding.strip().lower() not in ("", "identity"):
         raise ServiceError(
             f"{reply.url.host} answered in the content encoding {encoding[:40]!r}, which was not "
             "asked for. Is a proxy between this machine and the service?",
             exit_code=NO_ANSWER,
         )
-    most_bytes = reply.request.extensions.get(_MOST_BYTES, REPLY_BYTES)
-    if not reply.is_success:
-        most_bytes = REPLY_BYTES
+    most_bytes: int | None = REPLY_BYTES
+    if reply.is_success and _MOST_BYTES in reply.request.extensions:
+        ends = "content-length" in reply.headers
+        most_bytes = None if ends else reply.request.extensions[_MOST_BYTES]
     if most_bytes is not None and isinstance(reply.stream, httpx.SyncByteStream):
         reply.stream = _Bounded(reply.stream, reply.url.host, most_bytes)
 

@@ -179,6 +179,7 @@ def test_a_file_of_a_named_length_may_be_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounded_replies, "REPLY_BYTES", 1000)
+    monkeypatch.setattr(downloads, "DOWNLOAD_BYTES", 1000)
     with scripted_service([reply("x" * 5000, kind="text/plain")]) as found:
         named = Named(found.base_url, "k", None)
         download_file(
