@@ -10,7 +10,7 @@ from app.api.schemas.metrics import Curve, CurvePoint
 from app.api.support.dependencies import Exporting, Services, StillValid
 from app.api.support.errors import responses
 from app.api.support.tables import FormatQuery, Table, table_replies, table_reply
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.ids import Split
 from app.domain.rollouts.metric_meanings import MEANINGS, check_names
 from app.domain.rollouts.metrics import MetricPoint
@@ -89,6 +89,8 @@ async def export_metrics(
 
 def _split(sent: list[str]) -> list[str]:
     requested = {name for part in sent for name in part.split(",") if name}
+    if sent and not requested:
+        raise refused_value("names", "it names no curve; leave it out for all of them")
     if len(requested) > _MAX_NAMES:
         raise InvalidRequest(f"At most {_MAX_NAMES} names can be requested.", param="names")
     names = sorted(requested)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from app.cli.bounded_replies import DOWNLOAD_BYTES, at_most
 from app.cli.remote import Remote
-from app.cli.service_client import check
+from app.cli.service_client import check, query
 from app.cli.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
@@ -53,11 +54,12 @@ def _check(target: Path, *, force: bool) -> None:
 
 
 def _written(remote: Remote, path: str, target: Path, params: dict[str, Any]) -> int:
-    sent = {name: value for name, value in params.items() if value is not None}
+    sent = query(params)
     descriptor, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
         with os.fdopen(descriptor, "wb") as file, remote.service() as service:
-            with service.http.stream("GET", path, params=sent) as reply:
+            bound = at_most(DOWNLOAD_BYTES)
+            with service.http.stream("GET", path, params=sent, extensions=bound) as reply:
                 check(reply)
                 for chunk in reply.iter_raw(_CHUNK_BYTES):
                     file.write(chunk)

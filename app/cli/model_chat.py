@@ -9,6 +9,7 @@ from typing import Any, Final
 import httpx
 from pydantic import BaseModel
 
+from app.cli.bounded_replies import ANSWER_BYTES, at_most
 from app.cli.output import note
 from app.cli.printable import printable_lines
 from app.cli.remote import Remote
@@ -120,7 +121,8 @@ def _print_answer(service: Service, options: ChatOptions, messages: list[dict[st
 
 def _pieces(service: Service, body: dict[str, Any]) -> Iterator[str]:
     timeout = httpx.Timeout(_TIMEOUT_S, connect=5.0)
-    with service.http.stream("POST", _PATH, json=body, timeout=timeout) as reply:
+    bound = at_most(ANSWER_BYTES)
+    with service.http.stream("POST", _PATH, json=body, timeout=timeout, extensions=bound) as reply:
         check(reply)
         for event in server_events(reply.iter_raw()):
             if event.data == _DONE:
@@ -129,7 +131,7 @@ def _pieces(service: Service, body: dict[str, Any]) -> Iterator[str]:
                 continue
             try:
                 chunk = shaped(_Chunk, json.loads(event.data))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise strange(str(reply.url)) from error
             if chunk.error is not None:
                 raise ServiceError(

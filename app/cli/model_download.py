@@ -20,6 +20,7 @@ from typing import IO, Final, Self
 
 import httpx
 
+from app.cli.bounded_replies import DOWNLOAD_BYTES, ReplyTooLong, at_most
 from app.cli.service_client import check
 from app.cli.service_errors import ServiceError
 from app.disk.file_digests import sha256_of
@@ -86,6 +87,9 @@ class ModelDownload:
                     self._fetch(client, path, report)
         except (httpx.ConnectError, httpx.UnsupportedProtocol):
             raise
+        except ReplyTooLong:
+            self._archive.unlink(missing_ok=True)  # nothing to go on from
+            raise
         except (httpx.TransportError, KeyboardInterrupt) as error:
             raise DownloadFailed(
                 f"interrupted after {self._so_far()} bytes ({str(error) or type(error).__name__}). "
@@ -119,7 +123,8 @@ class ModelDownload:
         if start:
             etag = self._content.read_text(encoding="ascii")
             headers = {"Range": f"bytes={start}-", "If-Range": f'"{etag}"'}
-        with client.stream("GET", path, headers=headers) as reply:
+        bound = at_most(DOWNLOAD_BYTES)
+        with client.stream("GET", path, headers=headers, extensions=bound) as reply:
             if reply.status_code == _RANGE_NOT_SATISFIABLE and start:
                 size = str(reply.headers.get("content-range"))
                 return size == f"bytes */{start}"

@@ -22,6 +22,7 @@ from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
 from app.cli.service_errors import ServiceError
+from app.cli.service_ids import ServiceId
 from app.cli.times import moment
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
@@ -45,7 +46,7 @@ class _Fault(BaseModel):
 
 
 class _Export(BaseModel):
-    id: str
+    id: ServiceId
     status: str
     stage: str | None = None
     error: _Fault | None = None

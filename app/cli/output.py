@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -90,6 +91,23 @@ class Lines:
                 yield Text(_CONTINUED, self.style) + piece
 
 
+@dataclass(frozen=True, slots=True)
+class _Trimmed:
+    """A table whose lines end with their last letter, not with the blanks of the last column."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for line in console.render_lines(self.table, options, pad=False):
+            while line and not line[-1].text.rstrip():
+                line.pop()
+            yield from line[:-1]
+            if line:
+                last = line[-1]
+                yield Segment(last.text.rstrip(), last.style, last.control)
+            yield Segment.line()
+
+
 def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
     """Returns a table of cells, each on one line."""
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
@@ -97,7 +115,7 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Renderab
         table.add_column(Text(printable(name)), overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell_text(cell)) for cell in row))
-    return table
+    return _Trimmed(table)
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
@@ -107,7 +125,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
     table.add_column(overflow="fold")
     for name, value in pairs:
         table.add_row(Text(printable(name)), Text(cell_text(value)))
-    return table
+    return _Trimmed(table)
 
 
 def cell_text(value: object) -> str:

@@ -15,7 +15,9 @@ from uuid import uuid4
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from app.cli.bounded_replies import bounded
 from app.cli.service_errors import CreationUnknown, ServiceError
+from app.cli.service_ids import ServiceId
 from app.domain.errors import IdempotencyKeyInUse
 from app.domain.processes.exit_codes import (
     NO_ANSWER,
@@ -55,8 +57,7 @@ class Service:
         self.http = http
 
     def get(self, path: str, **params: Any) -> dict[str, Any]:
-        sent = {name: value for name, value in params.items() if value is not None}
-        return json_object(self.http.get(path, params=sent))
+        return json_object(self.http.get(path, params=query(params)))
 
     def post(
         self, path: str, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
@@ -103,14 +104,36 @@ class Service:
             found += page.data
             if not page.has_more or len(found) >= limit:
                 return ListedRows(found[:limit], page.has_more or len(found) > limit)
-            before, after = after, str(page.data[-1].get("id")) if page.data else None
-            if after in (None, "None", before):
+            before, after = after, page.last_id
+            if after in (None, before):
                 raise strange(path)
+
+
+class _Row(BaseModel):
+    id: ServiceId
 
 
 class _Page(BaseModel):
     data: list[dict[str, Any]]
     has_more: bool = False
+
+    @property
+    def last_id(self) -> str | None:
+        """The id behind which the next page begins. Raises `ServiceError` for no usable id."""
+        return shaped(_Row, self.data[-1]).id if self.data else None
+
+
+def query(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the parameters that were given. Raises `ServiceError` for an empty one: the service
+    would read it as one that is absent, and answer with more than was asked for.
+    """
+    for name, value in params.items():
+        if value == "" or (isinstance(value, list | tuple) and "" in value):
+            raise ServiceError(
+                f"an empty text for '{name}': name a value, or leave the option out",
+                exit_code=WRONG_OPTIONS,
+            )
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def path_of(*parts: str) -> str:
@@ -163,7 +186,7 @@ def service_client(base_url: str | None, api_key: str | None) -> Iterator[httpx.
 
 def _client(base_url: str, api_key: str) -> httpx.Client:
     try:
-        return httpx.Client(
+        return bounded(
             base_url=base_url,
             headers={"Authorization": f"Bearer {api_key}", "Accept-Encoding": "identity"},
             timeout=TIMEOUT,

@@ -7,12 +7,12 @@ measured pace.
 
 import json
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
+from app.cli.issue_lines import issue_lines
 from app.domain.environments.environments import FILE_PARAM, built_in
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
@@ -32,8 +32,6 @@ from app.preflight.grader_choice import (
 )
 from app.preflight.method_parts import method_of, method_type, reinforcement_of
 from app.settings.models import ModelSettings
-
-_SHOWN_LINES: Final = 5
 
 
 def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int:
@@ -163,10 +161,10 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
     if report.dataset is not None:
         _print_file("training file", report.dataset.training, out)
         _print_file("validation file", report.dataset.validation, out)
-    for alike in _grouped(report.issues):
-        first = alike[0]
-        where = f" [{first.param}]" if first.param else ""
-        print(f"{first.severity.upper():7}  {first.code}{where}: {_merged(alike)}", file=out)
+    for severity in ("error", "warning"):
+        issues = [issue for issue in report.issues if issue.severity == severity]
+        for line in issue_lines(severity.upper(), issues):
+            print(line, file=out)
     if report.grader_choice is not None:
         choice = report.grader_choice
         print(f"grader: {choice.kind}. {choice.reason}", file=out)
@@ -181,30 +179,6 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
         )
         print(f"          {plan.explanation}", file=out)
     print("valid" if report.valid else "not valid", file=out)
-
-
-def _grouped(issues: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
-    """Groups equal issues of several rows, in order of first occurrence."""
-    groups: dict[tuple[str, str, str | None, str], list[PreflightIssue]] = {}
-    for issue in issues:
-        key = (issue.severity, issue.code, issue.param, _sentence(issue))
-        groups.setdefault(key, []).append(issue)
-    return list(groups.values())
-
-
-def _sentence(issue: PreflightIssue) -> str:
-    """Returns the message without line and pointer, which differ in each row."""
-    location = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
-    return issue.message.removeprefix(f"{location}: ")
-
-
-def _merged(alike: list[PreflightIssue]) -> str:
-    lines = sorted({issue.line for issue in alike if issue.line is not None})
-    if len(lines) < 2:  # noqa: PLR2004 - one row needs no list
-        return alike[0].message
-    shown = ", ".join(str(line) for line in lines[:_SHOWN_LINES])
-    more = ", …" if len(lines) > _SHOWN_LINES else ""
-    return f"{_sentence(alike[0])} ({len(lines)} rows: lines {shown}{more})"
 
 
 def _print_file(label: str, file: FileSummary | None, out: TextIO) -> None:

@@ -7,7 +7,7 @@ number, and each wrong guess costs a tenth.
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.domain.documents.json_object import Json
 from tests.support.endpoints import Received, Reply
@@ -29,6 +29,8 @@ class GuessingWorld:
     instead: Override = _as_it_is
     tools: bool = True
     wrong: float = -0.1
+    late: str = ""
+    """The kind of the calls whose answer comes too late; what they ask for is done."""
     calls: list[Json] = field(default_factory=list)
     """Every body that was received, repeated ones too."""
     keys: list[str] = field(default_factory=list)
@@ -39,6 +41,7 @@ class GuessingWorld:
     """Rewards of the steps by the id of the rollout."""
     closed: list[Json] = field(default_factory=list)
     _answers: dict[str, Reply] = field(default_factory=dict)
+    _last: dict[str, str] = field(default_factory=dict)
     _begun: int = 0
 
     def __call__(self, received: Received) -> Reply:
@@ -50,7 +53,8 @@ class GuessingWorld:
             return replaced
         if key not in self._answers:
             self._answers[key] = self._answer(call)
-        return self._answers[key]
+        answer = self._answers[key]
+        return replace(answer, delay_s=60) if call["type"] == self.late else answer
 
     def of(self, kind: str) -> list[Json]:
         return [call for call in self.calls if call["type"] == kind]
@@ -64,6 +68,7 @@ class GuessingWorld:
         match call["type"]:
             case "reset":
                 self._begun += 1
+                self._last[call["rollout_id"]] = f"e{self._begun}"
                 self.episodes[f"e{self._begun}"] = call["task"].get("secret", call["seed"] % 100)
                 tools = [GUESS] if self.tools else []
                 return Reply(
@@ -73,10 +78,14 @@ class GuessingWorld:
                 return self._step(call)
             case "close":
                 self.closed.append(call)
-                self.episodes.pop(call["episode_id"], None)
+                self.episodes.pop(call["episode_id"] or self._last_of(call), None)
                 return Reply(json={})
             case _:
                 return Reply(404, {"error": "no such episode"})
+
+    def _last_of(self, call: Json) -> str:
+        """Returns the id of the episode that a rollout began last."""
+        return self._last.get(call["rollout_id"], "")
 
     def _step(self, call: Json) -> Reply:
         message, secret = call["message"], self.episodes[call["episode_id"]]

@@ -4,7 +4,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 
@@ -20,6 +20,12 @@ def reply(body: str, *, status: str = "200 OK", kind: str = "application/json") 
     sent = body.encode()
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(sent)}\r\n"
     return f"{head}Connection: close\r\n\r\n".encode() + sent
+
+
+def raw(head: str, body: bytes = b"") -> bytes:
+    """Returns a reply with these lines as its head, in the bytes that they may have."""
+    lines = head.encode("latin-1").replace(b"\n", b"\r\n")
+    return lines + b"\r\n\r\n" + body
 
 
 def cut(body: str, *, kind: str = "application/json") -> bytes:
@@ -63,7 +69,7 @@ def _serve(
         if not sent:
             held.append(connection)
             continue
-        with connection:
+        with connection, suppress(ConnectionError):  # a client may have read enough
             connection.sendall(sent)
 
 

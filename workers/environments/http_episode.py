@@ -17,12 +17,14 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.rollouts.components import MAX_COMPONENTS
 from app.domain.rollouts.trajectory import Failure, FailureClass
+from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, Read
 from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
     Refused,
     ResetAnswer,
     StepAnswer,
+    begun_id,
     close_body,
     read_close,
     read_reset,
@@ -113,8 +115,13 @@ class HttpEpisode:
         self._seed = seed
         self._journal = journal
         self._begun: ResetAnswer | None = None
-        self._episode_id = ""
-        """The current id: an episode that the environment lost is begun anew under another id."""
+        self._is_open = False
+        """True from the first `reset`, which may begin an episode whatever the answer is."""
+        self._episode_id: str | None = None
+        """The current id: an episode that the environment lost is begun anew under another id.
+        `None` until the environment has sent it.
+        """
+        self._reset_failed = False
         self._played: list[tuple[SentTurn, StepAnswer]] = []
         self._rebuilds = 0
 
@@ -124,7 +131,7 @@ class HttpEpisode:
         begun = await replay_or_ask(
             self._journal, call.call_id, call.encode(), partial(self._reset, call), codec=_RESET
         )
-        self._begun, self._episode_id = begun, begun.episode_id
+        self._begun, self._episode_id, self._is_open = begun, begun.episode_id, True
         return begun
 
     async def answer(self, turn: SentTurn) -> AnsweredStep:
@@ -145,13 +152,17 @@ class HttpEpisode:
         return answered
 
     async def close(self, *, done: bool) -> None:
-        """Sends `close` to the environment and waits a few seconds at most."""
-        if self._begun is None:
+        """Sends `close` to the environment and waits a few seconds at most. An episode whose
+        `reset` had no usable answer is closed too: nothing else would end it.
+        """
+        if not self._is_open:
             return
         body = close_body(self._key.trace_id, self._episode_id, done=done)
+        # Another id than that of the rollout's end, which a replay may reach: it is another call.
+        name = "close/reset" if self._reset_failed else "close"
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
-                await self._customer.send(self._call("close", body), read_close)
+                await self._customer.send(self._call(name, body), read_close)
         except (EndpointFault, TimeoutError) as error:
             log.info("episode not closed", rollout_id=self._key.trace_id, error=str(error))
 
@@ -163,11 +174,23 @@ class HttpEpisode:
             raise self._customer.failure(FailureClass.ENVIRONMENT_BAD_REPLY, message)
 
     async def _reset(self, call: EnvironmentCall) -> ResetAnswer:
-        read = partial(read_reset, before=self._row.messages)
+        """Sends `reset`, and keeps what is known of the episode that it may begin."""
+        self._is_open, self._episode_id, self._reset_failed = True, None, True
+
+        def read(reply: EgressReply) -> ResetAnswer:
+            try:
+                return read_reset(reply, before=self._row.messages)
+            except EndpointFault:
+                self._episode_id = begun_id(reply)
+                raise
+
         try:
-            return (await self._customer.call_endpoint(call, read)).value
+            begun = (await self._customer.call_endpoint(call, read)).value
         except Refused as refused:
+            self._is_open = False
             raise self._refused(refused) from refused
+        self._episode_id, self._reset_failed = begun.episode_id, False
+        return begun
 
     async def _step(self, turn: SentTurn) -> AnsweredStep:
         """Steps the environment; begins the episode anew first if the environment lost it."""
@@ -181,6 +204,8 @@ class HttpEpisode:
             await self._begin_anew()
 
     async def _send(self, turn: SentTurn) -> EndpointAnswer[StepAnswer]:
+        if self._episode_id is None:
+            raise ValueError("an episode is stepped after it has begun")
         call = self._step_call(turn, self._episode_id)
         return await self._customer.call_endpoint(call, partial(read_step, call_ids=turn.call_ids))
 
@@ -190,7 +215,6 @@ class HttpEpisode:
         """
         self._rebuilds += 1
         before, again = self._begun, await self._reset(self._reset_call())
-        self._episode_id = again.episode_id
         same = before is not None and (again.messages, again.tools) == (
             before.messages,
             before.tools,

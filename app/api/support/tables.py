@@ -4,7 +4,6 @@ Promises: the rows of a batch are in memory only while a thread reads and encode
 could not be written to its end is no valid reply, because its stream breaks off.
 """
 
-import asyncio
 import io
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -12,6 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar, assert_never
 
+from anyio import to_thread
 from fastapi import Query
 from pydantic import BaseModel
 from typing_extensions import override
@@ -61,34 +61,41 @@ async def table_reply(
     """Returns the reply once the first batch is read, whose errors are still errors of the call.
     Each batch is read and encoded within a `turn`.
     """
-    encoder = await asyncio.to_thread(_encoder, form, table.columns)
+    encoder = await to_thread.run_sync(_encoder, form, table.columns)
 
     async def following() -> bytes | None:
         async with turn():
             rows = await anext(batches, None)
             if rows is None:
                 return None
-            return await asyncio.to_thread(
+            # It ends before the turn does, also when the client hangs up: nothing can stop it.
+            return await to_thread.run_sync(
                 lambda: encoder.encode([table.to_wire(row) for row in rows])
             )
+
+    async def last() -> bytes:
+        async with turn():
+            return await to_thread.run_sync(encoder.end)
 
     headers = {
         "content-disposition": f'attachment; filename="{filename}.{form}"',
         "x-content-type-options": "nosniff",
     }
-    pieces = _pieces(await following(), following, encoder)
+    pieces = _pieces(await following(), following, last)
     return ClosingResponse(pieces, media_type=_MEDIA_TYPES[form], headers=headers)
 
 
 async def _pieces(
-    first: bytes | None, following: Callable[[], Awaitable[bytes | None]], encoder: _Encoder
+    first: bytes | None,
+    following: Callable[[], Awaitable[bytes | None]],
+    last: Callable[[], Awaitable[bytes]],
 ) -> AsyncGenerator[bytes, None]:
     piece = first
     while piece is not None:
         if piece:
             yield piece
         piece = await following()
-    yield await asyncio.to_thread(encoder.end)
+    yield await last()
 
 
 def _encoder(form: TableFormat, columns: dict[str, ColumnType]) -> _Encoder:

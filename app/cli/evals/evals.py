@@ -15,6 +15,7 @@ from app.cli.printable import printable
 from app.cli.remote import Remote
 from app.cli.service_client import Service, path_of, shaped
 from app.cli.service_errors import ServiceError
+from app.cli.service_ids import ServiceId
 from app.cli.times import moment
 from app.domain.processes.exit_codes import INTERRUPTED, RUN_CANCELLED, RUN_FAILED
 
@@ -24,7 +25,7 @@ _CODES: Final = {"completed": 0, "failed": RUN_FAILED, "canceled": RUN_CANCELLED
 
 
 class EvalReply(BaseModel):
-    id: str
+    id: ServiceId
     name: str | None = None
     created_at: float
     testing_criteria: list[dict[str, Any]] = []
@@ -44,7 +45,7 @@ class _Criterion(BaseModel):
 
 
 class RunReply(BaseModel):
-    id: str
+    id: ServiceId
     eval_id: str
     name: str | None = None
     status: str

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from app.cli.service_client import Service, json_object, shaped
 from app.cli.service_errors import ServiceError
+from app.cli.service_ids import ServiceId
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 FILES: Final = "files"
@@ -17,7 +18,7 @@ _TIMEOUT: Final = httpx.Timeout(300.0, connect=5.0)
 
 
 class FileReply(BaseModel):
-    id: str
+    id: ServiceId
     filename: str
     bytes: int
     created_at: float

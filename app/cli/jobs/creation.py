@@ -13,8 +13,9 @@ import httpx
 from rich.text import Text
 
 from app.cli.files.uploading import FILES, upload
+from app.cli.issue_lines import issue_lines
 from app.cli.jobs.listing import JOBS
-from app.cli.jobs.replies import IssueReply, JobReply, ValidationReply
+from app.cli.jobs.replies import JobReply, ValidationReply
 from app.cli.jobs.watching import watch_job
 from app.cli.json_files import read_body
 from app.cli.output import console, note
@@ -76,8 +77,8 @@ def _check(remote: Remote, service: Service, body: dict[str, Any]) -> int:
 def _print_report(report: ValidationReply) -> None:
     out = console()
     for severity, issues in (("ERROR", report.errors), ("WARNING", report.warnings)):
-        for issue in issues:
-            out.print(Text(_sentence(severity, issue)))
+        for line in issue_lines(severity, issues):
+            out.print(Text(line))
     if report.grader_choice is not None:
         choice = report.grader_choice
         out.print(Text(printable(f"grader: {choice.get('kind')}. {choice.get('reason')}")))
@@ -95,8 +96,3 @@ def _print_report(report: ValidationReply) -> None:
             )
         )
     out.print("valid" if report.valid else "not valid")
-
-
-def _sentence(severity: str, issue: IssueReply) -> str:
-    where = f" [{issue.param}]" if issue.param else ""
-    return printable(f"{severity:7}  {issue.code}{where}: {issue.message}")

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, FiniteFloat
 
+from app.cli.service_ids import ServiceId
 from app.domain.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
 from app.domain.processes.exit_codes import JOB_PAUSED, NOTHING_TO_LEARN, RUN_CANCELLED, RUN_FAILED
 
@@ -19,7 +20,7 @@ class JobErrorReply(BaseModel):
 class StateReply(BaseModel):
     """State of a job, in its own reply and in its stream."""
 
-    id: str
+    id: ServiceId
     status: str
     step: int = 0
     total_steps: int | None = None
@@ -120,6 +121,7 @@ class IssueReply(BaseModel):
     message: str
     param: str | None = None
     line: int | None = None
+    pointer: str | None = None
 
 
 class ValidationReply(BaseModel):

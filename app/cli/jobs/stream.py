@@ -11,12 +11,14 @@ from typing import Any, ClassVar, Final
 
 import httpx
 
+from app.cli.bounded_replies import at_most
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, StateReply
 from app.cli.patience import PATIENCE_S, ServicePatience
 from app.cli.server_events import ServerEvent, server_events
 from app.cli.service_client import TIMEOUT, Service, check, path_of, shaped, strange
 from app.cli.service_errors import ServiceError
+from app.cli.service_ids import is_service_id
 from app.domain.jobs.streams import LAST_EVENT_ID
 
 _NO_CONTENT: Final = 204
@@ -67,8 +69,11 @@ class FollowedJob:
 
     def _connection(self) -> Iterator[News | StreamSilent]:
         headers = {} if self._last_id is None else {LAST_EVENT_ID: self._last_id}
-        http = self._service.http
-        with http.stream("GET", f"{self._path}/stream", headers=headers, timeout=TIMEOUT) as reply:
+        http, path = self._service.http, f"{self._path}/stream"
+        endless = at_most(None)  # each message has its own bound
+        with http.stream(
+            "GET", path, headers=headers, timeout=TIMEOUT, extensions=endless
+        ) as reply:
             check(reply)
             if reply.status_code == _NO_CONTENT:  # it has ended, and there is no more event
                 job = self._service.get(self._path)
@@ -88,5 +93,12 @@ class FollowedJob:
         if message.name == "job":
             return News(shaped(StateReply, data), data)
         event = shaped(EventReply, data)
-        self._last_id = message.id or event.id
+        self._last_id = _sendable(message.id or event.id, self._path)
         return News(event, data)
+
+
+def _sendable(event_id: str, where: str) -> str:
+    """Returns an id that a header may repeat. Raises `ServiceError` for any other."""
+    if not is_service_id(event_id):
+        raise strange(where)
+    return event_id

@@ -73,6 +73,13 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
     def test(remote: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> None:
         from app.cli.registry.objects import run_object_test  # noqa: PLC0415 - keeps --help fast
 
+        if needs_body and body is None:
+            raise typer.BadParameter(
+                f"a {one} is tested on an answer: pass a FILE, or - for standard input, with "
+                '{"model_sample": "the answer", "item": {}}',
+                param_hint="--body",
+            )
+
         raise typer.Exit(run_object_test(remote, noun, object_id, body))
 
     return commands

@@ -1,15 +1,18 @@
 """Redacts credentials that a server repeats in texts that the service stores.
 
-Owns the rule for values that count as credentials, and their replacement. Finds only literal
-repeats: a server that encodes or splits a credential can still reveal it. Imports the standard
-library only.
+Owns the rule for values that count as credentials, and their replacement. Finds them in the forms
+of `app/domain/secrets/encoded_forms.py`: a server that splits or encrypts a credential can still
+reveal it. Imports the standard library only.
 """
 
 import json
-from collections.abc import Mapping
+import re
+import string
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, assert_never
 from urllib.parse import parse_qsl, urlsplit
 
+from app.domain.secrets.encoded_forms import base64_of, passwords_of, texts_of
 from app.domain.secrets.names import Announced, announced
 from app.domain.secrets.urls import REDACTED
 
@@ -21,32 +24,42 @@ _LONG: Final = 20
 """Number of characters from which a value with a digit and no space counts as a credential under
 any name.
 """
+_LOWER: Final = {ord(letter): letter.lower() for letter in string.ascii_uppercase}
+_IS_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]")
+_TAIL: Final = re.compile(r"[A-Za-z0-9+/_-]?(?:=|%3[Dd]){0,2}")
 
 
 class Echoes:
     """The credentials in a server's headers and URL query: values under names that announce a
     credential, and values too long to be words. In a value with a scheme, such as `Bearer …`, the
-    part after the scheme counts too.
+    part after the scheme counts too, and so does the password of `Basic`.
     """
 
     def __init__(self, headers: Mapping[str, str], url: str) -> None:
         sent = [*headers.items(), *parse_qsl(urlsplit(url).query)]
         secret = [value for name, value in sent if _is_credential(name, value)]
-        parts = {part for value in secret for part in (value, value.partition(" ")[2])}
-        # The longest first: it may contain a shorter one.
-        self._values = sorted((part for part in parts if len(part) >= LEAST), key=len, reverse=True)
+        parts = {part for value in secret for part in _parts(value) if len(part) >= LEAST}
+        self._texts = {_folded(text) for part in parts for text in texts_of(part)}
+        self._base64 = {text for part in parts for text in base64_of(part)}
 
     def hidden_in(self, text: str) -> str:
         """Returns the text with each credential replaced by `[redacted]`."""
-        for value in self._values:
-            text = text.replace(value, REDACTED)
-        return text
+        if not self._texts:
+            return text
+        folded = _folded(text)
+        spans = [span for form in self._texts for span in _spans(form, folded)]
+        spans += [
+            _with_ends(start, stop, text)
+            for form in self._base64
+            for start, stop in _spans(form, text)
+        ]
+        return _without(spans, text)
 
     def hidden_in_json(self, text: str) -> str:
         """Returns a text of JSON in which every string and key is as `hidden_in` returns it. A text
         without a credential is returned unchanged.
         """
-        if not self._values:
+        if not self._texts:
             return text
         read = json.loads(text)
         hidden = self._hidden(read)
@@ -62,6 +75,49 @@ class Echoes:
                 return [self._hidden(inner) for inner in value]
             case _:
                 return value
+
+
+def _parts(value: str) -> Iterator[str]:
+    """Yields what of a value is a credential."""
+    scheme, _, credential = value.partition(" ")
+    yield value
+    yield credential
+    if scheme.lower() == "basic":
+        yield from passwords_of(credential)
+
+
+def _folded(text: str) -> str:
+    """Returns the text without the case of its Latin letters, in the same places: other letters
+    may change their number with their case, and no header has them.
+    """
+    return text.lower() if text.isascii() else text.translate(_LOWER)
+
+
+def _spans(form: str, text: str) -> Iterator[tuple[int, int]]:
+    start = text.find(form)
+    while start >= 0:
+        yield start, start + len(form)
+        start = text.find(form, start + len(form))
+
+
+def _with_ends(start: int, stop: int, text: str) -> tuple[int, int]:
+    """Returns the place with a character of base64 at each end, which the credential decides in
+    part, and the padding.
+    """
+    if start and _IS_BASE64.match(text, start - 1):
+        start -= 1
+    tail = _TAIL.match(text, stop)
+    return start, stop if tail is None else tail.end()
+
+
+def _without(spans: list[tuple[int, int]], text: str) -> str:
+    """Returns the text with `[redacted]` in the place of the spans; those that overlap are one."""
+    pieces, at = list[str](), 0
+    for start, stop in sorted(spans):
+        if start >= at:
+            pieces += [text[at:start], REDACTED]
+        at = max(at, stop)
+    return "".join([*pieces, text[at:]])
 
 
 def _is_credential(name: str, value: str) -> bool:

@@ -30,10 +30,11 @@ def label_fault(label: Any, param: str) -> InvalidRequest | None:
 
 
 def split_tools(
-    tools: Sequence[ToolSpec], root: str
+    tools: Sequence[ToolSpec], root: str, *, beside: Sequence[McpServerSpec] = ()
 ) -> tuple[tuple[ToolSpec, ...], tuple[McpServerSpec, ...]]:
     """Returns the tools of a job with an endpoint of their own, and the MCP servers of the others.
-    `root` is the parameter of the tools. Raises `InvalidRequest`.
+    `root` is the parameter of the tools, `beside` the servers that were sent. Raises
+    `InvalidRequest`.
     """
     sent = [tool.model_dump(mode="json") for tool in tools]
     for index, tool in enumerate(sent):
@@ -43,6 +44,7 @@ def split_tools(
         )
         if fault is not None:
             raise fault
+    check_labels(sent, root, beside=[server.server_label for server in beside])
     _, servers = by_server(sent)
     for server in servers:
         names = server["allowed_tools"]
@@ -50,6 +52,27 @@ def split_tools(
             raise refused_value(root, "it has a tool of an MCP server twice")
     own = tuple(tool for tool, json_ in zip(tools, sent, strict=True) if not is_served(json_))
     return own, tuple(McpServerSpec.model_validate(server) for server in servers)
+
+
+def check_labels(tools: Sequence[Any], root: str, *, beside: Sequence[Any]) -> None:
+    """Raises `InvalidRequest` for a tool whose server has the label of another server: of an
+    earlier tool, or of one that was sent, whose labels are `beside`. The job would have both under
+    one name, at a place that the call does not have.
+    """
+    owners: dict[str, tuple[str | None, str]] = {
+        label: (None, "a server of 'mcp_servers'") for label in beside if isinstance(label, str)
+    }
+    for index, tool in enumerate(tools):
+        if not is_served(tool) or not isinstance(tool[LABEL], str):
+            continue
+        server = server_key(tool)
+        owner, words = owners.setdefault(tool[LABEL], (server, f"{root}[{index}]"))
+        if owner != server:
+            raise refused_value(
+                f"{root}[{index}]",
+                f"its MCP server is labelled '{tool[LABEL]}', as is that of {words}, which has "
+                "another address or other headers; give one of the servers another 'server_label'",
+            )
 
 
 def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
@@ -61,13 +84,8 @@ def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
         if not is_served(tool):
             own.append(tool)
             continue
-        sent = {
-            "type": "mcp",
-            LABEL: tool[LABEL],
-            "server_url": tool.get("server_url"),
-            "headers": tool.get("headers"),
-        }
-        server = servers.setdefault(json.dumps(sent, sort_keys=True), {**sent, "allowed_tools": []})
+        sent = _server_of(tool)
+        server = servers.setdefault(server_key(tool), {**sent, "allowed_tools": []})
         server["allowed_tools"].append(tool.get("name"))
         sent_rates = (server.get(RATE_LIMIT), tool.get(RATE_LIMIT))
         if rates := [rate for rate in sent_rates if rate is not None]:
@@ -75,17 +93,41 @@ def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
     return own, list(servers.values())
 
 
+def _server_of(tool: Mapping[str, Any]) -> Json:
+    """Returns what makes the server of a tool."""
+    return {
+        "type": "mcp",
+        LABEL: tool[LABEL],
+        "server_url": tool.get("server_url"),
+        "headers": tool.get("headers"),
+    }
+
+
+def server_key(tool: Mapping[str, Any]) -> str:
+    """Returns what the tools of one server have in common, as a text."""
+    return json.dumps(_server_of(tool), sort_keys=True)
+
+
 def is_served(tool: Any) -> bool:
     return isinstance(tool, Mapping) and tool.get(LABEL) is not None
 
 
-def refuse_served(tool: ToolSpec) -> None:
-    """Raises `InvalidRequest` for a tool that an MCP server answers."""
-    if is_served(tool.model_extra):
-        why = (
-            "an MCP server answers this tool: POST /v1/fine_tuning/alpha/mcp_servers/test calls it"
-        )
-        raise refused_value(LABEL, why)
+def refuse_served(tool: ToolSpec, *, address: str) -> None:
+    """Raises `InvalidRequest` for a tool that is not called as an endpoint is. `address` is its URL
+    as it may be shown.
+    """
+    label = (tool.model_extra or {}).get(LABEL)
+    if label is None:
+        return
+    server = {LABEL: label, "server_url": address}
+    raise InvalidRequest(
+        f"The tool '{tool.name}' is answered by an MCP server, not by an endpoint of its own. POST "
+        "/v1/fine_tuning/alpha/mcp_servers/test tests it, with the body "
+        f"{json.dumps({'server': server, 'tool': tool.name})} and the server's 'headers' or "
+        "'authorization'.",
+        param="tool_id",
+        code="invalid_value",
+    )
 
 
 def served(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:

@@ -8,7 +8,7 @@ not know rollouts, journals or tokens.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -73,8 +73,11 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="allow", allow_inf_nan=False)
 
 
-class _Reset(_Answer):
+class _Begun(_Answer):
     episode_id: str = Field(min_length=1, max_length=256, strict=True)
+
+
+class _Reset(_Begun):
     messages: list[dict[str, Any]] | None = None
     tools: list[dict[str, Any]] | None = None
 
@@ -130,7 +133,8 @@ def step_body(
     }
 
 
-def close_body(rollout_id: str, episode_id: str, *, done: bool) -> dict[str, Any]:
+def close_body(rollout_id: str, episode_id: str | None, *, done: bool) -> dict[str, Any]:
+    """Without an id the call closes what the environment began for the rollout."""
     return {"type": "close", "rollout_id": rollout_id, "episode_id": episode_id, "done": done}
 
 
@@ -182,6 +186,25 @@ def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
         components=answer.components or {},
         unread=_unread(answer, results=answer.results or ()),
     )
+
+
+def begun_id(reply: EgressReply) -> str | None:
+    """Returns the id of an episode in an unusable answer to `reset`; `None` without one."""
+    try:
+        return _Begun.model_validate(_object(reply)).episode_id
+    except (EndpointFault, Refused, ValidationError):
+        return None
+
+
+def may_have_begun(fault: EndpointFault) -> bool:
+    """Returns whether a `reset` with this fault may have begun an episode: it was sent."""
+    match fault.kind:
+        case FaultKind.ERROR | FaultKind.TIMEOUT | FaultKind.BAD_REPLY | FaultKind.TOO_LARGE:
+            return True
+        case FaultKind.UNREACHABLE | FaultKind.REFUSED:
+            return False
+        case other:
+            assert_never(other)
 
 
 def read_close(reply: EgressReply) -> int:

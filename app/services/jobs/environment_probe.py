@@ -4,6 +4,7 @@ HEAD is no test of the path: any page answers it, and a server that only accepts
 path without `reset` would lose every rollout. Must not know how a report is built.
 """
 
+import asyncio
 from functools import partial
 from typing import Final
 
@@ -17,6 +18,7 @@ from app.gateways.endpoints.environment_calls import (
     EnvironmentCall,
     Refused,
     close_body,
+    may_have_begun,
     read_close,
     read_reset,
     reset_body,
@@ -30,6 +32,7 @@ REFUSES: Final = "environment_refuses"
 _MISSING: Final = frozenset({404, 405, 410})
 _TASK: Final = {"messages": [{"role": "user", "content": "This is a test."}]}
 _TIMEOUT_S: Final = 10.0
+_CLOSE_LIMIT_S: Final = 5.0
 
 
 class EnvironmentProbe:
@@ -52,17 +55,22 @@ class EnvironmentProbe:
             reset_body(rollout_id, _TASK, seed=0), new_id("episode_"), rollout_id
         )
         read = partial(read_reset, before=_TASK["messages"])
+        episode_id: str | None
         try:
             begun = await endpoint.call(reset.request(called.headers), read, signer=self._signer)
+            episode_id = begun.value.episode_id
         except Refused as refused:
             return _issue(called, refused.status)
-        except EndpointFault:
-            return None  # the path is there
-        body = close_body(rollout_id, begun.value.episode_id, done=False)
+        except EndpointFault as fault:  # the path is there
+            if not may_have_begun(fault):
+                return None
+            episode_id = None
+        body = close_body(rollout_id, episode_id, done=False)
         close = EnvironmentCall(body, new_id("episode_"), rollout_id)
         try:
-            await endpoint.call(close.request(called.headers), read_close, signer=self._signer)
-        except EndpointFault:
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
+                await endpoint.call(close.request(called.headers), read_close, signer=self._signer)
+        except (EndpointFault, TimeoutError):
             return None  # its answer changes nothing
         return None
 

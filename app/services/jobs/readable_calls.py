@@ -20,7 +20,7 @@ from app.domain.registry.references import (
     read_grader_reference,
     read_tool_reference,
 )
-from app.services.jobs.definitions import RegisteredDefinitions
+from app.services.jobs.definitions import METHOD, RegisteredDefinitions
 from app.services.jobs.readable_parts import (
     missing_file,
     readable_source,
@@ -146,5 +146,5 @@ class ReadableCalls:
             PARAM,
         )
         inner = inner if environment is None else {**inner, "environment": environment}
-        resolved = {**inner} if listed is None else with_servers(inner, tools)
+        resolved = {**inner} if listed is None else with_servers(inner, tools, f"{METHOD}.tools")
         return resolved if grader is None else {**resolved, "grader": grader}

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from app.domain.documents.walk import value_of
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import JobRequest, required_files
 from app.domain.registry.curricula import CURRICULUM_PARTS
@@ -16,7 +17,8 @@ from app.domain.registry.references import (
     RegisteredReference,
     read_curriculum,
 )
-from app.domain.tools.served_tools import by_server
+from app.domain.tools.served_tools import by_server, check_labels
+from app.domain.tools.tools import LABEL
 
 
 def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -> Any:
@@ -29,16 +31,17 @@ def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -
         return sent
 
 
-def with_servers(inner: dict[str, Any], tools: list[Any]) -> dict[str, Any]:
-    """Returns the JSON of a method with these tools; tools of MCP servers become entries of
-    `mcp_servers`.
+def with_servers(inner: dict[str, Any], tools: list[Any], root: str) -> dict[str, Any]:
+    """Returns the JSON of a method with these tools, whose parameter is `root`; tools of MCP
+    servers become entries of `mcp_servers`. Raises `InvalidRequest` for servers that share a label.
     """
     own, served = by_server(tools)
     if not served:
         return {**inner, "tools": tools}
     sent = inner.get("mcp_servers")
-    servers = [*(sent if isinstance(sent, list) else ()), *served]
-    return {**inner, "tools": own, "mcp_servers": servers}
+    before = sent if isinstance(sent, list) else []
+    check_labels(tools, root, beside=[value_of(server, LABEL) for server in before])
+    return {**inner, "tools": own, "mcp_servers": [*before, *served]}
 
 
 def missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> InvalidRequest | None:

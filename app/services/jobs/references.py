@@ -52,9 +52,8 @@ class RegisteredReferences:
                 tools, grader = await self._definitions.definitions(
                     method.tools, _grader_of(method, environment)
                 )
-                specs, served = split_tools(
-                    [ToolSpec.model_validate(tool) for tool in tools], f"{METHOD}.tools"
-                )
+                sent = [ToolSpec.model_validate(tool) for tool in tools]
+                specs, served = split_tools(sent, f"{METHOD}.tools", beside=method.mcp_servers)
                 files = await self._both_files(request, made)
                 choice = await self._choice(grader, method, files)
                 chosen = read_grader(grader) if choice is None else choice.read()

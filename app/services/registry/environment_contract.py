@@ -14,6 +14,7 @@ from app.domain.environments.contract import EnvironmentPlan, EpisodeCall
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.http.status import is_success
 from app.domain.ids import new_id
+from app.domain.secrets.echoes import Echoes
 from app.domain.texts.storable_text import storable
 from app.domain.tools.contract import Check
 from app.domain.tools.sample_arguments import sample_arguments
@@ -25,7 +26,9 @@ from app.gateways.endpoints.environment_calls import (
     ResetAnswer,
     StepAnswer,
     assistant_message,
+    begun_id,
     close_body,
+    may_have_begun,
     read_close,
     read_reset,
     read_step,
@@ -49,6 +52,10 @@ _Value = TypeVar("_Value")
 class _NoAnswer(Exception):
     """A call without a usable answer; the text is a sentence for the customer."""
 
+    def __init__(self, message: str, *, may_have_begun: bool = False) -> None:
+        super().__init__(message)
+        self.may_have_begun = may_have_begun
+
 
 class EnvironmentTest:
     """One test of one environment."""
@@ -70,6 +77,7 @@ class EnvironmentTest:
         self._signer = CallSigner(*secret_keys, project_id=project_id)
         self._call_timeout_s = call_timeout_s
         self._rollout_id = new_id("trace_")
+        self._echoes = Echoes(environment.headers or {}, environment.url)
 
     async def run(self) -> list[Check]:
         """Returns every check; checks that could not be made are `skipped`."""
@@ -85,6 +93,8 @@ class EnvironmentTest:
             )
         except _NoAnswer as fault:
             skipped = [Check(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
+            if fault.may_have_begun:
+                skipped[-1] = await self._closed_unheard()
             return [Check("reset", "failed", str(fault)), *skipped]
         return [_reset_check(begun), *await self._episode(begun)]
 
@@ -135,6 +145,13 @@ class EnvironmentTest:
             return Check("close", "passed", "The episode was closed.")
         return Check("close", "warned", f"close was answered {status}.")
 
+    async def _closed_unheard(self) -> Check:
+        """Closes what a `reset` without a usable answer may have begun."""
+        reply = self._egress.last_reply
+        episode_id = None if reply is None else begun_id(reply)
+        body = close_body(self._rollout_id, episode_id, done=False)
+        return await self._closed(self._call(body))
+
     def _calls(self, begun: ResetAnswer) -> Iterator[tuple[str, str, str]]:
         """Yields id, name and arguments of the turn's calls."""
         sent = self._plan.tool_calls
@@ -172,7 +189,9 @@ class EnvironmentTest:
                 call.request(self._environment.headers), read, signer=self._signer
             )
         except EndpointFault as fault:
-            raise _NoAnswer(f"No usable answer: {fault.message}.") from fault
+            raise _NoAnswer(
+                f"No usable answer: {fault.message}.", may_have_begun=may_have_begun(fault)
+            ) from fault
         except Refused as refused:
             raise _NoAnswer(f"The environment {refused}.") from refused
         finally:
@@ -186,14 +205,15 @@ class EnvironmentTest:
                 call=name,
                 sent=dict(call.body),
                 status=None if reply is None else reply.status,
-                answered=None if reply is None else _text_of(reply.body),
+                answered=None if reply is None else self._text_of(reply.body),
                 latency_ms=None if reply is None else round(1000 * reply.latency_s, 1),
             )
         )
 
-
-def _text_of(body: bytes) -> str:
-    return shown(storable(body[:_READ].decode(errors="replace")))
+    def _text_of(self, body: bytes) -> str:
+        """Returns an answer without the credentials that the environment was sent, cut if long."""
+        text = storable(body[:_READ].decode(errors="replace"))
+        return shown(self._echoes.hidden_in(text))
 
 
 def _reset_check(begun: ResetAnswer) -> Check:

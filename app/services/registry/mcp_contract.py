@@ -21,6 +21,7 @@ from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.ids import new_id
 from app.domain.methods.mcp_faults import server_faults
 from app.domain.methods.reinforcement import MAX_TOOLS
+from app.domain.secrets.echoes import Echoes
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import Check
 from app.domain.tools.mcp_contract import McpCallPlan, McpReport
@@ -181,7 +182,7 @@ class McpContractService:
             return Check("call", "failed", text, {"kind": fault.kind.value})
         finally:
             await session.close()
-        return _called(first, second)
+        return _called(first, second, Echoes(server.sent_headers, server.server_url))
 
     def _endpoints(self) -> EndpointPool:
         timeout_s = min(CALL_TIMEOUT_S, self._limits.call_timeout_s)
@@ -225,12 +226,13 @@ def _session(*, keeps: bool) -> Check:
     return Check("session", "warned", text)
 
 
-def _called(first: ToolOutcome, second: ToolOutcome) -> Check:
-    data = {"model_sees": shown(first.output), "error": first.error}
+def _called(first: ToolOutcome, second: ToolOutcome, echoes: Echoes) -> Check:
+    data = {"model_sees": shown(echoes.hidden_in(first.output)), "error": first.error}
     if first.error is not None:
         text = "The tool reported an error for these arguments; send some that it accepts."
         return Check("call", "warned", text, data)
     if second.output != first.output:
         text = "The same call got two different outputs: a retry would be run again."
-        return Check("call", "warned", text, {**data, "again": shown(second.output)})
+        again = shown(echoes.hidden_in(second.output))
+        return Check("call", "warned", text, {**data, "again": again})
     return Check("call", "passed", "The same call got the same text twice.", data)

@@ -9,6 +9,7 @@ import json
 from typing import Any, Final, assert_never
 
 from app.domain.ids import new_id, random_text
+from app.domain.secrets.echoes import Echoes
 from app.domain.tools.contract import CallPlan, Check
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.sample_arguments import sample_arguments
@@ -42,10 +43,18 @@ class ContractTest:
         self.tool = tool
         self._signer = CallSigner(*secret_keys, project_id=project_id)
         self._deadline = Deadline()
+        self._echoes = Echoes(tool.headers or {}, tool.server_url)
         sent = plan.arguments
         if sent is None:
             sent = sample_arguments((tool.model_extra or {}).get("parameters"))
         self._arguments = json.dumps(sent)
+
+    def _seen(self, outcome: ToolOutcome) -> dict[str, Any]:
+        return {"model_sees": self._shown(outcome.output), "error": outcome.error}
+
+    def _shown(self, output: str) -> str:
+        """Returns an output without the credentials that the endpoint was sent, cut if long."""
+        return shown(self._echoes.hidden_in(output))
 
     @property
     def remaining_s(self) -> float:
@@ -90,7 +99,7 @@ class ContractTest:
                 assert_never(result)
 
     def _shape_of(self, call: ToolCall, result: ToolOutcome) -> Check:
-        data = _seen(result)
+        data = self._seen(result)
         if result.error is not None and result.error.startswith("http_"):
             text = "The reply must be 200 with JSON that has a string `output`."
             return Check("shape", "failed", text, data)
@@ -112,7 +121,7 @@ class ContractTest:
             case EndpointFault() as fault:
                 return _failed(check, fault)
             case ToolOutcome() as outcome:
-                return _mistake_check(check, outcome)
+                return _mistake_check(check, outcome.error, self._seen(outcome))
             case _:
                 assert_never(result)
 
@@ -135,7 +144,7 @@ class ContractTest:
                     outputs.append(outcome.output)
                 case _:
                     assert_never(result)
-        data = {"outputs": [shown(output) for output in outputs]}
+        data = {"outputs": [self._shown(output) for output in outputs]}
         if outputs[0] != outputs[1]:
             text = (
                 "The same call_id and Idempotency-Key got two different outputs: a retry would be "
@@ -155,7 +164,7 @@ class ContractTest:
                 if outcome.error != "too_large" or len(self.egress.exchanges) > sent:
                     return was_sent
                 text = "A request over 1 MB is answered by the service and never sent."
-                return Check("request_over_1mb", "passed", text, _seen(outcome))
+                return Check("request_over_1mb", "passed", text, self._seen(outcome))
             case EndpointFault():
                 return was_sent
             case _:
@@ -175,18 +184,14 @@ class ContractTest:
         return Check("reply_over_1mb", "passed", "No reply was larger than 1 MB.", data)
 
 
-def _seen(outcome: ToolOutcome) -> dict[str, Any]:
-    return {"model_sees": shown(outcome.output), "error": outcome.error}
-
-
-def _mistake_check(check: str, outcome: ToolOutcome) -> Check:
-    if outcome.error == "too_large":
+def _mistake_check(check: str, error: str | None, seen: dict[str, Any]) -> Check:
+    if error == "too_large":
         text = "The model reads that the reply is too large, not what its mistake was."
-        return Check(check, "warned", text, _seen(outcome))
-    if outcome.error is None:
+        return Check(check, "warned", text, seen)
+    if error is None:
         text = "Answered as if nothing were wrong: the model cannot learn from its mistake."
-        return Check(check, "warned", text, _seen(outcome))
-    return Check(check, "passed", "The model reads its mistake.", _seen(outcome))
+        return Check(check, "warned", text, seen)
+    return Check(check, "passed", "The model reads its mistake.", seen)
 
 
 def _failed(check: str, fault: EndpointFault) -> Check:

@@ -73,7 +73,7 @@ class ToolService(RegisteredEndpointService):
             )
         registered = await self.get(tool_id)
         tool = _ADAPTER.validate_python(await self.usable(registered))
-        refuse_served(tool)
+        refuse_served(tool, address=shown_url(tool.server_url))
         test = ContractTest(
             self._ports.egress,
             tool,

@@ -32,6 +32,7 @@ Answer = tuple[int, Json]
 
 @dataclass
 class Episode:
+    rollout_id: str
     task: Json
     calls: list[RecordedCall] = field(default_factory=list)
 
@@ -56,15 +57,25 @@ class RecordsWorld:
         match call["type"]:
             case "reset":
                 episode_id = f"episode-{uuid4().hex}"
-                self.episodes[episode_id] = Episode(call["task"])
+                self.episodes[episode_id] = Episode(call["rollout_id"], call["task"])
                 return 200, {"episode_id": episode_id, "tools": list(SCHEMAS)}
             case "step" if call["episode_id"] in self.episodes:
                 return 200, self._step(call)
             case "close":
-                self.episodes.pop(call["episode_id"], None)
+                self._close(call)
                 return 200, {}
             case _:
                 return 404, {"error": "there is no such episode"}
+
+    def _close(self, call: Json) -> None:
+        """Ends an episode; without its id, which an answer that was lost had, all of a rollout."""
+        ended = [
+            episode_id
+            for episode_id, episode in self.episodes.items()
+            if call["episode_id"] in (episode_id, None) and episode.rollout_id == call["rollout_id"]
+        ]
+        for episode_id in ended:
+            del self.episodes[episode_id]
 
     def _step(self, call: Json) -> Json:
         episode, message = self.episodes[call["episode_id"]], call["message"]

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.documents.json_object import Json
 from tests.support.api.application import ENDPOINT, Api
-from tests.support.api.environments import REGISTRY, registered, report_of, statuses
+from tests.support.api.environments import CANARY, REGISTRY, registered, report_of, statuses
 from tests.support.endpoints import Received, Reply
 from tests.support.http_environments import GUESS, GuessingWorld
 from tests.support.stack import Database
@@ -129,10 +129,23 @@ async def test_a_test_sends_the_turn_that_it_is_given(database: Database) -> Non
     assert world.of("step")[0]["message"] == {"role": "assistant", "content": "I say 4."}
 
 
+async def test_a_test_closes_what_it_did_not_hear_of_and_shows_no_credential(
+    database: Database,
+) -> None:
+    encoded = CANARY.encode().hex().upper()
+    bad = Reply(json={"episode_id": "e7", "messages": encoded})
+    world = GuessingWorld(instead=lambda call, _: bad if call["type"] == "reset" else None)
+    report, _ = await report_of(database, world)
+    assert statuses(report) == ["failed", "skipped", "skipped", "passed", "passed"]
+    assert [call["episode_id"] for call in world.closed] == ["e7"]
+    answered = json.loads(report["exchanges"][0]["answered"])
+    assert answered == {"episode_id": "e7", "messages": "[redacted]"}
+
+
 @pytest.mark.parametrize(
     ("instead", "expected", "part"),
     [
-        ({"reset": Reply(500)}, ["failed", *["skipped"] * 3, "passed"], "answered 500"),
+        ({"reset": Reply(500)}, ["failed", *["skipped"] * 2, "passed", "passed"], "answered 500"),
         ({"reset": Reply(404)}, ["failed", *["skipped"] * 3, "passed"], "answered 404"),
         ({"step": Reply(json={"reward": 1})}, ["passed", "failed", "skipped", "passed", "passed"],
          "`done`"),

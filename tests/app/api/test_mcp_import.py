@@ -1,5 +1,6 @@
 """Tools of an MCP server that are registered, and jobs that name them by id."""
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.support.stack import Database
 
 IMPORT = "/v1/fine_tuning/alpha/mcp_servers/import"
 CANARY = "canary-import-4f"
+AT = "method.reinforcement.mcp_servers"
 
 
 @pytest.fixture
@@ -109,8 +111,11 @@ async def test_a_tool_of_a_server_is_called_as_no_endpoint(
 ) -> None:
     (lookup,) = await imported(api, server, "lookup")
     reply = await api.call("POST", f"/v1/tools/{lookup['id']}/test", json={})
-    assert (reply.status_code, reply.json()["error"]["param"]) == (400, "server_label")
-    assert "mcp_servers/test" in reply.json()["error"]["message"]
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"]) == (400, "tool_id")
+    assert "POST /v1/fine_tuning/alpha/mcp_servers/test tests it" in error["message"]
+    named = {"server_label": "records", "server_url": server.url}
+    assert json.dumps({"server": named, "tool": "lookup"}) in error["message"]
     wrong = {"name": "b", "server_url": ENDPOINT, "server_label": "1st"}
     for path, sent, param in (
         ("/v1/tools", wrong, "server_label"),
@@ -120,6 +125,30 @@ async def test_a_tool_of_a_server_is_called_as_no_endpoint(
     ):  # fmt: skip
         reply = await api.call("POST", path, json=sent)
         assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
+
+
+async def test_servers_of_one_label_are_refused_where_the_call_names_them(
+    api: Api, body: dict[str, Any], server: McpServerUnderTest
+) -> None:
+    (lookup,) = await imported(api, server, "lookup")
+    sent = {"server": entry(server, allowed_tools=["count"], authorization="another-key-5")}
+    (count,) = (await api.call("POST", IMPORT, json=sent)).json()["data"]
+    own = {"name": "own", "server_url": ENDPOINT}
+    both = changed(body, ("tools",), [own, {"id": lookup["id"]}, {"id": count["id"]}])
+    beside = changed(
+        changed(body, ("tools",), [{"id": lookup["id"]}]), ("mcp_servers",), [entry(server)]
+    )
+    for sent, index, other in (
+        (both, 2, "method.reinforcement.tools[1]"),
+        (beside, 0, "a server of 'mcp_servers'"),
+    ):
+        refused = (await api.call("POST", JOBS, json=sent)).json()["error"]
+        report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+        assert refused["param"] == f"method.reinforcement.tools[{index}]"
+        assert f"labelled 'records', as is that of {other}" in refused["message"]
+        assert report["errors"][0]["message"] == refused["message"]
+        assert not [fault for fault in report["errors"] if AT in (fault["param"] or "")]
+        assert CANARY not in json.dumps(report)
 
 
 @pytest.mark.parametrize("rates", [("x", 1), (1, [2]), (True, "2")])

@@ -1,5 +1,6 @@
 """MCP servers of a create call: refusals with their path, the listing of `validate`, the test."""
 
+import base64
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -198,6 +199,16 @@ async def test_a_server_is_tested_with_a_call_of_the_named_tool(
     assert made_up["checks"][-1]["status"] == "passed"
     assert server.calls("count")[0].message["params"]["arguments"] == {"q": "test"}
     assert "t0ken" not in str(report)
+
+
+async def test_a_test_shows_no_credential_that_the_server_repeats(
+    api: Api, server: McpServerUnderTest
+) -> None:
+    token = "canary-mcp-token-7"
+    server.records["key"] = f"{base64.b64encode(token.encode()).decode()} {token.title()}"
+    sent = entry(server, authorization=token)
+    report = await report_on(api, server=sent, tool="lookup", arguments={"q": "key"})
+    assert report["checks"][-1]["model_sees"] == "[redacted] [redacted]"
 
 
 async def test_a_test_names_what_would_cost_rollouts(api: Api, server: McpServerUnderTest) -> None:

@@ -3,12 +3,18 @@
 import asyncio
 import io
 import json
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
 import pytest
 from pyarrow import parquet
+from pydantic import BaseModel
+from starlette.types import Message
 
+from app.api.support.tables import Table, table_reply
 from app.domain.rollouts.rollouts import RolloutRow
 from app.store.rollouts.rollouts import RolloutStore
 from tests.support.api.application import Api
@@ -166,3 +172,50 @@ async def test_an_organization_reads_for_one_export_at_a_time(
     assert [len(rows) for rows in found] == [240] * 8
     assert len(at_once) == 8 * 4
     assert max(at_once) == 1
+
+
+class _Point(BaseModel):
+    step: int
+
+
+async def test_a_turn_lasts_as_long_as_its_thread_when_the_client_hangs_up() -> None:
+    told = list[str]()
+    encoding, go_on, hung_up = threading.Event(), threading.Event(), asyncio.Event()
+
+    def to_wire(step: int) -> _Point:
+        if step:
+            encoding.set()
+            go_on.wait()
+            told.append("encoded")
+        return _Point(step=step)
+
+    @asynccontextmanager
+    async def turn() -> AsyncIterator[None]:
+        told.append("taken")
+        try:
+            yield
+        finally:
+            told.append("freed")
+
+    async def batches() -> AsyncGenerator[list[int], None]:
+        yield [0]
+        yield [1]
+        await asyncio.Event().wait()
+
+    async def receive() -> Message:
+        await hung_up.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(_: Message) -> None:
+        return None
+
+    table = Table(to_wire, {"step": "integer"})
+    reply = await table_reply(batches(), table, "jsonl", turn=turn, filename="points")
+    sending = asyncio.create_task(reply({"type": "http", "asgi": {}}, receive, send))
+    await asyncio.to_thread(encoding.wait)
+    hung_up.set()
+    for _ in range(20):  # the reply hears of it, and could free the turn
+        await asyncio.sleep(0)
+    go_on.set()
+    await sending
+    assert told[:5] == ["taken", "freed", "taken", "encoded", "freed"]

@@ -1,4 +1,5 @@
 import asyncio
+import base64
 import itertools
 import json
 from collections.abc import AsyncIterator
@@ -94,6 +95,25 @@ async def test_a_good_tool_passes_every_check(database: Database) -> None:
     assert 0 < latency["p50_ms"] <= latency["p95_ms"] <= latency["p99_ms"] <= latency["max_ms"]
     large = check_of(report, "request_over_1mb")
     assert large["model_sees"].startswith("Error: 413")
+
+
+async def test_a_report_shows_no_credential_that_the_endpoint_repeats(database: Database) -> None:
+    token = "canary-token-5d21"
+    encoded = base64.b64encode(f"Bearer {token}".encode()).decode()
+
+    def leaking(received: Received) -> Reply:
+        said = f"{answer(received)['output']}: {encoded} or {token.upper()}"
+        return Reply(json={**answer(received), "output": said})
+
+    headers = {"Authorization": f"Bearer {token}"}
+    report, _, _ = await report_of(database, leaking, tool={"headers": headers})
+    seen = check_of(report, "shape")["model_sees"]
+    assert seen.endswith(": [redacted] or [redacted]")
+    outputs = check_of(report, "idempotency")["outputs"]
+    assert [output.partition(": ")[2] for output in outputs] == ["[redacted] or [redacted]"] * 2
+    told = json.dumps(report)
+    assert encoded[8:20] not in told
+    assert token not in told.lower()
 
 
 async def test_given_arguments_are_sent_as_they_are(database: Database) -> None:

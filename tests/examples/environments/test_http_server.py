@@ -64,7 +64,7 @@ def test_an_episode_is_graded_by_its_own_task_while_others_end(client: Client) -
 
 
 def test_an_episode_of_another_process_is_gone(client: Client) -> None:
-    _, begun = RecordsWorld().answer({"type": "reset", "task": {}}, "key")
+    _, begun = RecordsWorld().answer({"type": "reset", "rollout_id": "r", "task": {}}, "key")
     client.reset("mine")
     assert client.step("mine", begun["episode_id"]).status_code == 404
 

@@ -1,5 +1,6 @@
 """Faults of a customer's environment: each loses the rollout, with its class, and is no reward."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -108,8 +109,56 @@ async def test_a_bad_answer_loses_the_rollout(
         failure = await at.lost(guess(10), guess(11))
     assert failure.failure_class is FailureClass.ENVIRONMENT_BAD_REPLY, failure
     assert part in failure.message
-    ended = {"step": 1, "reset": int("context" in part)}
-    assert len(world.closed) == ended[kind], "an episode with an id is closed"
+    named = _named(reply({})) if kind == "reset" else "e1"
+    assert [call["episode_id"] for call in world.closed] == [named]
+
+
+def _named(answer: Reply) -> str | None:
+    """Returns the id in an answer to `reset` that can be read."""
+    sent = answer.json if isinstance(answer.json, dict) else {}
+    sent_id = sent.get("episode_id")
+    too_deep = "reasoning" in str(sent)[:200]
+    return sent_id if isinstance(sent_id, str) and not too_deep else None
+
+
+async def test_an_episode_is_closed_whose_beginning_was_not_heard(writer: Writer) -> None:
+    world = GuessingWorld(late="reset")
+    async with table(writer, world, timeout_s=0.3) as at:
+        failure = await at.lost("10")
+        assert not world.episodes
+        world.late = ""
+        await at.play("42")  # played again, it is told of the first episode, which is gone
+    assert failure.failure_class is FailureClass.ENVIRONMENT_TIMEOUT
+    rollout = {"type": "close", "rollout_id": KEY.trace_id}
+    assert world.closed == [
+        {**rollout, "episode_id": None, "done": False},
+        {**rollout, "episode_id": "e2", "done": True},
+    ]
+
+
+async def test_an_episode_whose_beginning_is_cancelled_is_closed(writer: Writer) -> None:
+    begun = asyncio.Event()
+
+    def seen(*_: object) -> Reply | None:
+        begun.set()
+        return None
+
+    world = GuessingWorld(instead=seen, late="reset")
+    async with table(writer, world) as at:
+        playing = asyncio.create_task(at.play("10"))
+        await begun.wait()
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+    assert [call["episode_id"] for call in world.closed] == [None]
+    assert not world.episodes
+
+
+async def test_a_refused_reset_has_nothing_to_close(writer: Writer) -> None:
+    world = GuessingWorld(instead=lambda *_: Reply(422))
+    async with table(writer, world) as at:
+        await at.lost("10")
+    assert [call["type"] for call in world.calls] == ["reset"]
 
 
 async def test_an_unstorable_character_of_a_step_is_replaced(writer: Writer) -> None:

@@ -1,19 +1,31 @@
 """A service that answers garbage, refuses, hangs up or never answers: one sentence and a code."""
 
+import gzip
 import json
 from pathlib import Path
 
 import httpx
 import pytest
 
-from app.cli import service_client
+from app.cli import bounded_replies, downloads, model_download, service_client
+from app.cli.files.files import download_file
+from app.cli.jobs.stream import FollowedJob
+from app.cli.models import download
+from app.cli.output import Output
 from app.cli.printable import printable
+from app.cli.profiles.profiles import Named
+from app.cli.remote import Remote
 from app.cli.service_client import service
 from app.cli.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.installation import free_port
 from tests.support.remote_commands import Commands
-from tests.support.scripted_service import cut, reply, scripted_service
+from tests.support.scripted_service import cut, raw, reply, scripted_service
+
+BOMB = raw(
+    "HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Encoding: gzip\nConnection: close",
+    gzip.compress(bytes(1 << 20)),
+)
 
 
 def _error(message: str) -> str:
@@ -39,6 +51,11 @@ def _error(message: str) -> str:
         (reply(_error("no"), status="429 X"), 19, "answered 429: no Try again later."),
         (reply("<html>", status="502 Bad Gateway"), 19, "answered 502: Bad Gateway."),
         (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
+        (BOMB, 15, "127.0.0.1 answered in the content encoding 'gzip', which was not asked for"),
+        (raw("HTTP/1.1 502 X\nContent-Encoding: br"), 15, "in the content encoding 'br'"),
+        (raw("HTTP/1.1 200 OK\nContent-Encoding: \xe9"), 15, "in the content encoding"),
+        (raw("HTTP/1.1 302 Found\nLocation: http://[\xe9"), 18, "answered 302: Found"),
+        (reply('{"data": [{"id": "\\ud800"}], "has_more": true}'), 15, "reply cannot be read (id)"),
     ],
 )
 def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, reported: str) -> None:
@@ -85,6 +102,7 @@ def test_an_export_fails_as_every_command(
         (reply("hello"), 15, "is not the archive of a model"),
         (b"HTTP/1.1 200 OK\r\nX-Manifest-Sha256: \xe9\r\nContent-Length: 0\r\n\r\n", 15, "is not"),
         (b"SSH-2.0-OpenSSH\r\n", 1, "interrupted after 0 bytes"),
+        (BOMB, 15, "in the content encoding 'gzip'"),
         (reply(_error("no"), status="401 X"), 16, "answered 401: no Check --api-key"),
         (reply("<html>", status="502 Bad Gateway"), 19, "answered 502: Bad Gateway."),
         (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
@@ -129,6 +147,88 @@ def test_a_service_that_is_away_or_hangs_is_named(monkeypatch: pytest.MonkeyPatc
     ):
         running.get("fine_tuning/jobs")
     assert failure.value.exit_code == 15
+
+
+def test_a_reply_without_an_end_is_left() -> None:
+    endless = raw("HTTP/1.1 200 OK\nContent-Type: application/json", b" " * (65 << 20))
+    with scripted_service([endless]) as found:
+        done = agent_rft("jobs", "list", "--base-url", found.base_url, "--api-key", "k")
+    assert (done.returncode, done.stdout) == (15, "")
+    assert "127.0.0.1 sent more than 64 MB in one reply" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["files", "models"])
+def test_a_download_without_an_end_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    for module in (downloads, model_download):
+        monkeypatch.setattr(module, "DOWNLOAD_BYTES", 2 << 20)
+    head = f"HTTP/1.1 200 OK\nX-Manifest-Sha256: {'0' * 64}"
+    with scripted_service([raw(head, bytes(3 << 20))]) as found:
+        remote = Remote(Named(found.base_url, "k", None), Output(verb, as_json=True))
+        with pytest.raises(ServiceError, match="sent more than 2 MB in one reply"):
+            if verb == "files":
+                download_file(remote, "file-1", tmp_path / "out", force=False)
+            else:
+                download(remote, "ft:x", tmp_path / "out", force=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_a_named_length_may_be_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_replies, "REPLY_BYTES", 1000)
+    monkeypatch.setattr(downloads, "DOWNLOAD_BYTES", 1000)
+    with scripted_service([reply("x" * 5000, kind="text/plain")]) as found:
+        named = Named(found.base_url, "k", None)
+        download_file(
+            Remote(named, Output("files", as_json=True)), "file-1", tmp_path / "out", force=False
+        )
+    assert (tmp_path / "out").read_text() == "x" * 5000
+
+
+def test_a_cookie_of_the_service_is_neither_kept_nor_a_fault_of_the_user() -> None:
+    first = '{"data": [{"id": "ftjob-1"}], "has_more": true}'
+    head = f"HTTP/1.1 200 OK\nSet-Cookie: a=\xe9\nConnection: close\nContent-Length: {len(first)}"
+    with scripted_service([raw(head, first.encode()), reply('{"data": []}')]) as found:
+        with service(found.base_url, "k") as running:
+            rows = running.rows("fine_tuning/jobs", limit=200)
+        asked = found.requests[1]
+    assert [row["id"] for row in rows.data] == ["ftjob-1"]
+    assert "cookie" not in asked.lower()
+    assert "after=ftjob-1" in asked
+
+
+@pytest.mark.parametrize("event_id", ["\xe9", "a b", "x" * 300])
+def test_an_event_id_that_no_header_can_repeat_is_a_fault_of_the_service(event_id: str) -> None:
+    event = json.dumps({"id": "e", "created_at": 1, "level": "info", "message": "m", "type": "x"})
+    stream = f"id: {event_id}\ndata: {event}\n\n"
+    with (
+        scripted_service([reply(stream, kind="text/event-stream")]) as found,
+        pytest.raises(ServiceError, match="did not answer as an agent-rft service") as failure,
+        service(found.base_url, "k") as running,
+    ):
+        list(FollowedJob(running, "ftjob-1").items())
+    assert failure.value.exit_code == 15
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("jobs", "curves", "ftjob-1", "--name", ""),
+        ("jobs", "curves", "ftjob-1", "--name", "reward/mean", "--name", ""),
+        ("jobs", "curves", "ftjob-1", "--split", ""),
+        ("jobs", "export-curves", "ftjob-1", "--out", "c.jsonl", "--name", ""),
+        ("files", "list", "--purpose", ""),
+    ],
+)
+def test_an_empty_value_is_refused_not_left_out(arguments: tuple[str, ...]) -> None:
+    with scripted_service([]) as found:
+        done = agent_rft(*arguments, "--base-url", found.base_url, "--api-key", "k")
+        assert not found.requests
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "an empty text for '" in done.stderr
 
 
 def test_no_id_leads_to_another_path(tmp_path: Path) -> None:

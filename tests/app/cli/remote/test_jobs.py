@@ -50,14 +50,17 @@ def test_a_list_follows_the_pages_up_to_its_limit(
     ids = [row["id"] for row in everything.data]
     assert (ids[:3], len(set(ids)), everything.has_more) == (made, len(ids), False)
     assert len(ids) == service.value("SELECT count(*) FROM fine_tuning_jobs")
-    header, first, second = commands.text("jobs", "list", "--limit", "2").splitlines()
+    header, first, second = lines = commands.text("jobs", "list", "--limit", "2").splitlines()
+    assert lines == [line.rstrip() for line in lines]
     assert header.split() == ["ID", "STATUS", "STEP", "CREATED", "MODEL"]
     assert [first.split()[0], second.split()[0]] == made[:2]
     assert first.split()[1:3] == ["validating_files", "0/?"]
 
 
 def test_a_job_is_shown_paused_resumed_and_cancelled(commands: Commands, job: str) -> None:
-    shown = [line.split() for line in commands.text("jobs", "show", job).splitlines()]
+    lines = commands.text("jobs", "show", job).splitlines()
+    assert lines == [line.rstrip() for line in lines]
+    shown = [line.split() for line in lines]
     assert shown[:3] == [["id", job], ["status", "validating_files"], ["step", "0/?"]]
     for verb, status in (("pause", "paused"), ("resume", "queued"), ("cancel", "cancelled")):
         done = commands.envelope("jobs", verb, job)

@@ -74,6 +74,9 @@ def test_a_grader_is_added_listed_shown_and_tested(commands: Commands, tmp_path:
         body = json.dumps({"model_sample": sample})
         text = commands.text("graders", "test", grader, "--body", "-", stdin=body)
         assert [line.split() for line in text.splitlines()] == [["reward", reward], ["errors", "-"]]
+    unasked = commands.run("graders", "test", grader)
+    assert (unasked.returncode, unasked.stdout) == (2, "")
+    assert "a grader is tested on an answer" in " ".join(unasked.stderr.split())
     taken = commands.run("graders", "add", definition)
     assert (taken.returncode, taken.stdout) == (18, "")
 

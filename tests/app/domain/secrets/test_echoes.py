@@ -1,6 +1,8 @@
 """Credentials that a server repeats: they are hidden, words and the shape of JSON stay."""
 
+import base64
 import json
+from urllib.parse import quote
 
 import pytest
 
@@ -46,3 +48,53 @@ def test_a_schema_without_a_credential_is_the_same_text() -> None:
     text = '{"type":  "object"}'
     assert Echoes(HEADERS, URL).hidden_in_json(text) == text
     assert Echoes({}, "https://tools.example/mcp").hidden_in_json("no JSON") == "no JSON"
+
+
+TOKEN = "s3cr3t/+tok?en~x9"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        TOKEN.upper(),
+        quote(TOKEN, safe=""),
+        quote(TOKEN, safe="").lower(),
+        quote(quote(TOKEN, safe=""), safe=""),
+        "".join(f"%{byte:02X}" for byte in TOKEN.encode()),
+        TOKEN.encode().hex(),
+        TOKEN.encode().hex(":").upper(),
+        TOKEN.encode().hex(" "),
+        base64.b64encode(TOKEN.encode()).decode(),
+        quote(base64.b64encode(TOKEN.encode()), safe=""),
+    ],
+)
+def test_the_usual_encodings_are_hidden(form: str) -> None:
+    hidden = Echoes({"X-Token": TOKEN}, "https://tools.example/").hidden_in(f"<{form}>")
+    assert hidden == "<[redacted]>"
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "Authorization: Bearer "])
+@pytest.mark.parametrize("after", ["", "x", "xy"])
+def test_base64_is_hidden_wherever_the_credential_begins_in_it(before: str, after: str) -> None:
+    echoes = Echoes({"Authorization": f"Bearer {TOKEN}"}, "https://tools.example/")
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        encoded = encode(f"{before}{TOKEN}{after}".encode()).decode()
+        hidden = echoes.hidden_in(f"({encoded})")
+        start, _, end = hidden.partition("[redacted]")
+        # What is left is of the text around it: too little of the token's own bits for a letter.
+        assert len(start) <= 1 + 4 * len(before) / 3
+        assert len(end) <= 1 + 4 * (len(after) + 2) / 3
+        assert hidden.count("[redacted]") == 1
+
+
+def test_the_password_of_basic_is_hidden_when_the_server_decodes_it() -> None:
+    sent = base64.b64encode(b"user:pa55word!").decode()
+    echoes = Echoes({"Authorization": f"Basic {sent}"}, "https://tools.example/")
+    assert echoes.hidden_in(f"{sent} is user:pa55word!, so pa55word!") == (
+        "[redacted] is [redacted], so [redacted]"
+    )
+
+
+def test_a_text_in_another_alphabet_keeps_its_letters() -> None:
+    echoes = Echoes({"X-Token": TOKEN}, "https://tools.example/")
+    assert echoes.hidden_in(f"İİ {TOKEN.upper()} ß") == "İİ [redacted] ß"
