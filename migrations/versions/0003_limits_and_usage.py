@@ -16,8 +16,8 @@ branch_labels = None
 depends_on = None
 
 # The API's role sees one project's jobs, and the queue is everybody's. This function alone looks
-# across, as the tables' owner and only while it runs; it tells of the caller's own project only,
-# and numbers only.
+# across, as the tables' owner and only while it runs; it returns rows of the caller's own project
+# only, and numbers only.
 QUEUE_PLACES = """
     CREATE FUNCTION queue_places(wanted text[])
     RETURNS TABLE (job_id text, place bigint, starts_at timestamptz)

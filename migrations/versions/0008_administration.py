@@ -63,9 +63,9 @@ def _projects() -> None:
         unique=True,
         postgresql_where=_ACTIVE,
     )
-    place = ["organization_id", "created_at", "id"]
-    op.create_index(op.f("ix_projects_organization_id_created_at_id"), "projects", place)
-    op.create_index("ix_projects_active", "projects", place, postgresql_where=_ACTIVE)
+    columns = ["organization_id", "created_at", "id"]
+    op.create_index(op.f("ix_projects_organization_id_created_at_id"), "projects", columns)
+    op.create_index("ix_projects_active", "projects", columns, postgresql_where=_ACTIVE)
 
 
 def _service_accounts() -> None:

@@ -110,7 +110,7 @@ def test_a_download_is_a_checked_directory_whose_path_is_printed(
 
 
 @pytest.mark.parametrize(
-    ("name", "environment", "code", "told"),
+    ("name", "environment", "code", "reported"),
     [
         (BASE, {}, 18, "answered 400: 'tiny-agent-2026-11-21' is a base model, which has no"),
         ("ft:nothing", {}, 17, "answered 404: The model 'ft:nothing' does not exist"),

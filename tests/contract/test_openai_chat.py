@@ -136,7 +136,7 @@ def test_a_client_that_hangs_up_ends_the_generation(service: Service, *, stream:
     service.engine.hang = True
 
     def asked() -> None:
-        """Gives up after a moment, and again until the engine has heard of it."""
+        """Gives up after a moment, and again until the engine gets it."""
         client = service.client(max_retries=0, timeout=0.5)
         chat: Any = client.chat.completions.create
         # Version 2 lets the transport's own error through once a stream has begun.

@@ -9,7 +9,7 @@ from openai.types.fine_tuning import FineTuningJob
 
 from app.domain.jobs.thinning import extremes
 from app.domain.rollouts.metric_meanings import SPLITS, meaning
-from examples.first_job import talk
+from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import (
@@ -221,7 +221,9 @@ def test_the_tuned_model_answers_in_a_tool_loop(
     rows = make_rows(build_catalogue(), "validation", 12, seed=99)
     client = live.client()
     model = finished.job.fine_tuned_model
-    right = sum(talk(client, model, endpoints.good, r) == r["reference_answer"] for r in rows)
+    right = sum(
+        chat_with_tools(client, model, endpoints.good, r) == r["reference_answer"] for r in rows
+    )
     assert right >= 8
 
 
@@ -238,7 +240,9 @@ def test_ten_held_out_rows_played_through_the_api_agree_with_the_report(
     rows = make_rows(build_catalogue(), "validation", VALID_ROWS, seed=7)[:10]
     client, model = live.client(), finished.job.fine_tuned_model
     played = [
-        float(talk(client, model, endpoints.good, row).strip() == row["reference_answer"])
+        float(
+            chat_with_tools(client, model, endpoints.good, row).strip() == row["reference_answer"]
+        )
         for row in rows
     ]
     same = sum(played[row] == ledger[row] for row in range(10))

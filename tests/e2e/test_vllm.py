@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from app.settings.models import ModelSettings
-from examples.first_job import talk
+from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, Endpoints
@@ -90,7 +90,9 @@ def test_the_tuned_model_answers_in_a_tool_loop(
 ) -> None:
     rows = make_rows(build_catalogue(), "validation", 12, seed=99)
     client, model = scene.live.client(), job.fine_tuned_model
-    right = sum(talk(client, model, endpoints.good, r) == r["reference_answer"] for r in rows)
+    right = sum(
+        chat_with_tools(client, model, endpoints.good, r) == r["reference_answer"] for r in rows
+    )
     assert right >= 6
     assert model not in scene.served()  # a tenant's name for it is not the engine's
 

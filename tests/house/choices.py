@@ -214,7 +214,7 @@ def _chain(block: Sequence[ast.stmt], at: int, seen: set[int]) -> tuple[list[ast
 
 
 def _results(first: ast.stmt, following: ast.stmt, *, last: bool) -> bool:
-    """Tells whether a lone `if` returns a result and the last statement behind it another."""
+    """Returns whether a lone `if` returns a result and the last statement behind it another."""
     match first, following:
         case ast.If(body=[*_, ast.Return(value=ast.expr())]), ast.Return(value=ast.expr()):
             return last

@@ -217,7 +217,7 @@ def nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, Function | None]]:
 
 
 def is_wildcard(case: ast.match_case) -> bool:
-    """Tells whether a case takes whatever is left."""
+    """Returns whether a case takes whatever is left."""
     match case.pattern:
         case ast.MatchAs(pattern=None):
             return case.guard is None
@@ -226,7 +226,7 @@ def is_wildcard(case: ast.match_case) -> bool:
 
 
 def ends_in_assert_never(case: ast.match_case) -> bool:
-    """Tells whether the type checker proves that a case is never reached."""
+    """Returns whether the type checker proves that a case is never reached."""
     match case.body[-1]:
         case ast.Expr(value=ast.Call(func=ast.Name(id="assert_never"))):
             return True

@@ -147,7 +147,7 @@ def parameters(function: Function) -> dict[str, ast.expr | None]:
 
 
 def _is_foreign(function: Function | None, name: str) -> bool:
-    """Tells whether a parameter is of another package's class, named with its module."""
+    """Returns whether a parameter is of another package's class, named with its module."""
     annotation = None if function is None else parameters(function).get(name)
     return isinstance(annotation, ast.Attribute)
 

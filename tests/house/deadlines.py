@@ -198,7 +198,7 @@ def _is_wait(node: ast.expr) -> bool:
 
 
 def _expects_time_out(node: ast.expr) -> bool:
-    """Returns whether it is `pytest.raises(…)` of an error whose name tells of a time-out."""
+    """Returns whether it is `pytest.raises(…)` of an error whose name refers to a timeout."""
     if not isinstance(node, ast.Call) or _name(node) != "raises":
         return False
     return any(

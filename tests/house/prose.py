@@ -1,4 +1,4 @@
-"""Finds the prose that a machine can tell from plain English.
+"""Finds the prose that a machine can distinguish from plain English.
 
 Owns: docstrings, comments and error texts of the product, the benchmarks, the examples and
 `tests/support`, all other sentences in strings of the product, docstrings and names of tests, the

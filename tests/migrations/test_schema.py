@@ -173,7 +173,7 @@ def test_the_service_roles_have_no_way_around_it(database: Database) -> None:
 
 
 def test_no_function_or_view_looks_past_the_policies(database: Database) -> None:
-    """Both would run with the rights of their owner. The one that may tells numbers only, with a
+    """Both would run with the rights of their owner. The one that may returns only numbers, with a
     pinned search path, and to no role but the API's. Its test is
     `tests/app/store/jobs/test_queue_positions.py`.
     """

@@ -68,7 +68,7 @@ generation.max-examples = {scenarios}
 _KNOWN = """
 [dictionaries.{name}]
 values = {values}
-[parameters."{place}"]
+[parameters."{location}"]
 dictionary = "{name}"
 probability = 0.6
 """
@@ -115,8 +115,8 @@ def fuzz(
     keys, config = directory / "keys.json", directory / "schemathesis.toml"
     keys.write_text(json.dumps({"auth": [_peer("first", api.key), _peer("second", api.other_key)]}))
     dictionaries = "".join(
-        _KNOWN.format(name=f"known{number}", values=json.dumps(list(values)), place=place)
-        for number, (place, values) in enumerate(known.items())
+        _KNOWN.format(name=f"known{number}", values=json.dumps(list(values)), location=location)
+        for number, (location, values) in enumerate(known.items())
     )
     config.write_text(
         _CONFIG.format(

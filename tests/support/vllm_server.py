@@ -19,7 +19,8 @@ VLLM_PYTHON = REPOSITORY / ".venv-vllm" / "bin" / "python"
 # The worker in the engine's process, without cores of its own.
 _FEW_PROCESSES = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": "1"}
 _SILENT_S = 300.0
-"""As in a start by `agent-rft up`, the log tells an engine that loads from one that hangs."""
+"""As in a start by `agent-rft up`, the log distinguishes an engine that loads from one that hangs.
+"""
 _STOP_TIMEOUT_S = 20.0
 
 

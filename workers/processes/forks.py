@@ -111,7 +111,7 @@ class ForkServer:
         with theirs, self._lock:
             try:
                 server = self._send(body, descriptors)
-            except ConnectionError:  # it died in this moment
+            except ConnectionError:  # it crashed at this moment
                 self._end()
                 server = self._send(body, descriptors)
         return ForkedProcess(ours, server.process)

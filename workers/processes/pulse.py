@@ -37,7 +37,8 @@ async def beat(every_s: float) -> None:
     # so the socket itself must not become non-blocking.
     with socket.socket(fileno=os.dup(_STDIN)) as line:
         while True:
-            # A supervisor that was stopped for a while reads nothing; one line more tells no more.
+            # A supervisor that was stopped for a while reads nothing; one more line would have no
+            # reader.
             with suppress(BlockingIOError, BrokenPipeError):
                 line.send(encode(PROGRESS.latest), socket.MSG_DONTWAIT)
             await asyncio.sleep(every_s)

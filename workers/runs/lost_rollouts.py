@@ -46,5 +46,5 @@ async def _with_losses(context: RunContext, reason: str) -> str:
     shown = f"{main}: {rows[0].failure_message}" if rows else main
     return (
         f"{share:.0%} of the training rollouts were lost to failures (mostly {shown}), which have "
-        f"to be mended first. Among the others {reason}"
+        f"to be corrected first. Among the others {reason}"
     )

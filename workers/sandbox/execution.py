@@ -192,8 +192,8 @@ def _without_reply(ended: _Exit, *, limit_s: float, left: bool, elapsed_s: float
     if not left:
         text = "it closed the channel of its result and ran on"
         return _failed("crashed", text, elapsed_s)
-    # The kernel applies its limit to whole ticks, and tells the exact time: they differ widely on a
-    # busy machine.
+    # The kernel applies its limit to whole ticks, and reports the exact time: they differ widely on
+    # a busy machine.
     if ended.processor_s >= processor_limit_s(limit_s) / 2:
         text = f"no result within {limit_s:g} s of processor time"
         return _failed("time_limit", text, elapsed_s)

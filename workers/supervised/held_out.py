@@ -66,7 +66,8 @@ def _mean(rows: Sequence[RowValues], name: str, *, total: float) -> float:
 
 async def keep(context: RunContext, step: int, rows: Sequence[RowValues]) -> None:
     """Stores the values of a step before it is committed. Each claim stores its own: a claim that
-    died may have trained another adapter for the step, which on a GPU need not be equal to the bit.
+    crashed may have trained another adapter for the step, which on a GPU need not be equal to the
+    bit.
     """
     await _keep(context, _of_step(step), rows)
 

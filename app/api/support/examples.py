@@ -1,8 +1,7 @@
 """Examples of the main calls, for the specification.
 
 Owns `examples.json`: by operation one request, where it has a JSON body, and one reply. Together
-they tell one story, of a job that succeeds. Promises that they fit their schemas. Must not know
-routes.
+they follow one job that succeeds. Promises that they fit their schemas. Must not know routes.
 """
 
 import json

@@ -137,8 +137,8 @@ def _check_signature(directory: Path, content: bytes, secret_key: str, *, unsign
         if unsigned:
             return
         raise BackupUnusable(
-            f"{directory} has no {SIGNATURE}: the backup is not signed, so nothing tells who wrote "
-            "it. If an older version wrote it and only you could change it since, say --unsigned"
+            f"{directory} has no {SIGNATURE}: the backup is not signed, so its author is unknown. "
+            "If an older version wrote it and only you could change it since, say --unsigned"
         ) from error
     if hmac.compare_digest(found.strip(), signature(content, secret_key)):
         return

@@ -1,7 +1,7 @@
 """Requests that occupy a connection of the pool: any number of them is answered.
 
 Uses real sockets; the pool has ten connections, and a request that gets none fails with 503 after
-ten seconds: the answers tell, and no clock.
+ten seconds: the answers decide, not a clock.
 """
 
 import asyncio

@@ -15,7 +15,7 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("report", "told"),
+    ("report", "reported"),
     [
         (
             {"reward": compared(0.4, 0.2, 0.6), "wins_by": "reward", "judged_apart": ["judge"]},

@@ -133,7 +133,7 @@ def test_a_linked_file_stays_a_link(home: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "stdin", "told"),
+    ("arguments", "stdin", "reported"),
     [
         (("add", "a/b", "--base-url", URL), KEY, "a name has letters"),
         (("add", "a", "--base-url", "ftp://x"), KEY, "begins with http:// or https://"),

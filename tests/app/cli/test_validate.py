@@ -1,4 +1,4 @@
-"""`agent-rft validate` tells the faults of a call and its files on this machine."""
+"""`agent-rft validate` reports the faults of a call and its files on this machine."""
 
 import json
 from pathlib import Path

@@ -155,7 +155,7 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_calls_no_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "reported"),
     [
         (FaultKind.ERROR, "error"),
         (FaultKind.TIMEOUT, "timeout"),

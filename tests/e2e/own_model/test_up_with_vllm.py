@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from app.settings.models import ModelSettings
-from examples.first_job import talk
+from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, Endpoints
@@ -145,4 +145,4 @@ def test_the_tuned_model_answers_in_a_tool_loop(
 ) -> None:
     """Last, so that the restarted engine loads the adapter anew."""
     (row,) = make_rows(build_catalogue(), "validation", 1, seed=99)
-    assert talk(live.client(), job.fine_tuned_model, endpoints.good, row)
+    assert chat_with_tools(live.client(), job.fine_tuned_model, endpoints.good, row)

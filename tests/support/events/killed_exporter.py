@@ -19,7 +19,7 @@ NAME = "step-recorder"
 
 
 def recorder(file: Path, *, kill_after: int | None = None) -> ExternalConsumer:
-    """Returns a consumer that appends a line for each step; `kill_after` so many it dies."""
+    """Returns a consumer that appends a line for each step; `kill_after` so many it crashes."""
 
     async def record(events: Sequence[CommittedEvent]) -> None:
         with file.open("a") as lines:

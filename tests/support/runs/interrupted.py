@@ -146,7 +146,7 @@ class _Recorded:
 
 @dataclass(frozen=True, slots=True)
 class _KilledAtCommit(_Recorded):
-    """Dies where a step's transaction is written."""
+    """Crashes where a step's transaction is written."""
 
     @override
     def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:

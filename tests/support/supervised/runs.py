@@ -132,7 +132,7 @@ class SupervisedRuns:
         return await self.world.read(job)
 
     async def killed_at(self, job: Job, step: int) -> None:
-        """Runs a claim that dies once `step` is committed, before the next one."""
+        """Runs a claim that crashes once `step` is committed, before the next one."""
         async with self.context(job) as context:
             with pytest.raises(Killed):
                 await interrupted_run(context, after_step=step).run()

@@ -1,5 +1,5 @@
 """Eval runs with a real engine: items are sampled, scored and written once, even if a process
-dies.
+crashes.
 """
 
 import asyncio

@@ -10,7 +10,7 @@ PATIENCE = Patience(look_s=2.0, stall_s=8.0, progress_s=20.0, pause_s=12.0, star
 
 
 def looks_until_verdict(vitals: Vitals, *, pausing: bool = False, mark: Mark | None = None) -> int:
-    """Returns the number of looks up to the verdict; before each of them `mark` is heard."""
+    """Returns the number of looks up to the verdict; before each of them `mark` arrives."""
     for number in range(1, 100):
         if mark is not None:
             vitals.heard(mark)

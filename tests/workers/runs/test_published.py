@@ -116,7 +116,7 @@ async def test_a_killed_comparison_is_continued_and_not_sampled_again(runs: Real
 
     class Killing(Script):
         """Kills the run when the start is sampled and three answers of the published step are
-        graded. A killed run hears no further grade, so that the rest is left for the next one,
+        graded. A killed run gets no further grade, so that the rest is left for the next one,
         however quickly the three are written.
         """
 

@@ -40,7 +40,7 @@ from workers.runs.step_outcome import PublishedAdapter, StepOutcome
 
 
 class AnswerLost:
-    """A database whose next commit succeeds and is never heard of."""
+    """A database whose next commit succeeds without a reply."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

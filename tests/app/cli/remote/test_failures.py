@@ -33,7 +33,7 @@ def _error(message: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "told"),
+    ("answer", "code", "reported"),
     [
         (reply("hello"), 15, "did not answer as an agent-rft service does"),
         (reply("[1]"), 15, "did not answer as an agent-rft service does"),
@@ -77,7 +77,7 @@ def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, reporte
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "told"),
+    ("answer", "code", "reported"),
     [
         (reply("hello"), 15, "did not answer as an agent-rft service does"),
         (reply("[1]"), 15, "did not answer as an agent-rft service does"),
@@ -97,7 +97,7 @@ def test_an_export_fails_as_every_command(
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "told"),
+    ("answer", "code", "reported"),
     [
         (reply("hello"), 15, "is not the archive of a model"),
         (b"HTTP/1.1 200 OK\r\nX-Manifest-Sha256: \xe9\r\nContent-Length: 0\r\n\r\n", 15, "is not"),

@@ -111,7 +111,7 @@ def test_a_terminal_shows_progress_curves_lost_rollouts_and_events(
 
 
 @pytest.mark.parametrize(
-    ("status", "error", "code", "told"),
+    ("status", "error", "code", "reported"),
     [
         ("cancelled", None, 21, "cancelled"),
         ("failed", ERROR, 20, r"(x): no \x1b[31m"),

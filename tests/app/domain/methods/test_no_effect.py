@@ -1,4 +1,4 @@
-"""Warnings of parts of a reinforcement job that cannot change anything, or tell anything."""
+"""Warnings of parts of a reinforcement job that cannot change or measure anything."""
 
 import pytest
 
