@@ -187,12 +187,7 @@ class Factory:
         )
         return RegisteredReferences(
             ReferencePorts(
-                self.tools(),
-                self.graders(),
-                curricula,
-                choices,
-                environments,
-                self.environments(),
+                self.tools(), self.graders(), curricula, choices, environments, self.environments()
             )
         )
 
@@ -268,6 +263,7 @@ class Factory:
             self._engine(),
             self._context.adapters,
             slots=self._context.chats,
+            usage=self._context.chat_usage,
             tenant=self._tenant,
         )
 

@@ -15,11 +15,13 @@ from typing_extensions import override
 
 from app.domain.accounts.quotas import Quotas
 from app.domain.jobs.jobs import OPEN_JOBS
+from app.store.accounts.audit_logs import AuditLogStore
 from app.store.accounts.dashboard_sessions import SessionStore
 from app.store.accounts.keys import KeyStore
 from app.store.accounts.projects import ProjectStore
 from app.store.accounts.quotas import QuotaStore
 from app.store.accounts.service_accounts import ServiceAccountStore
+from app.store.accounts.usage import UsageStore
 from app.store.connections import begin, is_connection_loss, losses_as_unavailable
 from app.store.evals.eval_items import EvalItemStore
 from app.store.evals.eval_runs import EvalRunStore
@@ -60,6 +62,8 @@ Sessions = async_sessionmaker[AsyncSession]
 class BaseUnitOfWork:
     """A transaction with settings that row-level security reads."""
 
+    _acts = False
+
     def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:
         self._sessions = sessions
         self._context = context
@@ -85,7 +89,7 @@ class BaseUnitOfWork:
     async def _begin(self) -> None:
         self._session = self._sessions()
         try:
-            await begin(await self._session.connection(), self._context)
+            await begin(await self._session.connection(), self._context, acts=self._acts)
             await self._build(self._session)
         except BaseException:
             await self._close()
@@ -172,7 +176,9 @@ class ProjectUnitOfWork(BaseUnitOfWork):
 
 
 class UnitOfWork(ProjectUnitOfWork):
-    """A request's transaction: every store sees one tenant's rows."""
+    """A request's transaction: every store sees one tenant's rows, and its actor is on record."""
+
+    _acts = True
 
     def __init__(self, sessions: Sessions, context: Mapping[str, str], *, quotas: Quotas) -> None:
         super().__init__(sessions, context)
@@ -196,6 +202,8 @@ class UnitOfWork(ProjectUnitOfWork):
         self.keys = KeyStore(session)
         self.dashboard_sessions = SessionStore(session)
         self.projects = ProjectStore(session)
+        self.audit_logs = AuditLogStore(session)
+        self.usage = UsageStore(session)
         self.service_accounts = ServiceAccountStore(session)
         self.registry = RegistryStore(session, project_id)
 
