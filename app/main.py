@@ -12,6 +12,7 @@ from fastapi import FastAPI
 
 from app.api import (
     admin_keys,
+    audit_logs,
     chat_completions,
     checkpoints,
     curricula,
@@ -39,6 +40,7 @@ from app.api import (
     tools,
     trials,
     uploads,
+    usage,
     webhook_endpoints,
 )
 from app.api.middleware.body import BodyGuard
@@ -84,6 +86,8 @@ _ROUTES = (
     project_keys,
     service_accounts,
     admin_keys,
+    audit_logs,
+    usage,
     health,
     measurements,
     reference,

@@ -5,10 +5,10 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from app.dashboard import assets, comparisons, jobs, reports, rollouts, sign_in, streams
+from app.dashboard import assets, comparisons, jobs, reports, rollouts, sign_in, streams, usage
 
 FORMS: Final = re.compile(r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)")
 """Paths of the forms; all other bodies are JSON or uploads."""
 router = APIRouter(include_in_schema=False)
-for room in (sign_in, comparisons, jobs, reports, rollouts, streams, assets):
+for room in (sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets):
     router.include_router(room.router)

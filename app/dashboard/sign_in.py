@@ -18,8 +18,10 @@ from app.dashboard.visitors import (
     check_site,
     clear_cookie,
     sent_form,
+    session_actor,
     set_cookie,
 )
+from app.domain.accounts.actors import act_as
 from app.domain.errors import AuthenticationFailed, PermissionDenied, RateLimited
 from app.factory.process import context_of
 
@@ -43,6 +45,7 @@ async def form(request: Request, to: Annotated[str, Query(alias="next")] = _HOME
 @router.post("/sign-in")
 async def sign_in(request: Request) -> Response:
     """Begins a session by an API key, or by the one-time link that `agent-rft up` printed."""
+    act_as(session_actor(request))
     check_site(request)  # before it counts, so that another site uses up nobody's attempts
     await _count_attempt(request, _address_of(request))
     fields = await sent_form(request)

@@ -15,6 +15,7 @@ from fastapi import Depends, Request, Response
 from starlette.datastructures import FormData, UploadFile
 
 from app.dashboard.threads import made_on_thread
+from app.domain.accounts.actors import Actor, act_as
 from app.domain.accounts.dashboard_sessions import SESSION_S, SessionOwner
 from app.domain.errors import (
     AuthenticationFailed,
@@ -58,6 +59,7 @@ async def _visitor(request: Request) -> AsyncIterator[Visitor]:
     owner = await signed_in(request)
     project_id = owner.tenant.project_id
     structlog.contextvars.bind_contextvars(project_id=project_id)
+    act_as(session_actor(request, owner.tenant.key_id))
     with context.requests.taken(project_id):
         quota = await context.rate_limits.take(f"{project_id}:pages")
         if quota is not None and not quota.allowed:
@@ -67,6 +69,13 @@ async def _visitor(request: Request) -> AsyncIterator[Visitor]:
                 retry_after_s=quota.reset_s,
             )
         yield Visitor(owner, Factory(context, owner.tenant))
+
+
+def session_actor(request: Request, key_id: str = "") -> Actor | None:
+    """Returns the actor of a form; `None` for a page, which changes nothing."""
+    if request.method == "GET":
+        return None
+    return Actor("session", key_id, "" if request.client is None else request.client.host)
 
 
 async def signed_in(request: Request) -> SessionOwner:

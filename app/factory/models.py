@@ -45,5 +45,6 @@ class ModelServices(TenantServices):
             self._engine(),
             self._context.adapters,
             slots=self._context.chats,
+            usage=self._context.chat_usage,
             tenant=self._tenant,
         )

@@ -25,6 +25,7 @@ from app.services.idempotency import IdempotencyService
 from app.services.jobs.file_validation import FileValidation, FileValidationPorts
 from app.services.jobs.streams import JobWatch
 from app.services.models.chat_completions import chat_slots
+from app.services.models.chat_usage import ChatUsage
 from app.services.processes.health import HealthPorts, HealthService
 from app.services.processes.monitoring import MonitoringService
 from app.services.registry.calibrations import calibration_slots
@@ -61,6 +62,7 @@ class ProcessContext:
     inspections: Inspections
     health: HealthService
     chats: ProjectSlots
+    chat_usage: ChatUsage
     file_validation: FileValidation
     requests: ProjectSlots
     downloads: ProjectSlots
@@ -111,6 +113,7 @@ class ProcessContext:
             ),
             inspections=inspections,
             chats=chat_slots(settings.quotas.chats_in_flight),
+            chat_usage=ChatUsage(database, settings.pricing, flush_s=settings.usage_flush_s),
             file_validation=file_validation,
             requests=ProjectSlots(settings.quotas.requests_in_flight, noun="requests"),
             downloads=ProjectSlots(settings.quotas.downloads_in_flight, noun="downloads"),
@@ -131,6 +134,7 @@ class ProcessContext:
         return IdempotencyService(self.database, self.secret_box)
 
     async def aclose(self) -> None:
+        await self.chat_usage.aclose()
         await self.job_watch.aclose()
         await self.file_validation.aclose()
         await self.egress.aclose()

@@ -78,10 +78,16 @@ class RetentionSettings(SettingsGroup):
     """Files, counted from their creation; result files are files."""
     exports_days: float = Field(7.0, gt=0)
     """Exports of models, counted from their end; they can be made again."""
+    audit_logs_days: float | None = Field(None, gt=0)
+    """Entries of the audit log."""
 
 
 class PricingSettings(SettingsGroup):
-    """Prices for `usage_metrics.estimated_cost`, which is absent without a price."""
+    """Prices for `usage_metrics.estimated_cost` and for `/v1/organization/costs`. Usage without a
+    price has no cost. A price counts from its setting on: recorded costs stay.
+    """
 
     per_hour: float | None = Field(None, ge=0)  # price of an hour of a job's training_time_s
+    per_million_input_tokens: float | None = Field(None, ge=0)  # for chat completions
+    per_million_output_tokens: float | None = Field(None, ge=0)  # for chat completions
     currency: str = Field("USD", min_length=1, max_length=16)

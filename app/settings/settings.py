@@ -72,6 +72,8 @@ class Settings(ModelSettings):
     """Seconds without news after which a live stream sends a comment, so that no proxy closes it,
     and checks whether its key is still valid.
     """
+    usage_flush_s: float = Field(5.0, gt=0)
+    """Seconds between two writes of what chats used; a killed API process loses as much of it."""
     validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
 
     @field_validator("monitoring_key")

@@ -10,11 +10,13 @@ from typing_extensions import override
 
 from app.domain.accounts.quotas import Quotas
 from app.domain.jobs.jobs import OPEN_JOBS
+from app.store.accounts.audit_logs import AuditLogStore
 from app.store.accounts.dashboard_sessions import SessionStore
 from app.store.accounts.keys import KeyStore
 from app.store.accounts.projects import ProjectStore
 from app.store.accounts.quotas import QuotaStore
 from app.store.accounts.service_accounts import ServiceAccountStore
+from app.store.accounts.usage import UsageStore
 from app.store.evals.eval_items import EvalItemStore
 from app.store.evals.eval_runs import EvalRunStore
 from app.store.evals.evals import EvalStore
@@ -58,7 +60,9 @@ class ProjectUnitOfWork(BaseUnitOfWork):
 
 
 class UnitOfWork(ProjectUnitOfWork):
-    """A request's transaction: every store sees one tenant's rows."""
+    """A request's transaction: every store sees one tenant's rows, and its actor is on record."""
+
+    _acts = True
 
     def __init__(self, sessions: Sessions, context: Mapping[str, str], *, quotas: Quotas) -> None:
         super().__init__(sessions, context)
@@ -82,6 +86,8 @@ class UnitOfWork(ProjectUnitOfWork):
         self.keys = KeyStore(session)
         self.dashboard_sessions = SessionStore(session)
         self.projects = ProjectStore(session)
+        self.audit_logs = AuditLogStore(session)
+        self.usage = UsageStore(session)
         self.service_accounts = ServiceAccountStore(session)
         self.registry = RegistryStore(session, project_id)
 

@@ -4,9 +4,11 @@ twice: a misspelt filter would list everything, and the second of two values wou
 
 import types
 import typing
+from collections.abc import Iterator
 from typing import Any, Final
 
 from fastapi import Request
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -46,7 +48,7 @@ def check_query(request: Request) -> None:
 def _declared(route: APIRoute) -> dict[str, bool]:
     """Returns the parameters of a route; True for one that may be repeated."""
     names = dict[str, bool]()
-    for field in route.dependant.query_params:
+    for field in _parameters(route.dependant):
         info: FieldInfo = field.field_info
         if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
             names.update(
@@ -56,6 +58,12 @@ def _declared(route: APIRoute) -> dict[str, bool]:
         else:
             names[field.alias] = _is_list(info.annotation)
     return names
+
+
+def _parameters(dependant: Dependant) -> Iterator[Any]:
+    yield from dependant.query_params
+    for inner in dependant.dependencies:
+        yield from _parameters(inner)
 
 
 def _is_list(annotation: Any) -> bool:

@@ -1797,6 +1797,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/organization/audit_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Audit Logs
+         * @description Lists changes of keys, projects, jobs, files and all other objects, newest first.
+         *
+         *     An entry exists exactly if its change was committed.
+         */
+        get: operations["list-audit-logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/audit_logs/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Audit Logs
+         * @description Downloads all entries that meet every condition sent, as JSON Lines.
+         */
+        get: operations["exportAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Completions Usage
+         * @description Shows what chat completions used, in buckets of time.
+         *
+         *     A chat is shown some seconds after its reply.
+         */
+        get: operations["usage-completions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/usage/fine_tuning": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fine Tuning Usage
+         * @description Shows what training runs used, in buckets of time. A step counts when it is committed.
+         */
+        get: operations["usageFineTuning"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organization/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Costs
+         * @description Shows costs by day, at the prices that were configured when something was used.
+         */
+        get: operations["usage-costs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -2307,6 +2411,130 @@ export interface components {
              * @default 2
              */
             max_requeues: number;
+        };
+        /**
+         * AuditActor
+         * @description The actor of a change.
+         */
+        AuditActor: {
+            /**
+             * Type
+             * @description `command_line`: a command of the operator on the machine of the service.
+             * @enum {string}
+             */
+            type: "api_key" | "session" | "command_line";
+            /** @description The key, for the type `api_key`. */
+            api_key: components["schemas"]["AuditActorKey"] | null;
+            /** @description The session, for the type `session`. */
+            session: components["schemas"]["AuditActorSession"] | null;
+        };
+        /**
+         * AuditActorAccount
+         * @description A service account.
+         */
+        AuditActorAccount: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+        };
+        /**
+         * AuditActorKey
+         * @description An API key.
+         */
+        AuditActorKey: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Type
+             * @description `service_account` for a key of a service account.
+             * @enum {string}
+             */
+            type: "user" | "service_account";
+            /** @description The service account of the key. */
+            service_account: components["schemas"]["AuditActorAccount"] | null;
+            /**
+             * Ip Address
+             * @description Address that the change came from.
+             */
+            ip_address: string;
+        };
+        /**
+         * AuditActorSession
+         * @description A session of the dashboard.
+         */
+        AuditActorSession: {
+            /** @description The key that the session was begun with. */
+            user: components["schemas"]["AuditActorUser"];
+            /**
+             * Ip Address
+             * @description Address that the change came from.
+             */
+            ip_address: string;
+        };
+        /**
+         * AuditActorUser
+         * @description The user of a session. The service has no users: it is the session's API key.
+         */
+        AuditActorUser: {
+            /**
+             * Id
+             * @description Id of the API key that began the session.
+             */
+            id: string;
+            /**
+             * Email
+             * @description Always `null`.
+             */
+            email: string | null;
+        };
+        /**
+         * AuditLogEntry
+         * @description A change. It has one more field, named like its `type`: the `id` of what was changed, with
+         *     the `data` of a new object or the `changes_requested` of another one.
+         */
+        AuditLogEntry: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Type
+             * @description The kind of the change, such as `project.created`.
+             */
+            type: string;
+            /**
+             * Effective At
+             * @description Unix seconds of the change.
+             */
+            effective_at: number;
+            /** @description The project; absent for a change of the organization. */
+            project: components["schemas"]["AuditProject"] | null;
+            /** @description The key, session or command that made the change. */
+            actor: components["schemas"]["AuditActor"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * AuditProject
+         * @description The project that a change belongs to.
+         */
+        AuditProject: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
+            name: string | null;
         };
         /**
          * AutoGrader
@@ -3364,6 +3592,83 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * CompletionsUsage
+         * @description The usage of chat completions.
+         */
+        CompletionsUsage: {
+            /**
+             * Project Id
+             * @description The project, when results are grouped by it.
+             */
+            project_id: string | null;
+            /**
+             * Api Key Id
+             * @description The API key that called, or that created the job, when results are grouped by it.
+             */
+            api_key_id: string | null;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default organization.usage.completions.result
+             * @constant
+             */
+            object: "organization.usage.completions.result";
+            /**
+             * Input Tokens
+             * @description Tokens of prompts, cached ones included.
+             */
+            input_tokens: number;
+            /**
+             * Output Tokens
+             * @description Tokens that were sampled.
+             */
+            output_tokens: number;
+            /**
+             * Input Cached Tokens
+             * @description Tokens of prompts that the engine had in its cache.
+             */
+            input_cached_tokens: number;
+            /**
+             * Input Audio Tokens
+             * @description Always 0.
+             * @default 0
+             * @constant
+             */
+            input_audio_tokens: 0;
+            /**
+             * Output Audio Tokens
+             * @description Always 0.
+             * @default 0
+             * @constant
+             */
+            output_audio_tokens: 0;
+            /**
+             * Num Model Requests
+             * @description Chat completions.
+             */
+            num_model_requests: number;
+            /**
+             * User Id
+             * @description Always `null`: the service has no users.
+             */
+            user_id: null;
+            /**
+             * Model
+             * @description The model, when results are grouped by it.
+             */
+            model: string | null;
+            /**
+             * Batch
+             * @description Always `null`: no call is a batch.
+             */
+            batch: null;
+            /**
+             * Service Tier
+             * @description Always `null`.
+             */
+            service_tier: null;
+        };
+        /**
          * ComponentComparison
          * @description A number besides the reward, under the compared models. As in its curve, rollouts without it
          *     do not count.
@@ -3465,6 +3770,95 @@ export interface components {
             ignore_case: boolean;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * CostAmount
+         * @description An amount of money.
+         */
+        CostAmount: {
+            /**
+             * Value
+             * @description The amount.
+             */
+            value: number;
+            /**
+             * Currency
+             * @description Currency of the amount, in small letters.
+             */
+            currency: string;
+        };
+        /**
+         * CostsPageObject
+         * @description A page of costs, oldest first.
+         */
+        CostsPageObject: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default page
+             * @constant
+             */
+            object: "page";
+            /**
+             * Data
+             * @description The buckets of this page.
+             */
+            data: components["schemas"]["UsageBucketObject_CostsResult_"][];
+            /**
+             * Has More
+             * @description True if a further page follows.
+             */
+            has_more: boolean;
+            /**
+             * Next Page
+             * @description Value of `page` for the following page; `null` on the last one.
+             */
+            next_page: string | null;
+            /**
+             * Unpriced
+             * @description The usage without a price at present, with its settings; `null` while all has one.
+             */
+            unpriced: string | null;
+        };
+        /**
+         * CostsResult
+         * @description The cost of usage, at the prices that were configured then.
+         */
+        CostsResult: {
+            /**
+             * Project Id
+             * @description The project, when results are grouped by it.
+             */
+            project_id: string | null;
+            /**
+             * Api Key Id
+             * @description The API key that called, or that created the job, when results are grouped by it.
+             */
+            api_key_id: string | null;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default organization.costs.result
+             * @constant
+             */
+            object: "organization.costs.result";
+            /** @description The cost; `null`: there was no price. */
+            amount: components["schemas"]["CostAmount"] | null;
+            /**
+             * Line Item
+             * @description The usage that is paid for, when results are grouped by it.
+             */
+            line_item: ("completions" | "fine_tuning") | null;
+            /**
+             * Quantity
+             * @description Seconds of training, or tokens of completions, when results are grouped by `line_item`.
+             */
+            quantity: number | null;
+            /**
+             * Quantity Unit
+             * @description Unit of the quantity.
+             */
+            quantity_unit: ("duration_seconds" | "tokens") | null;
         };
         /**
          * CreateAdminKey
@@ -5721,6 +6115,89 @@ export interface components {
             grader_choice: components["schemas"]["GraderChoice"] | null;
         };
         /**
+         * FineTuningUsage
+         * @description The usage of training runs, up to their last committed step.
+         */
+        FineTuningUsage: {
+            /**
+             * Project Id
+             * @description The project, when results are grouped by it.
+             */
+            project_id: string | null;
+            /**
+             * Api Key Id
+             * @description The API key that called, or that created the job, when results are grouped by it.
+             */
+            api_key_id: string | null;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default organization.usage.fine_tuning.result
+             * @constant
+             */
+            object: "organization.usage.fine_tuning.result";
+            /**
+             * Input Tokens
+             * @description Tokens of the prompts of rollouts.
+             */
+            input_tokens: number;
+            /**
+             * Output Tokens
+             * @description Tokens that were sampled in rollouts.
+             */
+            output_tokens: number;
+            /**
+             * Trained Tokens
+             * @description Tokens with a weight in the loss.
+             */
+            trained_tokens: number;
+            /**
+             * Num Rollouts
+             * @description Rollouts of training and validation, discarded ones included.
+             */
+            num_rollouts: number;
+            /**
+             * Num Tool Calls
+             * @description Calls of tools that were run.
+             */
+            num_tool_calls: number;
+            /**
+             * Num Grader Calls
+             * @description Scores that graders gave; each child of a `multi` grader counts.
+             */
+            num_grader_calls: number;
+            /**
+             * Judge Input Tokens
+             * @description Tokens that model graders read.
+             */
+            judge_input_tokens: number;
+            /**
+             * Judge Output Tokens
+             * @description Tokens that model graders sampled.
+             */
+            judge_output_tokens: number;
+            /**
+             * Training Seconds
+             * @description Wall time of runs.
+             */
+            training_seconds: number;
+            /**
+             * Gpu Seconds
+             * @description Wall time multiplied by the accelerators that trainers use; 0 on a CPU.
+             */
+            gpu_seconds: number;
+            /**
+             * Model
+             * @description The model that training started from, when results are grouped by it.
+             */
+            model: string | null;
+            /**
+             * Fine Tuning Job Id
+             * @description The job, when results are grouped by `job_id`.
+             */
+            fine_tuning_job_id: string | null;
+        };
+        /**
          * FocalOptions
          * @description Focal loss: tokens with a high probability weigh less.
          */
@@ -7600,6 +8077,39 @@ export interface components {
             /**
              * Has More
              * @description True if a further page follows; request it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
+         * Page[AuditLogEntry]
+         * @description A page of `AuditLogEntry` objects.
+         */
+        Page_AuditLogEntry_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["AuditLogEntry"][];
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -11097,6 +11607,81 @@ export interface components {
              */
             upload_id: string;
         };
+        /** UsageBucketObject[CompletionsUsage] */
+        UsageBucketObject_CompletionsUsage_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default bucket
+             * @constant
+             */
+            object: "bucket";
+            /**
+             * Start Time
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             */
+            start_time: number;
+            /**
+             * End Time
+             * @description Unix seconds at which it has ended.
+             */
+            end_time: number;
+            /**
+             * Results
+             * @description A result for each group; empty without usage.
+             */
+            results: components["schemas"]["CompletionsUsage"][];
+        };
+        /** UsageBucketObject[CostsResult] */
+        UsageBucketObject_CostsResult_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default bucket
+             * @constant
+             */
+            object: "bucket";
+            /**
+             * Start Time
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             */
+            start_time: number;
+            /**
+             * End Time
+             * @description Unix seconds at which it has ended.
+             */
+            end_time: number;
+            /**
+             * Results
+             * @description A result for each group; empty without usage.
+             */
+            results: components["schemas"]["CostsResult"][];
+        };
+        /** UsageBucketObject[FineTuningUsage] */
+        UsageBucketObject_FineTuningUsage_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default bucket
+             * @constant
+             */
+            object: "bucket";
+            /**
+             * Start Time
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             */
+            start_time: number;
+            /**
+             * End Time
+             * @description Unix seconds at which it has ended.
+             */
+            end_time: number;
+            /**
+             * Results
+             * @description A result for each group; empty without usage.
+             */
+            results: components["schemas"]["FineTuningUsage"][];
+        };
         /**
          * UsageMetrics
          * @description Usage of the job up to its last committed step. Times in seconds.
@@ -11143,6 +11728,11 @@ export interface components {
              */
             tool_calls: number;
             /**
+             * Grader Calls
+             * @description Scores that graders gave; each child of a `multi` grader counts.
+             */
+            grader_calls: number;
+            /**
              * Trained Tokens
              * @description Tokens with a weight in the loss.
              */
@@ -11171,6 +11761,56 @@ export interface components {
                     [key: string]: number;
                 };
             };
+        };
+        /** UsagePageObject[CompletionsUsage] */
+        UsagePageObject_CompletionsUsage_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default page
+             * @constant
+             */
+            object: "page";
+            /**
+             * Data
+             * @description The buckets of this page.
+             */
+            data: components["schemas"]["UsageBucketObject_CompletionsUsage_"][];
+            /**
+             * Has More
+             * @description True if a further page follows.
+             */
+            has_more: boolean;
+            /**
+             * Next Page
+             * @description Value of `page` for the following page; `null` on the last one.
+             */
+            next_page: string | null;
+        };
+        /** UsagePageObject[FineTuningUsage] */
+        UsagePageObject_FineTuningUsage_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default page
+             * @constant
+             */
+            object: "page";
+            /**
+             * Data
+             * @description The buckets of this page.
+             */
+            data: components["schemas"]["UsageBucketObject_FineTuningUsage_"][];
+            /**
+             * Has More
+             * @description True if a further page follows.
+             */
+            has_more: boolean;
+            /**
+             * Next Page
+             * @description Value of `page` for the following page; `null` on the last one.
+             */
+            next_page: string | null;
         };
         /**
          * ValidateGraderRequest
@@ -25824,6 +26464,553 @@ export interface operations {
             };
             /** @description No such object in this project. */
             404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    "list-audit-logs": {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the previous page */
+                after?: string | null;
+                /** @description Id of the first object of the following page */
+                before?: string | null;
+                /** @description Objects of a page */
+                limit?: number;
+                /** @description Entries after this time (Unix seconds) */
+                "effective_at[gt]"?: number | null;
+                /** @description Entries at this time or after it (Unix seconds) */
+                "effective_at[gte]"?: number | null;
+                /** @description Entries before this time (Unix seconds) */
+                "effective_at[lt]"?: number | null;
+                /** @description Entries at this time or before it (Unix seconds) */
+                "effective_at[lte]"?: number | null;
+                /** @description Kinds of changes */
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                /** @description Ids of API keys or of service accounts */
+                "actor_ids[]"?: string[] | null;
+                /** @description Ids of projects */
+                "project_ids[]"?: string[] | null;
+                /** @description Ids of what was changed */
+                "resource_ids[]"?: string[] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AuditLogEntry_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    exportAuditLogs: {
+        parameters: {
+            query?: {
+                /** @description Entries after this time (Unix seconds) */
+                "effective_at[gt]"?: number | null;
+                /** @description Entries at this time or after it (Unix seconds) */
+                "effective_at[gte]"?: number | null;
+                /** @description Entries before this time (Unix seconds) */
+                "effective_at[lt]"?: number | null;
+                /** @description Entries at this time or before it (Unix seconds) */
+                "effective_at[lte]"?: number | null;
+                /** @description Kinds of changes */
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                /** @description Ids of API keys or of service accounts */
+                "actor_ids[]"?: string[] | null;
+                /** @description Ids of projects */
+                "project_ids[]"?: string[] | null;
+                /** @description Ids of what was changed */
+                "resource_ids[]"?: string[] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An entry in each line, newest first. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    "usage-completions": {
+        parameters: {
+            query: {
+                /** @description A result for each project, API key or model; repeated for several */
+                group_by?: ("project_id" | "api_key_id" | "model")[] | null;
+                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
+                limit?: number | null;
+                /** @description `next_page` of the page before */
+                page?: string | null;
+                /** @description Unix seconds at which the usage begins */
+                start_time: number;
+                /** @description Unix seconds before which it ends; absent: now */
+                end_time?: number | null;
+                /** @description Width of a bucket */
+                bucket_width?: "1m" | "1h" | "1d";
+                /** @description Only usage of these projects */
+                project_ids?: string[] | null;
+                /** @description Only usage of these API keys */
+                api_key_ids?: string[] | null;
+                /** @description Only usage of these models */
+                models?: string[] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsagePageObject_CompletionsUsage_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    usageFineTuning: {
+        parameters: {
+            query: {
+                /** @description Only usage of these jobs */
+                job_ids?: string[] | null;
+                /** @description A result for each project, API key, model or job; repeated for several */
+                group_by?: ("project_id" | "api_key_id" | "model" | "job_id")[] | null;
+                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
+                limit?: number | null;
+                /** @description `next_page` of the page before */
+                page?: string | null;
+                /** @description Unix seconds at which the usage begins */
+                start_time: number;
+                /** @description Unix seconds before which it ends; absent: now */
+                end_time?: number | null;
+                /** @description Width of a bucket */
+                bucket_width?: "1m" | "1h" | "1d";
+                /** @description Only usage of these projects */
+                project_ids?: string[] | null;
+                /** @description Only usage of these API keys */
+                api_key_ids?: string[] | null;
+                /** @description Only usage of these models */
+                models?: string[] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsagePageObject_FineTuningUsage_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    "usage-costs": {
+        parameters: {
+            query: {
+                /** @description Unix seconds at which the usage begins */
+                start_time: number;
+                /** @description Unix seconds before which it ends; absent: now */
+                end_time?: number | null;
+                /** @description Width of a bucket */
+                bucket_width?: "1d";
+                /** @description Only usage of these projects */
+                project_ids?: string[] | null;
+                /** @description Only usage of these API keys */
+                api_key_ids?: string[] | null;
+                /** @description A result for each project, line item or API key; repeated for several */
+                group_by?: ("project_id" | "line_item" | "api_key_id")[] | null;
+                /** @description Buckets of a page */
+                limit?: number;
+                /** @description `next_page` of the page before */
+                page?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostsPageObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];

@@ -36,7 +36,7 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
         *("/rollouts/ro_0_1_0", "/rollouts/lost1", "/rollouts?step=99"),
     ]
     paths = [
-        *("/", "/?status=running", f"/jobs/{waiting}", "/jobs/never"),
+        *("/", "/usage", "/?status=running", f"/jobs/{waiting}", "/jobs/never"),
         *(f"/jobs/compare?ids={job}&ids={waiting}", *(f"/jobs/{job}{part}" for part in of_job)),
     ]
     await tab.open("/sign-in")

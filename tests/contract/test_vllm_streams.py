@@ -27,7 +27,13 @@ def test_each_chunk_fits_the_specification(
     service.engine.stream[:] = recorded()[name]
     reply = service.http.post(
         f"{service.api.base_url}/chat/completions",
-        json={"model": BASE, "messages": MESSAGES, "tools": TOOLS, "stream": True},
+        json={
+            "model": BASE,
+            "messages": MESSAGES,
+            "tools": TOOLS,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        },
         headers={"Authorization": f"Bearer {service.api.key}"},
     )
     assert reply.status_code == httpx.codes.OK

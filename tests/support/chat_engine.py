@@ -44,7 +44,7 @@ class ChatEngine:
             return _error(404, f"The model `{model}` does not exist.")
         try:
             if body["stream"]:
-                return await self._stream(request, model)
+                return await self._stream(request, body)
             if self.hang:
                 await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -64,7 +64,8 @@ class ChatEngine:
             }
         )
 
-    async def _stream(self, request: web.Request, model: str) -> web.StreamResponse:
+    async def _stream(self, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        model = body["model"]
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for chunk in self.stream:
@@ -93,6 +94,11 @@ class ChatEngine:
             if self.break_off:
                 assert request.transport is not None
                 request.transport.abort()
+        if (body.get("stream_options") or {}).get("include_usage"):
+            usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+            last = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1}
+            last |= {"model": model, "choices": [], "usage": usage}
+            await response.write(b"data: " + json.dumps(last).encode() + b"\n\n")
         await response.write(b"data: [DONE]\n\n")
         return response
 

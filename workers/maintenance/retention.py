@@ -1,4 +1,4 @@
-"""Marks rows that are older than the operator's retention settings, a few at a time.
+"""Marks or removes rows that are older than the operator's retention settings, a few at a time.
 
 The rest of the same round removes the marked rows. A round that was interrupted left every row
 either marked or not; the next one marks the others.
@@ -31,6 +31,8 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
             counts[kind] = await _mark_jobs(database, kind, days)
     if retention.files_days is not None:
         counts["files"] = await _expire_files(database, retention.files_days)
+    if retention.audit_logs_days is not None:
+        counts["audit_logs"] = await _forget_changes(database, retention.audit_logs_days)
     if any(counts.values()):
         log.info("removed by age", **counts)
 
@@ -59,3 +61,13 @@ async def _expire_files(database: Database, days: float) -> int:
             newly = await unit.retention.expire_files(_BATCH, days=days)
         expired += newly
     return expired
+
+
+async def _forget_changes(database: Database, days: float) -> int:
+    """Removes entries of the audit log. Returns their number."""
+    removed, newly = 0, _BATCH
+    while newly == _BATCH:
+        async with maintenance(database) as unit:
+            newly = await unit.expiry.remove_audit_logs(_BATCH, days=days)
+        removed += newly
+    return removed

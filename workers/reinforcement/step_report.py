@@ -80,6 +80,7 @@ class ReinforcementStepReport:
             prompt_tokens=sum(trajectory.prompt_tokens for trajectory in trajectories),
             completion_tokens=sum(trajectory.completion_tokens for trajectory in trajectories),
             tool_calls=sum(len(trajectory.tool_calls) for trajectory in trajectories),
+            grader_calls=sum(rollout.grader_calls for rollout in rollouts),
             trained_tokens=outcome.trained_tokens,
             model_graders=self._judge_tokens(outcome),
         )

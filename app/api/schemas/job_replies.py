@@ -42,6 +42,8 @@ class UsageMetrics(Described):
     completion_tokens: int
     tool_calls: int
     """Calls of tools that were run."""
+    grader_calls: int
+    """Scores that graders gave; each child of a `multi` grader counts."""
     trained_tokens: int
     """Tokens with a weight in the loss."""
     gpu_seconds: float

@@ -6,22 +6,25 @@ of the errors: the hosted API's rate-limit guide and its errors of mismatched sc
 """
 
 from collections.abc import Set as AbstractSet
-from typing import assert_never
+from typing import Final, assert_never
 
 from fastapi import Request
 
 from app.api.support.request_state import HELD, REPLY_HEADERS
+from app.domain.accounts.actors import Actor, act_as
 from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import AuthenticationFailed, RateLimited
 from app.factory.process import ProcessContext
 
 _MINUTE_S = 60
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 async def check_caller(request: Request, context: ProcessContext, principal: Principal) -> None:
-    """Counts the request until its reply is sent. Raises `AuthenticationFailed` for headers that
-    name another scope, or `RateLimited`.
+    """Counts the request until its reply is sent, and names the caller as the actor of what it
+    changes. Raises `AuthenticationFailed` for headers that name another scope, or `RateLimited`.
     """
+    act_as(_actor_of(request, principal))
     headers: dict[str, str] = request.scope["state"][REPLY_HEADERS]
     match principal:
         case Tenant():
@@ -45,6 +48,14 @@ async def check_caller(request: Request, context: ProcessContext, principal: Pri
             f"{duration(quota.reset_s)}.",
             retry_after_s=quota.reset_s,
         )
+
+
+def _actor_of(request: Request, principal: Principal) -> Actor | None:
+    """Returns `None` for a request that only reads: its transactions need no actor."""
+    if request.method in _READS:
+        return None
+    address = "" if request.client is None else request.client.host
+    return Actor("api_key", principal.key_id, address)
 
 
 def duration(seconds: float) -> str:

@@ -27,6 +27,8 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     tool_calls: int = 0
+    grader_calls: int = 0
+    """Scores of graders; each child of a `multi` grader counts."""
     trained_tokens: int = 0
     gpu_seconds: float = 0.0
     """`training_time_s` × accelerators of the trainer; 0 on a machine without one."""

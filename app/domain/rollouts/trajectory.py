@@ -242,3 +242,11 @@ class ScoredRollout:
     @property
     def reward(self) -> float | None:
         return None if self.grade is None else self.grade.score
+
+    @property
+    def grader_calls(self) -> int:
+        """The number of graders that answered; a `multi` grader asks each of its children."""
+        verdict = self.grade or self.failure
+        names = [] if verdict is None else list(verdict.measures)
+        children = sum(name != "" for name in names)
+        return children or int(self.grade is not None or "" in names)

@@ -12,6 +12,7 @@ from typing import Final, assert_never
 
 import structlog
 
+from app.domain.accounts.actors import identify
 from app.domain.accounts.dashboard_sessions import (
     LINK_S,
     SESSION_S,
@@ -54,6 +55,7 @@ class DashboardSessionService:
         if stored is None:
             raise _used_link()
         tenant = await self._tenant(stored)
+        identify(tenant.key_id)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         async with self._database.tenant(tenant) as unit:
             if not await unit.dashboard_sessions.remove(stored.id):
@@ -86,6 +88,7 @@ class DashboardSessionService:
 
     async def _issue(self, api_key: str, kind: SessionKind) -> str:
         tenant = _tenant_of(await self._keys.authenticate(api_key))
+        identify(tenant.key_id)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         async with self._database.tenant(tenant) as unit:
             await unit.dashboard_sessions.insert(

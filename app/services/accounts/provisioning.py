@@ -7,6 +7,7 @@ cannot be read back.
 import time
 from dataclasses import dataclass
 
+from app.domain.accounts.actors import COMMAND_LINE, act_as
 from app.domain.accounts.keys import Organization, Project
 from app.domain.accounts.tenants import KeyKind
 from app.domain.ids import OrganizationId, ProjectId, new_id
@@ -30,6 +31,7 @@ class ProvisioningService:
         self._keys = keys
 
     async def provision(self, *, slug: str, title: str, project_name: str) -> Provisioned:
+        act_as(COMMAND_LINE)
         organization_id = await self._organization(slug, title)
         async with self._database.organization(organization_id) as unit:
             project = await unit.projects.by_name(organization_id, project_name)

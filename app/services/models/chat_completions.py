@@ -28,6 +28,8 @@ from app.services.models.broken_calls import (
     mark_reply,
     offers_tools,
 )
+from app.services.models.chat_usage import ChatUsage
+from app.services.models.metered_streams import asks_for_usage, metered, with_usage
 from app.services.models.models import CallableModel, ModelService
 from app.slots.project_slots import ProjectSlots
 
@@ -42,13 +44,16 @@ class ChatCompletionService:
         adapters: AdapterCache,
         *,
         slots: ProjectSlots,
+        usage: ChatUsage,
         tenant: Tenant,
     ) -> None:
-        """`slots` are shared by the process."""
+        """`slots` and `usage` are shared by the process."""
         self._models = models
         self._inference = inference
         self._adapters = adapters
         self._slots = slots
+        self._usage = usage
+        self._tenant = tenant
         self._project_id = tenant.project_id
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -62,6 +67,7 @@ class ChatCompletionService:
                     reply = await self._inference.chat(forwarded)
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
+        self._note(model, reply.get("usage") or {})
         if offers_tools(body):
             mark_reply(reply, await _parser_of(model))
         return {**reply, "model": model.name}
@@ -70,7 +76,8 @@ class ChatCompletionService:
         """Yields server-sent events. The first chunk is awaited first, so that errors still have a
         status.
         """
-        model, forwarded = await self._prepare(body)
+        model, prepared = await self._prepare(body)
+        forwarded = with_usage(prepared)
         parser = await _parser_of(model)
         with ExitStack() as stack:
             stack.enter_context(self._slots.taken(self._project_id))
@@ -83,7 +90,11 @@ class ChatCompletionService:
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
             slot = stack.pop_all()
-        events = _renamed(first, rest, model)
+        events = metered(
+            _renamed(first, rest, model),
+            shown=asks_for_usage(prepared),
+            note=lambda usage: self._note(model, usage),
+        )
         if offers_tools(body):
             events = _marked(events, parser)
         chunks = _holding(slot, events)
@@ -100,6 +111,9 @@ class ChatCompletionService:
         sent = {**engine_options(body), "messages": engine_messages(body["messages"])}
         forwarded = {**await _safe(sent, model), "model": model.engine_name}
         return model, with_trained_effort(forwarded, model.reasoning_effort)
+
+    def _note(self, model: CallableModel, usage: dict[str, Any]) -> None:
+        self._usage.add(self._tenant, model.name, usage)
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
         chunks = self._inference.chat_stream(body)

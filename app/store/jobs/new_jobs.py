@@ -135,7 +135,7 @@ def _refuse_unusable_files(files: dict[str, str | None], purposes: dict[str, str
 @cache
 def _statement(rows: tuple[tuple[str, ...], ...]) -> PreparedStatement:
     """Builds the statement once for each set of rows: with or without an eval and warnings."""
-    return PreparedStatement(lambda scope: _build(rows, scope))
+    return PreparedStatement(lambda scope: _build(rows, scope), acts=True)
 
 
 def _build(rows: tuple[tuple[str, ...], ...], scope: Scope) -> Select[*tuple[Any, ...]]:

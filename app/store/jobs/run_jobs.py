@@ -11,6 +11,7 @@ from app.domain.jobs.jobs import JobError, JobStatus, ResumePoint, StopRequest
 from app.domain.jobs.usage import Usage
 from app.domain.methods.stored import StoredMethod, stored_method
 from app.domain.tools.mcp_servers import McpListing, McpListingSummary
+from app.store.accounts.usage import record_step
 from app.store.jobs.jobs import JobReader
 from app.store.jobs.rows import MCP_SERVERS
 from app.store.jobs.transitions import lock_job, move_job, pause_job
@@ -118,10 +119,13 @@ class RunJobStore(JobReader):
         )
 
     async def add_usage(self, usage: Usage) -> Usage:
-        """Adds the usage of one commit, under the run's lock on the row. Returns the sum."""
+        """Adds the usage of one commit, under the run's lock on the row, and records it for the
+        organization's usage. Returns the sum.
+        """
         row = await self._session.scalar(select(Table.usage).where(Table.id == self._job_id))
         total = usage if row is None else Usage.from_json(row).plus(usage)
         await self._set(usage=total.to_json())
+        await record_step(self._session, self._job_id, usage)
         return total
 
     async def mark_succeeded(

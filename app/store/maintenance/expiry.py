@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.data.uploads import upload_directory
 from app.domain.jobs.jobs import ENDED
 from app.domain.models.exports import export_directory
+from app.store.schema.audit_logs import AuditLogTable as AuditLog
 from app.store.schema.dashboard_sessions import DashboardSessionTable as Session
 from app.store.schema.exports import ModelExportTable as Export
 from app.store.schema.files import FileTable as File
@@ -161,6 +162,18 @@ class ExpiryStore:
             delete(Registered)
             .where(tuple_(Registered.project_id, Registered.id).in_(old))
             .returning(Registered.id)
+        )
+        return len(removed.all())
+
+    async def remove_audit_logs(self, limit: int, *, days: float) -> int:
+        """Removes entries of the audit log that are older. Returns their number."""
+        old = (
+            select(AuditLog.seq)
+            .where(AuditLog.effective_at <= func.now() - timedelta(days=days))
+            .limit(limit)
+        )
+        removed = await self._session.execute(
+            delete(AuditLog).where(AuditLog.seq.in_(old)).returning(AuditLog.seq)
         )
         return len(removed.all())
 

@@ -1,6 +1,7 @@
 """Tables, one file per noun, without behaviour. Importing this room registers all of them."""
 
 from app.store.schema import (
+    audit_logs,
     checkpoints,
     dashboard_sessions,
     eval_items,
@@ -23,6 +24,7 @@ from app.store.schema import (
     rollouts,
     service_accounts,
     uploads,
+    usage,
     virtual_times,
     webhooks,
 )
@@ -30,6 +32,7 @@ from app.store.schema.base import Base
 
 __all__ = [
     "Base",
+    "audit_logs",
     "checkpoints",
     "dashboard_sessions",
     "eval_items",
@@ -52,6 +55,7 @@ __all__ = [
     "rollouts",
     "service_accounts",
     "uploads",
+    "usage",
     "virtual_times",
     "webhooks",
 ]

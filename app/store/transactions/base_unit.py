@@ -24,6 +24,8 @@ Sessions = async_sessionmaker[AsyncSession]
 class BaseUnitOfWork:
     """A transaction with settings that row-level security reads."""
 
+    _acts = False
+
     def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:
         self._sessions = sessions
         self._context = context
@@ -49,7 +51,7 @@ class BaseUnitOfWork:
     async def _begin(self) -> None:
         self._session = self._sessions()
         try:
-            await begin(await self._session.connection(), self._context)
+            await begin(await self._session.connection(), self._context, acts=self._acts)
             await self._build(self._session)
         except BaseException:
             await self._close()

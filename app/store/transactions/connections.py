@@ -15,7 +15,9 @@ from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, Opera
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.domain.accounts.actors import current_actor
 from app.domain.errors import Unavailable
+from app.store.transactions.statements import ACTOR
 
 _SET = "SELECT set_config(%s, %s, true)"
 _LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError)
@@ -61,8 +63,11 @@ def losses_as_unavailable() -> Iterator[None]:
         raise
 
 
-async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None:
-    """Begins a transaction with settings that end with it.
+async def begin(
+    connection: AsyncConnection, context: Mapping[str, str], *, acts: bool = False
+) -> None:
+    """Begins a transaction with settings that end with it. If it `acts`, its changes are those of
+    the task's actor.
 
     Raises `ConnectionError` when the connection is lost, and removes it from the pool. A
     cancellation removes it too: psycopg does not leave a pipeline that it was cancelled while
@@ -74,6 +79,8 @@ async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None
             await driver.execute("BEGIN", prepare=True)
             for setting in context.items():
                 await driver.execute(_SET, setting, prepare=True)
+            if acts and (actor := current_actor()) is not None:
+                await driver.execute(_SET, (ACTOR, actor.text), prepare=True)
     except psycopg.Error as error:
         if not driver.closed:
             raise

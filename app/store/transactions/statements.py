@@ -18,10 +18,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ColumnElement
 
+from app.domain.accounts.actors import current_actor
+
 Values = Mapping[str, Any]
 Callback = Callable[[], Awaitable[None]]
 PROJECT: Final = "app.project"
+ACTOR: Final = "app.actor"
+"""The setting that the triggers of the audit log read."""
 _SETTING_VALUE: Final = "setting_value"
+_ACTOR_VALUE: Final = "actor_value"
 
 
 class Scope:
@@ -30,16 +35,20 @@ class Scope:
     A statement that runs alone sets the setting itself, in the table expression `opened`. Each
     query that depends on the setting must read `value` and go through `within`: the query then
     waits for the setting, because it is a lateral subquery over its value, and `OFFSET 0` keeps
-    the planner from merging the two.
+    the planner from merging the two. One that `acts` also sets the actor of its changes.
     """
 
-    def __init__(self, setting: str, *, opens: bool) -> None:
+    def __init__(self, setting: str, *, opens: bool, acts: bool = False) -> None:
         self._opened: CTE | None = None
         self.value: ColumnElement[str] = func.current_setting(setting, true(), type_=Text())
         if opens:
             value = bindparam(_SETTING_VALUE, type_=Text())
             new_value = func.set_config(setting, value, true(), type_=Text())
-            self._opened = select(new_value.label("value")).cte("opened")
+            columns = [new_value.label("value")]
+            if acts:
+                actor = bindparam(_ACTOR_VALUE, type_=Text())
+                columns.append(func.set_config(ACTOR, actor, true(), type_=Text()).label("actor"))
+            self._opened = select(*columns).cte("opened")
             self.value = self._opened.c.value
 
     def within(self, query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
@@ -54,10 +63,16 @@ class PreparedStatement:
     """A statement whose text never changes, so that it is compiled once for each process."""
 
     def __init__(
-        self, build: Callable[[Scope], Select[*tuple[Any, ...]]], *, setting: str = PROJECT
+        self,
+        build: Callable[[Scope], Select[*tuple[Any, ...]]],
+        *,
+        setting: str = PROJECT,
+        acts: bool = False,
     ) -> None:
+        """`acts`: the statement changes audited rows."""
         self.setting = setting
         self._build = build
+        self._acts = acts
 
     @cached_property
     def joined(self) -> Select[*tuple[Any, ...]]:
@@ -72,6 +87,9 @@ class PreparedStatement:
     def arguments(self, values: Values, setting_value: str) -> list[Any]:
         """Returns the parameters in the order of their numbers. JSON null is stored as SQL NULL."""
         named = {**self._literals, **values, _SETTING_VALUE: setting_value}
+        if self._acts:
+            actor = current_actor()
+            named[_ACTOR_VALUE] = "" if actor is None else actor.text
         for name in self._json:
             if named[name] is not None:
                 named[name] = Jsonb(named[name])
@@ -80,7 +98,8 @@ class PreparedStatement:
     @cached_property
     def _compiled(self) -> SQLCompiler:
         dialect = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]  # the library's constructor has no annotations
-        compiled = self._build(Scope(self.setting, opens=True)).compile(dialect=dialect)
+        scope = Scope(self.setting, opens=True, acts=self._acts)
+        compiled = self._build(scope).compile(dialect=dialect)
         if not isinstance(compiled, SQLCompiler):
             raise TypeError("the compiled statement is not SQL with parameters")
         return compiled

@@ -28,6 +28,7 @@ METADATA: Final = {
 }
 """Maps of texts, which are shown and searched by design."""
 MADE: Final = {
+    "audit_logs.details",
     "checkpoints.metrics",
     "eval_output_items.datasource_item",
     "eval_output_items.results",

@@ -1,7 +1,7 @@
 """A visitor sees their own project: every page of another one answers as if it had never been."""
 
 from tests.support.api.application import Api
-from tests.support.dashboard.scenes import create_job, train
+from tests.support.dashboard.scenes import create_job, put_usage, train
 from tests.support.dashboard.visits import Visit, visiting
 from tests.support.stack import Database
 
@@ -30,6 +30,9 @@ async def test_pages_of_another_project_are_not_found(
         for action in ("pause", "resume", "cancel"):
             reply = await stranger.post(f"/jobs/{job}/{action}", {"form_token": token})
             assert reply.status_code == 404, action
+        put_usage(database, job)
+        assert job in (await visit.get("/usage")).text
+        assert job not in (await stranger.get("/usage")).text
         assert "secret-suffix" not in (await stranger.get("/")).text
         assert (await stranger.get(f"/?after={job}")).status_code == 400
     assert "succeeded" in (await visit.get(f"/jobs/{job}")).text

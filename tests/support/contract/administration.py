@@ -1,5 +1,6 @@
 """Calls of the official client's methods for projects and keys, and those that are not served."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
@@ -15,7 +16,9 @@ from app.store.database import Database as Store
 from tests.support.contract.calls import Args, args
 from tests.support.contract.service import Service
 
-ROOTS = ("admin.organization.projects", "admin.organization.admin_api_keys")
+ROOTS = tuple(
+    f"admin.organization.{name}" for name in ("projects", "admin_api_keys", "audit_logs", "usage")
+)
 NOT_SERVED = {
     f"admin.organization.projects.{name}": reason
     for name, reason in (
@@ -30,6 +33,13 @@ NOT_SERVED = {
         ("spend_alerts", "caps are set by job"),
         ("spend_limit", "caps are set by job"),
         ("users", "keys belong to projects and service accounts, not to persons"),
+    )
+} | {
+    f"admin.organization.usage.{name}": "the service does nothing of the kind"
+    for name in (
+        *("audio_speeches", "audio_transcriptions", "code_interpreter_sessions", "decisions"),
+        *("embeddings", "file_search_calls", "images", "moderations", "vector_stores"),
+        "web_search_calls",
     )
 }
 _NUMBERS = count()
@@ -118,6 +128,19 @@ CALLS: dict[str, Callable[[MadeOrganization], Args]] = {
     "admin_api_keys.retrieve": lambda scene: args(scene.admin_key()),
     "admin_api_keys.list": lambda _: args(limit=2),
     "admin_api_keys.delete": lambda scene: args(scene.admin_key()),
+    "audit_logs.list": lambda scene: args(
+        effective_at={"gte": 1},
+        event_types=["project.created", "project.archived"],
+        project_ids=[scene.project()],
+        limit=2,
+    ),
+    "usage.completions": lambda scene: args(
+        start_time=int(time.time()) - 86_400,
+        bucket_width="1h",
+        group_by=["project_id", "model"],
+        project_ids=[scene.project()],
+    ),
+    "usage.costs": lambda _: args(start_time=int(time.time()), group_by=["line_item"]),
 }
 
 

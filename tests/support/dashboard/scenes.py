@@ -203,3 +203,16 @@ def end(database: Database, job: str) -> None:
         "finished_at = now() WHERE id = %s",
         (STEPS, STEPS, job),
     )
+
+
+def put_usage(database: Database, job: str, **amounts: float) -> None:
+    """Records usage of a job, today."""
+    columns = "".join(f", {name}" for name in amounts)
+    execute(
+        database,
+        "INSERT INTO usage_records"
+        f" (id, organization_id, project_id, kind, key_id, model, job_id{columns})"
+        " SELECT 'usage_' || id, organization_id, project_id, 'fine_tuning', key_id, model, id"
+        f"{', %s' * len(amounts)} FROM fine_tuning_jobs WHERE id = %s",
+        (*amounts.values(), job),
+    )

@@ -1,5 +1,6 @@
 """A claimed job on a fresh database, without engine or torch."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.accounts.usage import Amounts, UsageQuery, buckets_of
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
@@ -90,6 +92,20 @@ class World:
     async def read(self, job: Job) -> Job:
         async with self.app.tenant(self.tenant) as unit:
             return await unit.jobs.get(job.id)
+
+    async def recorded(self, job: Job) -> Amounts:
+        """Returns the sum of what is recorded of a job for the organization's usage."""
+        now = int(time.time())
+        query = UsageQuery(
+            "fine_tuning", now - 86_400, now + 86_400, job_ids=(job.id,), in_money=True
+        )
+        async with self.app.tenant(self.tenant) as unit:
+            buckets = buckets_of(query, first_s=query.start_s, limit=9)
+            found = await unit.usage.fill(query, buckets)
+        total = Amounts()
+        for one in (one for bucket in found for one in bucket.sums):
+            total = total.plus(one.amounts)
+        return total
 
     async def messages(self, job: Job) -> list[str]:
         """Returns the messages that runs appended after the job's first one, oldest first."""

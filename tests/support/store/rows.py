@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.accounts.usage import Amounts, UsageRecord
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.stored import stored_method
@@ -66,3 +67,12 @@ def a_rollout(job_id: str, sample: int, text: str = "hello") -> RolloutRow:
         started_at=1.5,
         finished_at=2.5,
     )
+
+
+def a_usage() -> UsageRecord:
+    return UsageRecord("usage_1", "completions", "key_1", "m", 0, Amounts(requests=1))
+
+
+def owner_of(tenant: Tenant) -> dict[str, str]:
+    """Returns the columns that name the owner of a record of usage."""
+    return {"organization_id": tenant.organization_id, "project_id": tenant.project_id}

@@ -288,6 +288,11 @@ async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
     assert usage.gpu_seconds == pytest.approx(2 * usage.training_time_s)
     assert usage.estimated_cost == pytest.approx(usage.training_time_s)
     assert usage.currency == "EUR"
+    recorded = await world.recorded(job)
+    assert (recorded.rollouts, recorded.trained_tokens, recorded.currency) == (4, 8, "EUR")
+    assert recorded.grader_calls == usage.grader_calls > 0
+    assert recorded.training_s == pytest.approx(usage.training_time_s)
+    assert recorded.cost == pytest.approx(usage.estimated_cost)
 
 
 async def test_the_next_claim_counts_on_and_an_overtaken_one_not_at_all(world: World) -> None:
@@ -305,3 +310,5 @@ async def test_the_next_claim_counts_on_and_an_overtaken_one_not_at_all(world: W
     assert usage is not None
     assert (usage.rollouts, usage.trained_tokens) == (6, 8)
     assert (usage.estimated_cost, usage.currency, usage.gpu_seconds) == (None, None, 0)
+    recorded = await world.recorded(job)
+    assert (recorded.rollouts, recorded.trained_tokens, recorded.cost) == (6, 8, None)

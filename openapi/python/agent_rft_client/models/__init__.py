@@ -14,6 +14,15 @@ from .allowed_tools import AllowedTools
 from .arithmetic_environment import ArithmeticEnvironment
 from .arithmetic_environment_operations_item import ArithmeticEnvironmentOperationsItem
 from .async_options import AsyncOptions
+from .audit_actor import AuditActor
+from .audit_actor_account import AuditActorAccount
+from .audit_actor_key import AuditActorKey
+from .audit_actor_key_type import AuditActorKeyType
+from .audit_actor_session import AuditActorSession
+from .audit_actor_type import AuditActorType
+from .audit_actor_user import AuditActorUser
+from .audit_log_entry import AuditLogEntry
+from .audit_project import AuditProject
 from .auto_grader import AutoGrader
 from .bradley_terry_options import BradleyTerryOptions
 from .calibrate_grader import CalibrateGrader
@@ -70,9 +79,15 @@ from .code_execution_grader import CodeExecutionGrader
 from .comparison import Comparison
 from .complete_upload import CompleteUpload
 from .completion_tokens_details import CompletionTokensDetails
+from .completions_usage import CompletionsUsage
 from .component_comparison import ComponentComparison
 from .contains_grader import ContainsGrader
 from .contains_grader_match import ContainsGraderMatch
+from .cost_amount import CostAmount
+from .costs_page_object import CostsPageObject
+from .costs_result import CostsResult
+from .costs_result_line_item_type_0 import CostsResultLineItemType0
+from .costs_result_quantity_unit_type_0 import CostsResultQuantityUnitType0
 from .create_admin_key import CreateAdminKey
 from .create_curriculum import CreateCurriculum
 from .create_curriculum_metadata_type_0 import CreateCurriculumMetadataType0
@@ -166,6 +181,7 @@ from .event_subject import EventSubject
 from .exact_match_grader import ExactMatchGrader
 from .exact_match_grader_unicode import ExactMatchGraderUnicode
 from .expires_after import ExpiresAfter
+from .export_audit_logs_event_types_type_0_item import ExportAuditLogsEventTypesType0Item
 from .export_error import ExportError
 from .export_fine_tuning_job_metrics_format import ExportFineTuningJobMetricsFormat
 from .export_fine_tuning_job_metrics_split_type_0 import ExportFineTuningJobMetricsSplitType0
@@ -195,6 +211,7 @@ from .fine_tuning_job_metadata_type_0 import FineTuningJobMetadataType0
 from .fine_tuning_job_method import FineTuningJobMethod
 from .fine_tuning_job_succeeded_webhook_event import FineTuningJobSucceededWebhookEvent
 from .fine_tuning_job_validation import FineTuningJobValidation
+from .fine_tuning_usage import FineTuningUsage
 from .focal_options import FocalOptions
 from .format_grader import FormatGrader
 from .gap_rule import GapRule
@@ -239,6 +256,7 @@ from .length_bounds_grader_unit import LengthBoundsGraderUnit
 from .limit_stops_rule import LimitStopsRule
 from .limit_stops_rule_action import LimitStopsRuleAction
 from .line_pair import LinePair
+from .list_audit_logs_event_types_type_0_item import ListAuditLogsEventTypesType0Item
 from .list_evals_order import ListEvalsOrder
 from .list_evals_order_by import ListEvalsOrderBy
 from .list_files_order import ListFilesOrder
@@ -297,6 +315,7 @@ from .owned_by_user import OwnedByUser
 from .owner_service_account import OwnerServiceAccount
 from .owner_user import OwnerUser
 from .page_admin_key_object import PageAdminKeyObject
+from .page_audit_log_entry import PageAuditLogEntry
 from .page_curriculum import PageCurriculum
 from .page_curve import PageCurve
 from .page_environment import PageEnvironment
@@ -468,9 +487,19 @@ from .update_webhook_endpoint_event_types_type_0_item import UpdateWebhookEndpoi
 from .upload_object import UploadObject
 from .upload_object_status import UploadObjectStatus
 from .upload_part import UploadPart
+from .usage_bucket_object_completions_usage import UsageBucketObjectCompletionsUsage
+from .usage_bucket_object_costs_result import UsageBucketObjectCostsResult
+from .usage_bucket_object_fine_tuning_usage import UsageBucketObjectFineTuningUsage
+from .usage_completions_bucket_width import UsageCompletionsBucketWidth
+from .usage_completions_group_by_type_0_item import UsageCompletionsGroupByType0Item
+from .usage_costs_group_by_type_0_item import UsageCostsGroupByType0Item
+from .usage_fine_tuning_bucket_width import UsageFineTuningBucketWidth
+from .usage_fine_tuning_group_by_type_0_item import UsageFineTuningGroupByType0Item
 from .usage_metrics import UsageMetrics
 from .usage_metrics_model_graders import UsageMetricsModelGraders
 from .usage_metrics_model_graders_additional_property import UsageMetricsModelGradersAdditionalProperty
+from .usage_page_object_completions_usage import UsagePageObjectCompletionsUsage
+from .usage_page_object_fine_tuning_usage import UsagePageObjectFineTuningUsage
 from .validate_grader_request import ValidateGraderRequest
 from .validated_grader import ValidatedGrader
 from .validated_grader_grader import ValidatedGraderGrader
@@ -500,6 +529,15 @@ __all__ = (
     "ArithmeticEnvironment",
     "ArithmeticEnvironmentOperationsItem",
     "AsyncOptions",
+    "AuditActor",
+    "AuditActorAccount",
+    "AuditActorKey",
+    "AuditActorKeyType",
+    "AuditActorSession",
+    "AuditActorType",
+    "AuditActorUser",
+    "AuditLogEntry",
+    "AuditProject",
     "AutoGrader",
     "BradleyTerryOptions",
     "CalibrateGrader",
@@ -555,10 +593,16 @@ __all__ = (
     "CodeExecutionGrader",
     "Comparison",
     "CompleteUpload",
+    "CompletionsUsage",
     "CompletionTokensDetails",
     "ComponentComparison",
     "ContainsGrader",
     "ContainsGraderMatch",
+    "CostAmount",
+    "CostsPageObject",
+    "CostsResult",
+    "CostsResultLineItemType0",
+    "CostsResultQuantityUnitType0",
     "CreateAdminKey",
     "CreateCurriculum",
     "CreateCurriculumMetadataType0",
@@ -652,6 +696,7 @@ __all__ = (
     "ExactMatchGrader",
     "ExactMatchGraderUnicode",
     "ExpiresAfter",
+    "ExportAuditLogsEventTypesType0Item",
     "ExportError",
     "ExportFineTuningJobMetricsFormat",
     "ExportFineTuningJobMetricsSplitType0",
@@ -681,6 +726,7 @@ __all__ = (
     "FineTuningJobMethod",
     "FineTuningJobSucceededWebhookEvent",
     "FineTuningJobValidation",
+    "FineTuningUsage",
     "FocalOptions",
     "FormatGrader",
     "GapRule",
@@ -725,6 +771,7 @@ __all__ = (
     "LimitStopsRule",
     "LimitStopsRuleAction",
     "LinePair",
+    "ListAuditLogsEventTypesType0Item",
     "ListEvalsOrder",
     "ListEvalsOrderBy",
     "ListFilesOrder",
@@ -783,6 +830,7 @@ __all__ = (
     "OwnerServiceAccount",
     "OwnerUser",
     "PageAdminKeyObject",
+    "PageAuditLogEntry",
     "PageCurriculum",
     "PageCurve",
     "PageEnvironment",
@@ -954,9 +1002,19 @@ __all__ = (
     "UploadObject",
     "UploadObjectStatus",
     "UploadPart",
+    "UsageBucketObjectCompletionsUsage",
+    "UsageBucketObjectCostsResult",
+    "UsageBucketObjectFineTuningUsage",
+    "UsageCompletionsBucketWidth",
+    "UsageCompletionsGroupByType0Item",
+    "UsageCostsGroupByType0Item",
+    "UsageFineTuningBucketWidth",
+    "UsageFineTuningGroupByType0Item",
     "UsageMetrics",
     "UsageMetricsModelGraders",
     "UsageMetricsModelGradersAdditionalProperty",
+    "UsagePageObjectCompletionsUsage",
+    "UsagePageObjectFineTuningUsage",
     "ValidatedGrader",
     "ValidatedGraderGrader",
     "ValidateGraderRequest",

@@ -34,6 +34,7 @@ class UsageMetrics:
             prompt_tokens (int): Tokens of prompts.
             completion_tokens (int): Tokens that were sampled.
             tool_calls (int): Calls of tools that were run.
+            grader_calls (int): Scores that graders gave; each child of a `multi` grader counts.
             trained_tokens (int): Tokens with a weight in the loss.
             gpu_seconds (float): Wall time multiplied by the accelerators that the trainer uses; 0 on a CPU.
             estimated_cost (float | None): Cost in `currency`; null while the operator has set no price.
@@ -49,6 +50,7 @@ class UsageMetrics:
     prompt_tokens: int
     completion_tokens: int
     tool_calls: int
+    grader_calls: int
     trained_tokens: int
     gpu_seconds: float
     estimated_cost: float | None
@@ -78,6 +80,8 @@ class UsageMetrics:
 
         tool_calls = self.tool_calls
 
+        grader_calls = self.grader_calls
+
         trained_tokens = self.trained_tokens
 
         gpu_seconds = self.gpu_seconds
@@ -102,6 +106,7 @@ class UsageMetrics:
             "prompt_tokens": prompt_tokens,
             "completion_tokens": completion_tokens,
             "tool_calls": tool_calls,
+            "grader_calls": grader_calls,
             "trained_tokens": trained_tokens,
             "gpu_seconds": gpu_seconds,
             "estimated_cost": estimated_cost,
@@ -132,6 +137,8 @@ class UsageMetrics:
         completion_tokens = d.pop("completion_tokens")
 
         tool_calls = d.pop("tool_calls")
+
+        grader_calls = d.pop("grader_calls")
 
         trained_tokens = d.pop("trained_tokens")
 
@@ -167,6 +174,7 @@ class UsageMetrics:
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
             tool_calls=tool_calls,
+            grader_calls=grader_calls,
             trained_tokens=trained_tokens,
             gpu_seconds=gpu_seconds,
             estimated_cost=estimated_cost,

@@ -1,0 +1,177 @@
+"""Routes of an organization's usage and costs. For admin keys only."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Depends, Query
+
+from app.api.schemas.usage import (
+    CompletionsUsage,
+    CostsPageObject,
+    CostsResult,
+    FineTuningUsage,
+    UsageBucketObject,
+    UsagePageObject,
+    buckets_of,
+    page_of,
+)
+from app.api.support.bracketed_lists import BracketedLists
+from app.api.support.dependencies import Administered
+from app.api.support.errors import responses
+from app.domain.accounts.usage import WIDTHS_S, BucketWidth, UsageQuery
+from app.domain.errors import refused_value
+
+router = APIRouter(prefix="/v1/organization", tags=["Usage"], route_class=BracketedLists)
+_LAST_MOMENT: Final = 32_503_680_000
+_LIMITS: Final[Mapping[BucketWidth, tuple[int, int]]] = {
+    "1m": (60, 1440),
+    "1h": (24, 168),
+    "1d": (7, 31),
+}
+"""Buckets of a page by their width: the default and the most, as in the hosted API."""
+_MOST_DAYS_OF_COSTS: Final = 180
+_Id = Annotated[str, Query(min_length=1, max_length=256)]
+
+
+def _ids(text: str) -> Any:
+    return Query(max_length=100, description=f"Only usage of these {text}")
+
+
+StartTime = Annotated[
+    int, Query(ge=0, le=_LAST_MOMENT, description="Unix seconds at which the usage begins")
+]
+EndTime = Annotated[
+    int | None,
+    Query(ge=1, le=_LAST_MOMENT, description="Unix seconds before which it ends; absent: now"),
+]
+Width = Annotated[BucketWidth, Query(description="Width of a bucket")]
+Buckets = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        description="Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; "
+        "of `1d` 7, at most 31",
+    ),
+]
+PageText = Annotated[str | None, Query(max_length=64, description="`next_page` of the page before")]
+
+
+def _query(
+    *,
+    start_time: StartTime,
+    end_time: EndTime = None,
+    bucket_width: Width = "1d",
+    project_ids: Annotated[list[_Id] | None, _ids("projects")] = None,
+    api_key_ids: Annotated[list[_Id] | None, _ids("API keys")] = None,
+    models: Annotated[list[_Id] | None, _ids("models")] = None,
+) -> UsageQuery:
+    query = _span(start_time, end_time, bucket_width)
+    return replace(
+        query,
+        project_ids=tuple(project_ids or ()),
+        key_ids=tuple(api_key_ids or ()),
+        models=tuple(models or ()),
+    )
+
+
+def _span(start_s: int, end_s: int | None, width: BucketWidth) -> UsageQuery:
+    seconds = WIDTHS_S[width]
+    whole = (int(time.time()) // seconds + 1) * seconds
+    end = whole if end_s is None else end_s
+    if end <= start_s and end_s is not None:
+        raise refused_value("end_time", "it must be after 'start_time'")
+    return UsageQuery(kind=None, start_s=start_s, end_s=end, width=width)
+
+
+def _size(limit: int | None, width: BucketWidth) -> int:
+    usual, most = _LIMITS[width]
+    if limit is not None and limit > most:
+        raise refused_value("limit", f"it must be at most {most} for buckets of '{width}'")
+    return usual if limit is None else limit
+
+
+def _grouped(text: str) -> Any:
+    return Query(description=f"A result for each {text}; repeated for several")
+
+
+Asked = Annotated[UsageQuery, Depends(_query)]
+
+
+@router.get("/usage/completions", operation_id="usage-completions", responses=responses())
+async def completions_usage(
+    services: Administered,
+    asked: Asked,
+    group_by: Annotated[
+        list[Literal["project_id", "api_key_id", "model"]] | None,
+        _grouped("project, API key or model"),
+    ] = None,
+    limit: Buckets = None,
+    page: PageText = None,
+) -> UsagePageObject[CompletionsUsage]:
+    """Shows what chat completions used, in buckets of time.
+
+    A chat is shown some seconds after its reply.
+    """
+    query = replace(asked, kind="completions", group_by=_names(group_by))
+    found = await services.usage().page(query, page=page, limit=_size(limit, query.width))
+    return page_of(found, CompletionsUsage.of, UsageBucketObject[CompletionsUsage])
+
+
+@router.get("/usage/fine_tuning", operation_id="usageFineTuning", responses=responses())
+async def fine_tuning_usage(
+    services: Administered,
+    asked: Asked,
+    job_ids: Annotated[list[_Id] | None, _ids("jobs")] = None,
+    group_by: Annotated[
+        list[Literal["project_id", "api_key_id", "model", "job_id"]] | None,
+        _grouped("project, API key, model or job"),
+    ] = None,
+    limit: Buckets = None,
+    page: PageText = None,
+) -> UsagePageObject[FineTuningUsage]:
+    """Shows what training runs used, in buckets of time. A step counts when it is committed."""
+    query = replace(
+        asked, kind="fine_tuning", job_ids=tuple(job_ids or ()), group_by=_names(group_by)
+    )
+    found = await services.usage().page(query, page=page, limit=_size(limit, query.width))
+    return page_of(found, FineTuningUsage.of, UsageBucketObject[FineTuningUsage])
+
+
+@router.get("/costs", operation_id="usage-costs", responses=responses())
+async def costs(
+    *,
+    services: Administered,
+    start_time: StartTime,
+    end_time: EndTime = None,
+    bucket_width: Annotated[Literal["1d"], Query(description="Width of a bucket")] = "1d",
+    project_ids: Annotated[list[_Id] | None, _ids("projects")] = None,
+    api_key_ids: Annotated[list[_Id] | None, _ids("API keys")] = None,
+    group_by: Annotated[
+        list[Literal["project_id", "line_item", "api_key_id"]] | None,
+        _grouped("project, line item or API key"),
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=_MOST_DAYS_OF_COSTS, description="Buckets of a page")] = 7,
+    page: PageText = None,
+) -> CostsPageObject:
+    """Shows costs by day, at the prices that were configured when something was used."""
+    query = replace(
+        _span(start_time, end_time, bucket_width),
+        project_ids=tuple(project_ids or ()),
+        key_ids=tuple(api_key_ids or ()),
+        group_by=_names(group_by),
+        in_money=True,
+    )
+    service = services.usage()
+    found = await service.page(query, page=page, limit=limit)
+    return CostsPageObject(
+        data=buckets_of(found, CostsResult.of, UsageBucketObject[CostsResult]),
+        has_more=found.next_page is not None,
+        next_page=found.next_page,
+        unpriced=service.unpriced,
+    )
+
+
+def _names(sent: Sequence[Any] | None) -> tuple[Any, ...]:
+    return tuple(sent or ())

@@ -1,0 +1,166 @@
+"""The usage of chats is written some seconds later, once, also if the answer of a write is lost."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import Unavailable
+from app.factory.accounts import build_key_service, provisioning_service
+from app.services.models.chat_usage import ChatUsage
+from app.services.models.metered_streams import asks_for_usage, metered, with_usage
+from app.settings.runs import PricingSettings
+from app.store.database import Database as Store
+from app.store.unit_of_work import UnitOfWork
+from tests.support.api.organization import execute
+from tests.support.patience import until
+from tests.support.stack import Database
+
+REPLY = {
+    "prompt_tokens": 10,
+    "completion_tokens": 4,
+    "prompt_tokens_details": {"cached_tokens": 6},
+}
+SUMS = (
+    "SELECT model, count(*), sum(requests), sum(input_tokens), sum(output_tokens),"
+    " sum(cached_tokens), sum(cost), min(currency) FROM usage_records GROUP BY model ORDER BY model"
+)
+
+
+class Losing:
+    """A database that loses the next transactions: before their commit, or the answer to it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.away = self.unheard = 0
+
+    @asynccontextmanager
+    async def tenant(self, tenant: Tenant) -> AsyncIterator[UnitOfWork]:
+        if self.away:
+            self.away -= 1
+            raise Unavailable("away")
+        async with self.store.tenant(tenant) as unit:
+            yield unit
+        if self.unheard:
+            self.unheard -= 1
+            raise Unavailable("The connection was lost after COMMIT was sent.")
+
+
+@pytest.fixture
+async def store(database: Database) -> AsyncIterator[Store]:
+    store = Store(database.app_url, pool_size=1)
+    yield store
+    await store.dispose()
+
+
+@pytest.fixture
+async def tenant(database: Database, store: Store) -> Tenant:
+    made = await provisioning_service(database.settings, store).provision(
+        slug="first", title="First", project_name="p"
+    )
+    principal = await build_key_service(database.settings, store).authenticate(made.api_key)
+    assert isinstance(principal, Tenant)
+    return principal
+
+
+def usage_of(store: Any, **prices: float) -> ChatUsage:
+    return ChatUsage(store, PricingSettings(**prices), flush_s=0.01)
+
+
+async def test_chats_of_a_minute_are_one_record_for_each_model(
+    store: Store, tenant: Tenant, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time", lambda: 1_800_000_010.0)
+    usage = usage_of(store, per_million_input_tokens=100_000, per_million_output_tokens=500_000)
+    for model in ("a", "a", "b"):
+        usage.add(tenant, model, REPLY)
+    usage.add(tenant, "b", {})
+    await usage.aclose()
+    assert execute(database, SUMS) == [
+        ("a", 1, 2, 20, 8, 12, pytest.approx(6.0), "USD"),
+        ("b", 1, 2, 10, 4, 6, pytest.approx(3.0), "USD"),
+    ]
+    places = "SELECT DISTINCT extract(epoch FROM used_at)::int, key_id FROM usage_records"
+    assert execute(database, places) == [(1_800_000_000, tenant.key_id)]
+
+
+async def test_a_write_that_is_repeated_counts_once(
+    store: Store, tenant: Tenant, database: Database
+) -> None:
+    losing = Losing(store)
+    usage = usage_of(losing)
+    losing.away = 1
+    usage.add(tenant, "a", REPLY)
+    await usage.flush()
+    assert execute(database, SUMS) == []
+    losing.unheard = 1
+    await usage.flush()
+    usage.add(tenant, "a", REPLY)
+    await usage.flush()
+    await usage.flush()
+    await usage.aclose()
+    [(_, _, requests, read, sampled, cached, cost, currency)] = execute(database, SUMS)
+    assert (requests, read, sampled, cached) == (2, 20, 8, 12)
+    assert (cost, currency) == (None, None)
+
+
+async def test_it_is_written_without_being_asked(
+    store: Store, tenant: Tenant, database: Database
+) -> None:
+    usage = usage_of(store)
+    for count in (1, 2):
+        usage.add(tenant, "a", REPLY)
+        await until(
+            lambda count=count: sum(row[2] for row in execute(database, SUMS)) == count,
+            what="the record of a chat",
+        )
+    await usage.aclose()
+
+
+LAST = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}\n\n'
+PIECE = b'data: {"choices": [{"delta": {"content": "\\"usage\\""}}]}\n\n'
+DONE = b"data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("shown", [True, False])
+async def test_the_last_chunk_is_shown_to_those_who_asked(shown: bool) -> None:
+    async def events() -> AsyncIterator[bytes]:
+        for event in (PIECE, PIECE, LAST, DONE):
+            yield event
+
+    noted: list[dict[str, Any]] = []
+    sent = [event async for event in metered(events(), shown=shown, note=noted.append)]
+    assert sent == [PIECE, PIECE, *([LAST] if shown else []), DONE]
+    assert noted == [{"prompt_tokens": 3, "completion_tokens": 2}]
+
+
+async def test_a_stream_that_comes_at_once_is_read_event_by_event() -> None:
+    async def events() -> AsyncIterator[bytes]:
+        yield PIECE + LAST + DONE
+
+    noted: list[dict[str, Any]] = []
+    sent = [event async for event in metered(events(), shown=False, note=noted.append)]
+    assert sent == [PIECE + DONE]
+    assert noted == [{"prompt_tokens": 3, "completion_tokens": 2}]
+
+
+async def test_a_stream_that_breaks_off_counts_what_it_sent() -> None:
+    async def events() -> AsyncIterator[bytes]:
+        yield PIECE
+        yield PIECE
+        raise RuntimeError("broken")
+
+    noted: list[dict[str, Any]] = []
+    with pytest.raises(RuntimeError, match="broken"):
+        async for _ in metered(events(), shown=False, note=noted.append):
+            pass
+    assert noted == [{"completion_tokens": 2}]
+
+
+def test_every_stream_is_asked_for_its_usage() -> None:
+    for options in (None, {}, {"include_usage": False}, {"include_usage": True}):
+        body = {"stream": True, "stream_options": options}
+        assert with_usage(body)["stream_options"]["include_usage"] is True
+        assert asks_for_usage(body) is bool(options and options.get("include_usage"))
