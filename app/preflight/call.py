@@ -12,7 +12,11 @@ from pydantic import ValidationError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
-from app.domain.environments.environments import is_graded_by, read_environment
+from app.domain.environments.environments import (
+    is_built_in_name,
+    is_graded_by,
+    read_environment,
+)
 from app.domain.environments.http import HTTP
 from app.domain.graders.graders import is_used, unused_places
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
@@ -260,6 +264,8 @@ def _is_http(inner: dict[str, Any]) -> bool:
     that could not be resolved counts: only such environments are registered.
     """
     environment = inner.get("environment")
+    if isinstance(environment, str):
+        return not is_built_in_name(environment)
     return isinstance(environment, dict) and (
         environment.get("type") == HTTP or is_reference(environment, "type")
     )

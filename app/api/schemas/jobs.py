@@ -9,6 +9,7 @@ from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
 from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
+from app.domain.environments.environments import is_built_in_name
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.jobs.requests import JobRequest
@@ -168,6 +169,8 @@ def _names_environment(method: Method | None) -> bool:
     """
     sent = None if method is None else method.reinforcement
     environment = None if sent is None else sent.get("environment")
+    if isinstance(environment, str):
+        return is_built_in_name(environment)
     if isinstance(environment, dict) and environment.get("type") == HTTP:
         return False
     return environment is not None and not is_reference(environment, "type")

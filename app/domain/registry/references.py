@@ -19,7 +19,12 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
-from app.domain.environments.environments import AnyEnvironment, Environment, read_environment
+from app.domain.environments.environments import (
+    AnyEnvironment,
+    Environment,
+    is_built_in_name,
+    read_environment,
+)
 from app.domain.errors import refused_value
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
@@ -68,6 +73,10 @@ class RegisteredReference(Described):
         return sent
 
 
+class NamedReference(RegisteredReference):
+    """A registered object by its id or its name, as a text alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class InlineCurriculum:
     """Rows in place of files; each split becomes a file of the project."""
@@ -108,7 +117,11 @@ def read_grader_reference(sent: Any) -> RegisteredReference | None:
 
 
 def read_environment_reference(sent: Any) -> RegisteredReference | None:
-    """Returns the reference of a sent environment; `None` for a definition."""
+    """Returns the reference of a sent environment; `None` for a definition and for the name of a
+    built-in one.
+    """
+    if isinstance(sent, str):
+        return None if is_built_in_name(sent) else NamedReference.model_validate({"id": sent})
     return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
 
 
@@ -170,7 +183,10 @@ def _grader_or_auto_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) ->
 
 SentTool = Annotated[ToolSpec | RegisteredReference, WrapValidator(_tool_by_hand)]
 SentGrader = Annotated[Grader | AutoGrader | RegisteredReference, WrapValidator(_grader_by_hand)]
-SentEnvironment = Annotated[Environment | RegisteredReference, WrapValidator(_environment_by_hand)]
+SentEnvironment = Annotated[
+    Environment | RegisteredReference | str, WrapValidator(_environment_by_hand)
+]
+"""The text is read as a definition or as a reference."""
 TriedGrader = Annotated[Grader | AutoGrader, WrapValidator(_grader_or_auto_by_hand)]
 """A grader of a trial run, whose item is a row."""
 
@@ -182,8 +198,9 @@ class ReinforcementBody(ReinforcementMethod):
         default=None, exclude_if=absent
     )
     """An environment (an extension): a built-in source of tasks, in place of the files, or one of
-    type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has
-    a grader of its own."""
+    type `http`, which plays the rows of the files. It is a definition, a registered one as
+    `{"id": "env_…"}`, or a text: the name of a built-in one, or else the id or the name of a
+    registered one. It has a grader of its own."""
     grader: SentGrader | None = None  # type: ignore[assignment]  # wider before it is resolved
     """The function that scores each rollout: a definition, a registered grader as
     `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that the rows of the training
@@ -200,7 +217,9 @@ class ReinforcementBody(ReinforcementMethod):
         place: tuple[str, ...] | None = None
         if self.grader is None and self.environment is None:
             place = ("grader",)
-        elif self.grader is None and not isinstance(self.environment, RegisteredReference | None):
+        elif self.grader is None and not isinstance(
+            self.environment, RegisteredReference | str | None
+        ):
             needed = self.environment.missing_option
             place = None if needed is None else ("environment", needed)
         if place is not None:

@@ -48,7 +48,7 @@ from app.services.jobs.readable_parts import (
 from app.services.registry.curricula import CurriculumService, inline_name
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
-from app.services.registry.lookups import find_registered
+from app.services.registry.lookups import find_registered, id_place
 from app.services.registry.registered_objects import RegistryService
 from app.services.registry.tools import ToolService
 
@@ -219,7 +219,8 @@ class RegisteredReferences:
         try:
             definition = await service.usable(registered)
         except WrongState as error:
-            raise WrongState(error.message, param=f"{param}.id") from error
+            place = id_place(part, service.noun, param)
+            raise WrongState(error.message, param=place) from error
         return {**definition, "id": registered.id, "version": registered.version}
 
     async def _files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:

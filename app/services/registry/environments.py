@@ -10,6 +10,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import messages_faults
 from app.domain.documents.pointers import parameter
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
+from app.domain.environments.environments import is_built_in_name
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.errors import InvalidRequest
 from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
@@ -61,6 +62,7 @@ class EnvironmentService(RegistryService):
     async def create(self, values: dict[str, Any]) -> Registered:
         """`values`: the environment as sent, `metadata` included. Raises `InvalidRequest`."""
         definition = _definition(values)
+        _check_name(definition["name"])
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
     async def update(self, environment_id: str, changes: dict[str, Any]) -> Registered:
@@ -72,6 +74,8 @@ class EnvironmentService(RegistryService):
         kept = {k: v for k, v in changes.items() if k not in ("name", "url") or v is not None}
         earlier = {} if "url" in kept else await self._earlier(before)
         definition = _definition({**(earlier or before.definition), **kept})
+        if definition["name"] != before.name:
+            _check_name(definition["name"])
         labels = LabelChanges(definition["name"], changes.get("metadata"), "metadata" in changes)
         return await self._append(before, definition, labels)
 
@@ -113,6 +117,14 @@ class EnvironmentService(RegistryService):
             duration_ms=round(1000 * (time.monotonic() - started), 1),
             exchanges=tuple(test.exchanges),
             checks=tuple(checks),
+        )
+
+
+def _check_name(name: str) -> None:
+    """Raises `InvalidRequest` for the name of a built-in environment, which a job would get."""
+    if is_built_in_name(name):
+        raise InvalidRequest(
+            f"'{name}' is the name of a built-in environment.", param="name", code="name_taken"
         )
 
 
