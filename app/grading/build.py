@@ -47,7 +47,6 @@ from app.grading.endpoint import EndpointScorer
 from app.grading.environment import EnvironmentScorer
 from app.grading.exact_match import ExactMatchScorer
 from app.grading.format import FormatScorer
-from app.grading.group_judge import GroupJudge
 from app.grading.group_multi import GroupMulti
 from app.grading.json_valid import JsonValidScorer
 from app.grading.label_model import LabelModelScorer
@@ -103,20 +102,7 @@ def _whole(spec: AnyGrader, ports: GradingPorts) -> Scorer:
             return _single(spec, ports, source=spec.name)
 
 
-def build_group_judge(spec: AnyGrader, ports: GradingPorts) -> GroupJudge | None:
-    """Builds the judge of whole groups that a grader is, `None` for one that looks at one rollout
-    at a time. The definition must contain its real headers.
-    """
-    match spec:
-        case AiJudgeGrader():
-            return GroupAiJudge(spec, ports.judges, source=spec.name)
-        case MultiGrader():
-            return _group_multi(spec, ports)
-        case _:
-            return None
-
-
-def _group_multi(spec: MultiGrader, ports: GradingPorts) -> GroupMulti | None:
+def build_group_multi(spec: MultiGrader, ports: GradingPorts) -> GroupMulti | None:
     """Builds the judge of whole groups that a `multi` grader is, `None` for one without judges of
     groups among its children.
     """

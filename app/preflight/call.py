@@ -12,12 +12,7 @@ from pydantic import ValidationError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
-from app.domain.environments.environments import (
-    is_built_in_name,
-    is_graded_by,
-    read_environment,
-)
-from app.domain.environments.http import HTTP
+from app.domain.environments.environments import is_graded_by, read_environment
 from app.domain.graders.graders import is_used, unused_places
 from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.requests import JobRequest
@@ -29,7 +24,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperp
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.preflight_issues import PreflightIssue
-from app.domain.registry.references import is_reference
+from app.domain.registry.references import plays_rows
 from app.preflight.estimate import Pace, estimate
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
@@ -263,12 +258,7 @@ def _is_http(inner: dict[str, Any]) -> bool:
     """Says if the environment of a call is one that the job calls, beside its grader. A reference
     that could not be resolved counts: only such environments are registered.
     """
-    environment = inner.get("environment")
-    if isinstance(environment, str):
-        return not is_built_in_name(environment)
-    return isinstance(environment, dict) and (
-        environment.get("type") == HTTP or is_reference(environment, "type")
-    )
+    return plays_rows(inner.get("environment"))
 
 
 def _has_own_grader(inner: dict[str, Any]) -> bool:

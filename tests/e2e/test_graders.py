@@ -160,7 +160,7 @@ def test_the_official_client_runs_and_validates_graders(
     assert caught.value.param == "method.reinforcement.grader.model"
 
 
-def test_a_model_that_cannot_write_scenarios_is_told(live: Installation) -> None:
+def test_a_model_that_cannot_write_scenarios_is_reported(live: Installation) -> None:
     """The shipped model looks up records and writes no JSON."""
     function = {"name": "lookup", "parameters": {"type": "object", "properties": {}}}
     body = {

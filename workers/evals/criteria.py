@@ -29,7 +29,7 @@ TokensByModel = list[tuple[str, dict[str, int]]]
 
 @dataclass(slots=True)
 class CriteriaOutcome:
-    """What the criteria said about one sample."""
+    """The scores, faults and tokens of one sample."""
 
     results: list[Json] = field(default_factory=list)
     """Output of each criterion that gave a score."""
@@ -57,7 +57,7 @@ class CriteriaScorer:
         trajectory: Trajectory,  # noqa: ARG002 - a judge of groups needs the siblings too
         row: DatasetRow,  # noqa: ARG002 - as above
         *,
-        journal: Journal,  # noqa: ARG002 - as above
+        journal: Journal,  # noqa: ARG002 - a judge of groups needs the siblings too
     ) -> None:
         return None
 

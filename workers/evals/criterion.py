@@ -13,7 +13,8 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
-from app.grading.build import GradingPorts, build_group_judge, build_scorer
+from app.grading.ai_judge import GroupAiJudge
+from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from app.grading.group_judge import GroupGradeRequest, GroupJudge
 from app.grading.score_bounds import bounded
 from app.grading.scorer import (
@@ -114,20 +115,24 @@ def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> 
     """Builds a criterion from a definition with its real headers. `compares` is false where an item
     has one sample that came with it: then there is nothing to compare, nor a prompt.
     """
-    judge = build_group_judge(spec, ports) if compares else None
-    if judge is None:
-        return SingleCriterion(build_scorer(spec, ports))
-    return GroupedCriterion(spec.name, judge, _judging_parts(spec))
-
-
-def _judging_parts(spec: AnyGrader) -> frozenset[str]:
+    if not compares:
+        return _single(spec, ports)
     match spec:
+        case AiJudgeGrader():
+            judge = GroupAiJudge(spec, ports.judges, source=spec.name)
+            return GroupedCriterion(spec.name, judge, frozenset({""}))
         case MultiGrader():
-            return frozenset(
-                name for name, part in spec.parts.items() if isinstance(part, AiJudgeGrader)
-            )
+            joined = build_group_multi(spec, ports)
+            if joined is None:
+                return _single(spec, ports)
+            judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
+            return GroupedCriterion(spec.name, joined, frozenset(judges))
         case _:
-            return frozenset({""})
+            return _single(spec, ports)
+
+
+def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:
+    return SingleCriterion(build_scorer(spec, ports))
 
 
 def _used(answer: ScoreResult | ScoreFault) -> Mapping[str, Mapping[str, TokenUsage]]:

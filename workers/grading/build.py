@@ -8,7 +8,11 @@ from typing import Final
 
 from app.domain.documents.walk import Kind, walk_fields
 from app.domain.graders.graders import AnyGrader
-from app.grading.build import GradingPorts, build_group_judge, build_scorer
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.single import RolloutGrader
+from app.grading.ai_judge import GroupAiJudge
+from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from workers.grading.group_grader import GroupGrader
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer, SampleGrader
 from workers.grading.job_grader import JobGrader
@@ -19,10 +23,20 @@ _ASKED: Final = (Kind.ADDRESS, Kind.JUDGE, Kind.EMBEDDING)
 
 def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
     """Builds the group scorer of `spec`, which must contain its real headers."""
-    judge = build_group_judge(spec, ports)
-    if judge is None:
-        return PerSampleScorer(build_grader(spec, ports))
-    return GroupGrader(spec.name, judge)
+    match spec:
+        case AiJudgeGrader():
+            return GroupGrader(spec.name, GroupAiJudge(spec, ports.judges, source=spec.name))
+        case MultiGrader():
+            judge = build_group_multi(spec, ports)
+            if judge is not None:
+                return GroupGrader(spec.name, judge)
+            return PerSampleScorer(build_grader(spec, ports))
+        case _:
+            return _per_sample(spec, ports)
+
+
+def _per_sample(spec: RolloutGrader, ports: GradingPorts) -> GroupScorer:
+    return PerSampleScorer(build_grader(spec, ports))
 
 
 def build_grader(spec: AnyGrader, ports: GradingPorts) -> SampleGrader:

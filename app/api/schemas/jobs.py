@@ -9,14 +9,12 @@ from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
 from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
-from app.domain.environments.environments import is_built_in_name
-from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.jobs.requests import JobRequest
 from app.domain.json_object import Json
 from app.domain.methods.kinds import METHOD_MODELS, places_of
 from app.domain.methods.supervised import MethodType
-from app.domain.registry.references import CurriculumSource, is_reference, read_curriculum
+from app.domain.registry.references import CurriculumSource, plays_rows, read_curriculum
 from app.domain.unknown_keys import KeyPlaces, UnreadKey, meant_for, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -169,11 +167,7 @@ def _names_environment(method: Method | None) -> bool:
     """
     sent = None if method is None else method.reinforcement
     environment = None if sent is None else sent.get("environment")
-    if isinstance(environment, str):
-        return is_built_in_name(environment)
-    if isinstance(environment, dict) and environment.get("type") == HTTP:
-        return False
-    return environment is not None and not is_reference(environment, "type")
+    return environment is not None and not plays_rows(environment)
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

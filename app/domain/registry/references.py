@@ -25,6 +25,7 @@ from app.domain.environments.environments import (
     is_built_in_name,
     read_environment,
 )
+from app.domain.environments.http import HTTP
 from app.domain.errors import refused_value
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
@@ -123,6 +124,15 @@ def read_environment_reference(sent: Any) -> RegisteredReference | None:
     if isinstance(sent, str):
         return None if is_built_in_name(sent) else NamedReference.model_validate({"id": sent})
     return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
+
+
+def plays_rows(sent: Any) -> bool:
+    """Says if a sent environment, valid or not, plays the rows of files: any of type `http`, and
+    any registered one. A built-in one makes the tasks.
+    """
+    if isinstance(sent, str):
+        return not is_built_in_name(sent)
+    return isinstance(sent, dict) and (sent.get("type") == HTTP or is_reference(sent, "type"))
 
 
 def read_environment_or_reference(sent: Any) -> AnyEnvironment | RegisteredReference:

@@ -69,7 +69,7 @@ class Scenario:
 
 @dataclass(slots=True)
 class ScenarioSet:
-    """What a model wrote, as rows of a curriculum."""
+    """The scenarios that a model wrote, as rows of a curriculum."""
 
     training: list[dict[str, Any]] = field(default_factory=list)
     validation: list[dict[str, Any]] = field(default_factory=list)

@@ -31,7 +31,7 @@ class WrongAction(Exception):
 
 @dataclass(frozen=True)
 class Observed:
-    """What an action led to."""
+    """The outcome of an action."""
 
     text: str
     reward: float | None

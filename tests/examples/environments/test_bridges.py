@@ -133,7 +133,7 @@ def test_a_wrong_action_is_the_models_mistake(action: Any) -> None:
         assert calls.act("a/2", episode, {"action": HIDDEN}).json()["reward"] == 1.0
 
 
-def test_a_turn_without_a_call_is_told_how_to_act() -> None:
+def test_a_turn_without_a_call_reads_how_to_act() -> None:
     with served(gymnasium_bridge.bridge(Guessing)) as calls:
         episode, _ = calls.begin("a")
         answer = calls.act("a/1", episode).json()

@@ -49,7 +49,7 @@ def test_generated_tasks_become_files_and_replace_none(commands: Commands, tmp_p
     assert all(row["tools"] == [TOOL] for row in training)
 
 
-def test_a_model_that_fails_is_told_with_its_reason(commands: Commands, tmp_path: Path) -> None:
+def test_a_model_that_fails_is_reported_with_its_reason(commands: Commands, tmp_path: Path) -> None:
     body = tmp_path / "scenarios.json"
     body.write_text(json.dumps(BODY))
     with endpoint_in_thread(lambda _: Reply(400, json={"error": {}}), port=HOOK_PORT):
