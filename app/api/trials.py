@@ -1,4 +1,6 @@
-"""Routes of trial runs, which call a grader, tool or MCP server once, as training does."""
+"""Routes of trial runs, which call a grader, tool or MCP server once, as training does, and of the
+scenarios that a model writes.
+"""
 
 import asyncio
 
@@ -10,6 +12,7 @@ from app.api.schemas.mcp_servers import (
     McpServerTest,
     RunMcpServerTest,
 )
+from app.api.schemas.scenarios import GeneratedScenarios, GenerateScenarios
 from app.api.schemas.tool_trials import RunToolRequest, ToolRun
 from app.api.schemas.tools import Tool
 from app.api.schemas.trials import (
@@ -81,3 +84,14 @@ async def run_mcp_server_test(
     """Lists an MCP server as a job would, calls the named tool, and checks each answer."""
     work = services.mcp_tests().test(body.server, body.to_plan())
     return McpServerTest.of(await unless_client_hangs_up(request, work))
+
+
+@router.post("/scenarios/generate", operation_id="generateScenarios", responses=responses())
+async def generate_scenarios(
+    body: GenerateScenarios, request: Request, services: Services
+) -> GeneratedScenarios:
+    """Has a model write tasks for an agent with the given tools, and returns them as the rows of a
+    curriculum. Nothing is stored.
+    """
+    work = services.trials().write_scenarios(body.to_plan())
+    return GeneratedScenarios.of(await unless_client_hangs_up(request, work))

@@ -21,7 +21,7 @@ from app.cli.model_commands import models
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
 from app.cli.organization.commands import audit, usage
 from app.cli.profiles.commands import profiles
-from app.cli.registry.commands import registry
+from app.cli.registry.commands import curricula, registry
 from app.cli.rollouts.commands import rollouts
 from app.cli.up_command import DEFAULT_PORT, PortOption, up
 from app.domain.processes.exit_codes import FAILED, WRONG_OPTIONS
@@ -40,7 +40,7 @@ app.add_typer(files, name="files")
 app.add_typer(evals, name="evals")
 app.add_typer(registry("tools", "tool"), name="tools")
 app.add_typer(registry("graders", "grader", needs_body=True), name="graders")
-app.add_typer(registry("curricula", "curriculum"), name="curricula")
+app.add_typer(curricula(), name="curricula")
 app.add_typer(registry("environments", "environment"), name="environments")
 app.add_typer(profiles, name="profiles")
 app.add_typer(audit, name="audit")

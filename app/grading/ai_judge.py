@@ -126,7 +126,7 @@ class GroupAiJudge:
             response_format=form.schema,
             call_id=request.call_id if repeat == 0 else f"{request.call_id}_{repeat}",
             trace_id=request.trace_id,
-            sampling=sampling_of(spec),
+            sampling=sampling_of(spec.sampling_params),
             base_url=spec.base_url,
             headers=spec.headers or {},
         )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from app.domain.graders.judge_prompts import JudgeMessage, Prompt
+from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
 from app.domain.graders.judged import JudgedGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
@@ -100,7 +100,7 @@ class JudgedScorer(ABC):
             response_format=self._format.schema,
             call_id=request.call_id,
             trace_id=request.trace_id,
-            sampling=sampling_of(spec),
+            sampling=sampling_of(spec.sampling_params),
             base_url=spec.base_url,
             headers=spec.headers or {},
         )
@@ -132,8 +132,7 @@ def usage_of(reply: JudgeReply) -> TokenUsage:
     return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
 
 
-def sampling_of(spec: JudgedGrader) -> dict[str, Any]:
-    params = spec.sampling_params
+def sampling_of(params: JudgeSampling | None) -> dict[str, Any]:
     if params is None:
         return {}
     settings = {

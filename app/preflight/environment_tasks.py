@@ -4,6 +4,8 @@ Plain data in and out, so that the API can run it in a separate process and the 
 the same code.
 """
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +16,17 @@ from app.domain.environments.environments import (
     AnyEnvironment,
     BuiltIn,
     check_count,
+    is_built_in_name,
     read_environment,
     training_numbers,
     validation_numbers,
 )
-from app.domain.environments.gsm8k import UnreadableProblem, row_of
+from app.domain.environments.gsm8k import PROBLEM_COLUMNS, UnreadableProblem, row_of
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
 from app.preflight.files import lines_of
 from app.preflight.method_parts import method_of, reinforcement_of
+from app.preflight.parquet_rows import UnreadableParquet, is_parquet, parquet_rows
 
 _Row = dict[str, Any]
 
@@ -43,11 +47,14 @@ def environment_of(body: _Row) -> AnyEnvironment | None:
 
 
 def with_environment_grader(body: _Row, environment: AnyEnvironment) -> _Row:
-    """Returns the JSON of a call with the environment's grader, unless the call has its own."""
+    """Returns the JSON of a call with the environment's grader, unless the call has its own, and
+    with the environment in place of its name.
+    """
     inner = reinforcement_of(method_of(body))
-    if inner.get("grader") is not None or environment.missing_option is not None:
-        return body
-    inner = {**inner, "grader": environment.grader()}
+    if is_built_in_name(inner.get("environment")):
+        inner = {**inner, "environment": {"type": inner["environment"]}}
+    if inner.get("grader") is None and environment.missing_option is None:
+        inner = {**inner, "grader": environment.grader()}
     return {**body, "method": {**body["method"], "reinforcement": inner}}
 
 
@@ -71,20 +78,34 @@ def tasks_of(environment: BuiltIn, file: Path | None) -> EnvironmentTasks:
 def _problems_of(path: Path) -> list[_Row]:
     """Returns the problems of a file, each question once."""
     rows = dict[str, _Row]()
-    with path.open("rb") as file:
-        for number, line in lines_of(file):
-            if is_blank(line):
-                continue
+    try:
+        for place, number, line in _lines(path):
             if len(rows) == MAX_TRAIN_EXAMPLES:
                 raise _unreadable(f"it has more than {MAX_TRAIN_EXAMPLES} problems")
             try:
                 row = row_of(load_line(line, number))
             except DatasetError as error:
-                raise _unreadable(str(error)) from error
+                raise _unreadable(f"{place}: {error.message}") from error
             except UnreadableProblem as error:
-                raise _unreadable(f"Line {number}: {error}") from error
+                raise _unreadable(f"{place}: {error}") from error
             rows.setdefault(row["question"].strip(), row)
+    except UnreadableParquet as error:
+        raise _unreadable(str(error)) from error
     return list(rows.values())
+
+
+def _lines(path: Path) -> Iterator[tuple[str, int, bytes]]:
+    """Yields place, number and JSON of each row of a JSONL or Parquet file. Raises
+    `UnreadableParquet`.
+    """
+    if is_parquet(path):
+        for number, row in parquet_rows(path, PROBLEM_COLUMNS):
+            yield f"Row {number}", number, json.dumps(row).encode()
+        return
+    with path.open("rb") as file:
+        for number, line in lines_of(file):
+            if not is_blank(line):
+                yield f"Line {number}", number, line
 
 
 def _unreadable(why: str) -> InvalidRequest:

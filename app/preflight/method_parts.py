@@ -8,11 +8,10 @@ from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
-from app.domain.environments.http import HTTP
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.supervised import MethodType, TrainOn
-from app.domain.registry.references import is_reference
+from app.domain.registry.references import plays_rows
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
 _EFFORTS: Final = get_args(ReasoningEffort)
@@ -54,10 +53,7 @@ def is_http(inner: dict[str, Any]) -> bool:
     """Returns whether the job calls the call's environment over HTTP. An unresolved reference
     counts, because only such environments are registered.
     """
-    environment = inner.get("environment")
-    return isinstance(environment, dict) and (
-        environment.get("type") == HTTP or is_reference(environment, "type")
-    )
+    return plays_rows(inner.get("environment"))
 
 
 def job_tools(method: dict[str, Any]) -> frozenset[str] | None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from app.domain.environments.environments import (
+    ENVIRONMENTS,
     read_built_in,
     training_numbers,
     validation_numbers,
@@ -81,10 +82,15 @@ def run(
     return job, rollouts
 
 
-@pytest.mark.parametrize(
-    ("kind", "worth"),
-    [("arithmetic", of_arithmetic), ("gsm8k", right), ("code_execution", of_code)],
-)
+WORTHS: dict[str, Worth] = {"arithmetic": of_arithmetic, "gsm8k": right, "code_execution": of_code}
+JUDGED = "llm_judge"
+
+
+def test_every_built_in_environment_has_a_job_here() -> None:
+    assert {*WORTHS, JUDGED} == set(ENVIRONMENTS)
+
+
+@pytest.mark.parametrize(("kind", "worth"), WORTHS.items())
 def test_rollouts_earn_what_their_answers_are_worth(
     live: Installation, kind: str, worth: Worth
 ) -> None:
@@ -97,7 +103,7 @@ def test_a_job_trains_on_the_scores_of_a_judge(live: Installation, endpoints: En
     with endpoint_in_thread(judges, port=int(endpoints.hook.rpartition(":")[2])) as server:
         job, rollouts = run(
             live,
-            "llm_judge",
+            JUDGED,
             lambda _, answer: score_of(answer) / 10,
             base_url=f"{endpoints.hook}/v1",
             headers={"Authorization": KEY},

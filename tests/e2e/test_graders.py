@@ -1,27 +1,24 @@
-"""Jobs with a formula over four kinds of graders, one a python function in the sandbox, and jobs
-whose judge gives no score.
-"""
+"""A job with a formula over every kind of grader, and jobs whose judge gives no score."""
 
+import json
 import math
 from typing import Any
 
 import pytest
 from openai import BadRequestError, OpenAI
 
+from tests.support.e2e.every_grader import (
+    FORMULA,
+    OWN_NAMES,
+    answer,
+    every_grader,
+    expected,
+    four_parts,
+)
 from tests.support.e2e.main_job import Endpoints
+from tests.support.endpoints import endpoint_in_thread
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method
-
-FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + 0.1 * vowels"
-VOWELS = """
-import re
-def grade(sample, item):
-    text = sample["output_text"]
-    assert sample["turns"][-1]["content"] == text
-    return len(re.findall("[aeiou0-9]", text)) / (1 + len(text)) + ("reference_answer" in item)
-"""
-TEXTS = {"input": "{{ sample.output_text }}", "reference": "{{ item.reference_answer }}"}
-
 
 PROMPT = "Rate from 0 to 1 whether this answer is {{ item.reference_answer }}: "
 JUDGE: dict[str, Any] = {
@@ -35,25 +32,7 @@ JUDGE: dict[str, Any] = {
 
 
 def grader(endpoint: str) -> dict[str, Any]:
-    return {
-        "type": "multi",
-        "graders": {
-            "exact": {"type": "string_check", "name": "exact", "operation": "eq", **TEXTS},
-            "near": {
-                "type": "text_similarity",
-                "name": "near",
-                "evaluation_metric": "fuzzy_match",
-                **TEXTS,
-            },
-            "vowels": {"type": "python", "name": "vowels", "source": VOWELS},
-            "records": {
-                "type": "endpoint",
-                "url": f"{endpoint}/grade",
-                "headers": {"X-Grader-Key": "canary-grader-value"},
-            },
-        },
-        "calculate_output": FORMULA,
-    }
+    return {"type": "multi", "graders": four_parts(endpoint), "calculate_output": FORMULA}
 
 
 def metrics_events(client: OpenAI, job_id: str) -> list[dict[str, Any]]:
@@ -61,52 +40,58 @@ def metrics_events(client: OpenAI, job_id: str) -> list[dict[str, Any]]:
     return [dict(e.data or {}) for e in reversed(events) if e.type == "metrics"]  # type: ignore[call-overload]  # the client types an event's data as object
 
 
-def test_a_job_with_four_kinds_of_graders(
+def test_a_job_with_every_kind_of_grader(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
     method = records_method(endpoints.good, eval_interval=3, compute_multiplier=0.5)
-    method["reinforcement"]["grader"] = grader(endpoints.good)
-    created = client.fine_tuning.jobs.create(
-        model="tiny-agent",
-        training_file=small_files[0],
-        validation_file=small_files[1],
-        seed=3,
-        method=method,
-    )
-    job = wait_until_final(client, created.id)
+    method["reinforcement"]["grader"] = every_grader(endpoints.good, endpoints.hook)
+    with endpoint_in_thread(answer, port=endpoints.hook_port):
+        created = client.fine_tuning.jobs.create(
+            model="tiny-agent",
+            training_file=small_files[0],
+            validation_file=small_files[1],
+            seed=3,
+            method=method,
+        )
+        job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     shown = live.get(f"/fine_tuning/jobs/{job.id}")
     assert "canary-grader-value" not in str(shown)
-    echoed = shown["method"]["reinforcement"]["grader"]["graders"]["records"]
-    assert echoed["headers"] == {"X-Grader-Key": "[redacted]"}
+    parts = shown["method"]["reinforcement"]["grader"]["graders"]
+    assert parts["records"]["headers"] == {"X-Grader-Key": "[redacted]"}
 
     rows = live.rollouts(job.id)
+    references = [
+        [
+            json.loads(line)["reference_answer"]
+            for line in client.files.content(file).text.splitlines()
+        ]
+        for file in small_files
+    ]
     for row in rows:
-        parts = row["components"]
-        joined = 0.5 * parts["records"] + 0.25 * parts["exact"] + 0.25 * parts["near"]
-        assert row["reward"] == pytest.approx(joined + 0.1 * parts["vowels"])
-        assert (parts["exact"] == 1.0) <= (parts["near"] == 1.0)
-        spoken = [one for one in row["trace"]["messages"] if one["role"] == "assistant"]
-        answer = spoken[-1]["content"] or ""
-        share = sum(letter in "aeiou0123456789" for letter in answer) / (1 + len(answer))
-        assert parts["vowels"] == pytest.approx(share + 1)
+        scores = row["components"]
+        own = expected(row, references[row["split"] != "train"][row["prompt_index"]])
+        assert {name: scores[name] for name in own} == pytest.approx(own)
+        assert set(parts) <= set(scores)
+        joined = 0.5 * scores["records"] + 0.25 * scores["exact"] + 0.25 * scores["near"]
+        others = sum(scores[name] for name in parts if name not in OWN_NAMES)
+        assert row["reward"] == pytest.approx(joined + 0.1 * scores["vowels"] + 0.01 * others)
+        assert (scores["exact"] == 1.0) <= (scores["near"] == 1.0)
     assert any(0 < row["components"]["near"] < 1 for row in rows)
     trained = [row for row in rows if row["split"] == "train" and row["step"] == 1]
-    for part in ("exact", "near", "records", "vowels"):
+    for part in parts:
         curve = live.curve(job.id, f"reward/component/{part}")
         mean = sum(row["components"][part] for row in trained) / len(trained)
         assert curve[1] == pytest.approx(mean)
         assert set(curve) == {1, 2, 3}
+    for judge in ("score_model", "label_model", "llm_judge", "ai_judge"):
+        tokens = live.curve(job.id, f"grader/{judge}/prompt_tokens")
+        assert all(value > 0 for value in tokens.values()), "what a judge costs is in the curves"
 
     first = metrics_events(client, job.id)[0]
-    scores = {entry["name"]: entry for entry in first["scores"]["graders"]}
-    assert {name: entry["type"] for name, entry in scores.items()} == {
-        "exact": "string_check",
-        "near": "text_similarity",
-        "records": "endpoint",
-        "vowels": "python",
-    }
+    graded = {entry["name"]: entry["type"] for entry in first["scores"]["graders"]}
+    assert graded == {name: part["type"] for name, part in parts.items()}
 
 
 @pytest.mark.parametrize("served", [True, False])
@@ -147,11 +132,11 @@ def test_the_official_client_runs_and_validates_graders(
     assert (run.reward, run.metadata.type, run.metadata.name) == (1.0, "string_check", "exact")
     assert run.metadata.errors.api_model_grader_parse_error is False
     whole: Any = grader(endpoints.good)
-    answer = alpha.run(grader=whole, model_sample="42", item={"reference_answer": "42"})
-    parts: Any = answer.sub_rewards
+    graded = alpha.run(grader=whole, model_sample="42", item={"reference_answer": "42"})
+    parts: Any = graded.sub_rewards
     assert set(parts) == {"exact", "near", "records", "vowels"}
     assert math.isclose(parts["vowels"], 2 / 3 + 1)
-    assert math.isclose(answer.reward, 0.5 * parts["records"] + 0.5 + 0.1 * parts["vowels"])
+    assert math.isclose(graded.reward, 0.5 * parts["records"] + 0.5 + 0.1 * parts["vowels"])
     judge: Any = JUDGE
     judged = alpha.run(grader=judge, model_sample="42", item={"reference_answer": "42"})
     assert (judged.reward, judged.metadata.errors.api_model_grader_parse_error) == (0.0, True)
@@ -173,3 +158,18 @@ def test_the_official_client_runs_and_validates_graders(
             method=method,
         )
     assert caught.value.param == "method.reinforcement.grader.model"
+
+
+def test_a_model_that_cannot_write_scenarios_is_reported(live: Installation) -> None:
+    """The shipped model looks up records and writes no JSON."""
+    function = {"name": "lookup", "parameters": {"type": "object", "properties": {}}}
+    body = {
+        "tools": [{"type": "function", "function": function}],
+        "generator": {
+            "model": "tiny-agent",
+            "sampling_params": {"temperature": 0, "max_completion_tokens": 8},
+        },
+    }
+    with pytest.raises(BadRequestError) as caught:
+        live.client().post("/fine_tuning/alpha/scenarios/generate", body=body, cast_to=object)
+    assert (caught.value.param, caught.value.code) == ("generator.model", "scenario_model_failed")

@@ -44,6 +44,7 @@ _COMMANDS: Final = ForkServer(
         "app.cli.plan",
         "app.cli.profiles.editing",
         "app.cli.registry.objects",
+        "app.cli.registry.scenarios",
         "app.cli.rollouts.rollouts",
         "app.cli.up",
         "app.cli.validate",

@@ -64,7 +64,9 @@ class McpServerUnderTest:
     gone: set[str] = field(default_factory=set)
     """Names of tools that it takes away before its next answer."""
     statuses: list[int] = field(default_factory=list)
-    """Statuses of the next answers to tool calls, before the real ones."""
+    """Statuses of the next answers to tool calls and readings, before the real ones."""
+    resources: dict[str, str | bytes] = field(default_factory=dict)
+    """Contents of the resources by their address."""
 
     @property
     def url(self) -> str:
@@ -78,6 +80,10 @@ class McpServerUnderTest:
         """Returns the requests that called a tool."""
         called = [each for each in self.heard if each.called == "tools/call"]
         return [each for each in called if name in (None, each.message["params"]["name"])]
+
+    def read(self) -> list[Heard]:
+        """Returns the requests that read a resource."""
+        return [each for each in self.heard if each.called == "resources/read"]
 
     def made(self) -> MCPServer[Any]:
         server: MCPServer[Any] = MCPServer("records")
@@ -138,7 +144,19 @@ class McpServerUnderTest:
             """Fails."""
             raise ValueError(f"cannot read {q}")
 
+        for uri, content in self.resources.items():
+            kind = "text/plain" if isinstance(content, str) else "image/png"
+            about = f"About {uri}"
+            server.resource(uri, name=uri.rsplit("/", 1)[1], description=about, mime_type=kind)(
+                self._reader(uri)
+            )
         return server
+
+    def _reader(self, uri: str) -> Callable[[], str | bytes]:
+        def read() -> str | bytes:
+            return self.resources[uri]
+
+        return read
 
     def application(self) -> Any:
         made = self.made()
@@ -162,7 +180,7 @@ class McpServerUnderTest:
                 made.remove_tool(self.gone.pop())
             if self.handshake_only and heard.called == "server/discover":
                 await _answer(send, 400)
-            elif heard.called == "tools/call" and self.statuses:
+            elif heard.called in ("tools/call", "resources/read") and self.statuses:
                 await _answer(send, self.statuses.pop(0))
             else:
                 await inner(scope, _once(body, receive), send)

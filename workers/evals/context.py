@@ -20,11 +20,11 @@ from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
 from app.gateways.sandbox.client import build_sandbox
 from app.gateways.secrets import build_secret_box
-from app.grading.build import GradingPorts, build_scorer
-from app.grading.scorer import Scorer
+from app.grading.build import GradingPorts
 from app.settings.settings import Settings
 from app.store.evals.leased_runs import EvalRunUnitOfWork, leased_eval_run
 from app.store.leases.leases import Lease
+from workers.evals.criterion import Criterion, build_criterion
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
 
@@ -38,11 +38,11 @@ class EvalContext:
     of: Eval
     run: EvalRun
     source: JsonlSource | SampledSource
-    scorers: list[Scorer]
-    """One scorer for each criterion of the eval, in order, with unsealed headers."""
+    criteria: list[Criterion]
+    """The scorer of each criterion of the eval, in order, with unsealed headers."""
     tally: Tally
     done: frozenset[int]
-    """Positions of the items that an earlier claim has written."""
+    """Positions of the output items that an earlier claim has written."""
     age_s: float
     """Seconds since the first claim of the run."""
 
@@ -67,6 +67,9 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
             items = await unit.items.done(run.id)
             age_s = await unit.run.age_s()
             organization_id = await unit.run.organization_id()
+        source = DATA_SOURCE.validate_python(run.data_source)
+        specs = _criteria(clients.settings, lease, of, sealed)
+        grading = _grading_ports(clients, lease, organization_id=organization_id)
         tally = Tally(result_names(of))
         for _, status, results, usage in items:
             tally.add(status, results, usage)
@@ -75,8 +78,11 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
             lease=lease,
             of=of,
             run=run,
-            source=DATA_SOURCE.validate_python(run.data_source),
-            scorers=_scorers(clients, lease, of, sealed, organization_id=organization_id),
+            source=source,
+            criteria=[
+                build_criterion(spec, grading, compares=source.sampled_model is not None)
+                for spec in specs
+            ],
             tally=tally,
             done=frozenset(position for position, *_ in items),
             age_s=age_s,
@@ -85,11 +91,8 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
     return await retry_while_unavailable(read_rows)
 
 
-def _scorers(
-    clients: Clients, lease: Lease, of: Eval, sealed: bytes | None, *, organization_id: str
-) -> list[Scorer]:
+def _grading_ports(clients: Clients, lease: Lease, *, organization_id: str) -> GradingPorts:
     settings = clients.settings
-    criteria = _criteria(settings, lease, of, sealed)
     signer = CallSigner(*settings.secret_keys, project_id=lease.project_id)
     customers = _pool(clients.egress, settings)
     operators = _pool(clients.judge_egress, settings)
@@ -102,14 +105,13 @@ def _scorers(
         endpoints=customers,
         signer=signer,
     )
-    grading = GradingPorts(
+    return GradingPorts(
         customers,
         signer,
         judges,
         build_sandbox(settings).for_project(organization_id, lease.project_id),
         build_embeddings(settings.embeddings, operators, signer),
     )
-    return [build_scorer(criterion, grading) for criterion in criteria]
 
 
 def _criteria(

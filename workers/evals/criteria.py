@@ -1,22 +1,25 @@
-"""Scores an eval item by every criterion of its eval.
+"""Scores the samples of an eval item by every criterion of its eval.
 
 Owns the result of each criterion and the verdict over all of them. Promises: a criterion that
-cannot be scored makes the item an error, never a failed item, and its tokens count; ids of calls
-are derived from run, item and criterion, so that a receiver can drop a duplicate. Must not know how
-items are sampled.
+cannot be scored makes the sample an error, never a failed item, and its tokens count; a judge of
+groups sees all samples of the item at once, as in training; ids of calls are derived from run, item
+and criterion, so that a receiver can drop a duplicate. Must not know how items are sampled.
 """
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.documents.json_object import Json
 from app.domain.evals.evals import passes, result_names, token_usage
+from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
-from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
+from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult
 from workers.evals.context import EvalContext
+from workers.evals.criterion import GroupedCriterion, SingleCriterion
 from workers.grading.job_grader import to_failure
 from workers.journal.journal import Journal
 
@@ -24,38 +27,106 @@ TokensByModel = list[tuple[str, dict[str, int]]]
 """Tokens by the name of the model that used them."""
 
 
-class CriteriaScorer:
-    """Implements `workers.grading.group_scorer.GroupScorer` for one item, a group of one.
+@dataclass(slots=True)
+class CriteriaOutcome:
+    """The scores, faults and tokens of one sample."""
 
-    The verdict is the share of criteria that passed. Nothing is journalled: an item is written in
-    one row, and a later claim repeats the calls with the same ids.
+    results: list[Json] = field(default_factory=list)
+    """Output of each criterion that gave a score."""
+    faults: list[Json] = field(default_factory=list)
+    """Errors of the other criteria."""
+    usage: TokensByModel = field(default_factory=list)
+
+
+class CriteriaScorer:
+    """Implements `workers.grading.group_scorer.GroupScorer` for the samples of one item.
+
+    The verdict is the share of criteria that passed. Nothing is journalled: the items of a group
+    are written together, and a later claim repeats the calls with the same ids.
     """
 
-    def __init__(self, context: EvalContext, index: int, sample: Json) -> None:
-        """`sample` is the item's sample in the hosted shape that criteria address."""
+    def __init__(self, context: EvalContext, index: int, samples: Mapping[SampleKey, Json]) -> None:
+        """`samples` are those of the item, in the hosted shape that criteria address."""
         self._context = context
         self._index = index
-        self._sample = sample
-        self.results: list[Json] = []
-        """Output of each criterion that gave a score."""
-        self.faults: list[Json] = []
-        """Errors of the other criteria."""
-        self.usage: TokensByModel = []
+        self._samples = samples
+        self.outcomes = {key: CriteriaOutcome() for key in samples}
 
     async def score_early(
         self,
-        trajectory: Trajectory,  # noqa: ARG002 - criteria read the hosted sample
+        trajectory: Trajectory,  # noqa: ARG002 - a judge of groups needs the siblings too
+        row: DatasetRow,  # noqa: ARG002 - as above
+        *,
+        journal: Journal,  # noqa: ARG002 - a judge of groups needs the siblings too
+    ) -> None:
+        return None
+
+    async def score(
+        self,
+        trajectories: Sequence[Trajectory],
         row: DatasetRow,
         *,
         journal: Journal,  # noqa: ARG002 - a written item is the journal entry
-    ) -> GradeOrFailure:
-        scorers = self._context.scorers
+    ) -> list[GradeOrFailure]:
+        criteria = self._context.criteria
         answers = await asyncio.gather(
-            *(self._score_criterion(number, row) for number in range(len(scorers)))
+            *(self._answers(number, trajectories, row) for number in range(len(criteria)))
         )
+        return [
+            self._verdict(trajectory.key, [of_criterion[at] for of_criterion in answers])
+            for at, trajectory in enumerate(trajectories)
+        ]
+
+    async def _answers(
+        self, number: int, trajectories: Sequence[Trajectory], row: DatasetRow
+    ) -> Sequence[ScoreResult | ScoreFault]:
+        """Returns the answers of one criterion in the order of the samples; counts their tokens."""
+        run_id = self._context.run.id
+        requests = [
+            GradeRequest(
+                sample=self._samples[trajectory.key],
+                item=row.item,
+                trace_id=f"trace_{self._digest(trajectory.key)[:32]}",
+                call_id=f"grade_{self._digest(trajectory.key, number)[:24]}",
+            )
+            for trajectory in trajectories
+        ]
+        match self._context.criteria[number]:
+            case SingleCriterion() as criterion:
+                scored = await criterion.score(requests)
+            case GroupedCriterion() as criterion:
+                group = trajectories[0].key.group
+                scored = await criterion.score(
+                    requests,
+                    [trajectory.messages for trajectory in trajectories],
+                    row,
+                    trace_id=group.trace_id,
+                    call_id=f"grade_{digest(run_id, 'group', self._index, number)[:24]}",
+                )
+            case criterion:
+                assert_never(criterion)
+        for trajectory, used in zip(trajectories, scored.usages, strict=True):
+            self.outcomes[trajectory.key].usage += _by_model(used)
+        return scored.answers
+
+    def _digest(self, key: SampleKey, *more: object) -> str:
+        position = self._index * self._context.source.samples + key.sample_index
+        return digest(self._context.run.id, position, *more)
+
+    def _verdict(
+        self, key: SampleKey, answers: Sequence[ScoreResult | ScoreFault]
+    ) -> GradeOrFailure:
         names, criteria = result_names(self._context.of), self._context.of.testing_criteria
+        outcome = self.outcomes[key]
         for name, criterion, answer in zip(names, criteria, answers, strict=True):
-            self._add(name, criterion, answer)
+            match answer:
+                case ScoreFault():
+                    fault = {"code": f"grader_{answer.kind}", "message": answer.details}
+                    outcome.faults.append(fault)
+                case ScoreResult():
+                    outcome.results.append(_result(name, criterion, answer))
+                case _:
+                    assert_never(answer)
         for name, answer in zip(names, answers, strict=True):
             match answer:
                 case ScoreFault():
@@ -64,41 +135,16 @@ class CriteriaScorer:
                     pass
                 case _:
                     assert_never(answer)
-        passed = sum(result["passed"] for result in self.results)
-        scores = {result["name"]: result["score"] for result in self.results}
-        return Grade(passed / len(self.results), scores)
+        passed = sum(result["passed"] for result in outcome.results)
+        scores = {result["name"]: result["score"] for result in outcome.results}
+        return Grade(passed / len(outcome.results), scores)
 
-    async def score(
-        self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
-    ) -> list[GradeOrFailure]:
-        (trajectory,) = trajectories
-        return [await self.score_early(trajectory, row, journal=journal)]
 
-    async def _score_criterion(self, number: int, row: DatasetRow) -> ScoreResult | ScoreFault:
-        run_id = self._context.run.id
-        request = GradeRequest(
-            sample=self._sample,
-            item=row.item,
-            trace_id=f"trace_{digest(run_id, self._index)[:32]}",
-            call_id=f"grade_{digest(run_id, self._index, number)[:24]}",
-        )
-        try:
-            return await self._context.scorers[number].score(request)
-        except ScoreFault as fault:
-            return fault
-
-    def _add(self, name: str, criterion: Json, answer: ScoreResult | ScoreFault) -> None:
-        match answer:
-            case ScoreFault():
-                self.faults.append({"code": f"grader_{answer.kind}", "message": answer.details})
-            case ScoreResult():
-                self.results.append(_result(name, criterion, answer))
-            case _:
-                assert_never(answer)
-        self.usage += [
-            (model, token_usage(used.prompt_tokens, used.completion_tokens, used.cached_tokens))
-            for model, used in answer.token_usage.items()
-        ]
+def _by_model(usage: JudgeUsage) -> TokensByModel:
+    return [
+        (model, token_usage(used.prompt_tokens, used.completion_tokens, used.cached_tokens))
+        for model, used in usage.items()
+    ]
 
 
 def _result(name: str, criterion: Json, answer: ScoreResult) -> Json:

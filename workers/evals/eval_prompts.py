@@ -4,7 +4,13 @@ import json
 from typing import Any, assert_never
 
 from app.domain.documents.json_object import Json
-from app.domain.evals.data_sources import ItemReference, MessageTemplate, SentSampling
+from app.domain.evals.data_sources import (
+    ItemReference,
+    JsonlSource,
+    MessageTemplate,
+    SampledSource,
+    SentSampling,
+)
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.samples import object_or_list, one_turn_keys
 from app.domain.graders.templates import MissingVariable, RenderedTooLong, parse_template
@@ -61,9 +67,24 @@ def settings_of(params: SentSampling, *, seed: int) -> Json:
         "max_completion_tokens": params.max_completion_tokens,
         "reasoning_effort": params.reasoning_effort,
         "response_format": form,
-        "tools": [_tool(tool) for tool in params.tools or ()] or None,
+        "tools": _tools(params) or None,
     }
     return {key: value for key, value in settings.items() if value is not None}
+
+
+def tools_of(source: JsonlSource | SampledSource) -> list[Json]:
+    """Returns the tools that the model is offered, which a judge of its answers reads too."""
+    match source:
+        case SampledSource():
+            return _tools(source.sampling_params)
+        case JsonlSource():
+            return []
+        case _:
+            assert_never(source)
+
+
+def _tools(params: SentSampling) -> list[Json]:
+    return [_tool(tool) for tool in params.tools or ()]
 
 
 def _tool(tool: Json) -> Json:

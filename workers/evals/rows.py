@@ -42,7 +42,7 @@ async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[in
 
     try:
         file = await retry_while_unavailable(opened)
-        await asyncio.to_thread(_check, file)
+        await asyncio.to_thread(_check, file, context.source.samples)
     except (NotFound, FileNotFoundError) as error:
         raise RunFailed(f"The file {file_id} was deleted.", code="file_not_found") from error
     except RowFault as fault:
@@ -50,13 +50,13 @@ async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[in
     return enumerate(_rows_to_the_end(file))
 
 
-def _check(file: BinaryIO) -> None:
+def _check(file: BinaryIO, samples: int) -> None:
     """Checks every item before any paid call; closes the file if an item has a fault. Raises
     `RowFault`.
     """
     with ExitStack() as stack:
         stack.push(file)
-        _check_items(file)
+        _check_items(file, samples)
         stack.pop_all()
 
 
@@ -65,11 +65,16 @@ def _rows_to_the_end(file: BinaryIO) -> Iterator[EvalRow]:
         yield from _rows(file)
 
 
-def _check_items(file: BinaryIO) -> None:
+def _check_items(file: BinaryIO, samples: int) -> None:
     count = 0
     for count, _ in enumerate(_rows(file), start=1):
         if count > MAX_ITEMS:
             raise RowFault(count, f"the file has more than {MAX_ITEMS} items")
+        if count * samples > MAX_ITEMS:
+            raise RowFault(
+                count,
+                f"up to here there are more than {MAX_ITEMS} samples, with {samples} of each item",
+            )
     if count == 0:
         raise RowFault(1, "the file has no items")
 

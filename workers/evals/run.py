@@ -1,7 +1,7 @@
 """Runs one claim of an eval run: the remaining items, several at a time, then the run's end.
 
-Every item is written under the run's fence together with the totals so far; the next claim
-continues after the last item written.
+The samples of an item are written together under the run's fence, with the totals so far; the next
+claim continues with the items that have none.
 """
 
 import asyncio
@@ -12,22 +12,22 @@ import structlog
 
 from app.domain.errors import RunFailed, first_fault
 from app.domain.evals.data_sources import EvalRow
-from app.domain.evals.evals import OutputItem
 from workers.evals.context import EvalContext
-from workers.evals.criteria import TokensByModel
-from workers.evals.items import work_on
+from workers.evals.items import WorkedItem, work_on
 from workers.evals.rows import load_rows
 from workers.processes.retry import retry_while_unavailable
 
 log = structlog.get_logger()
 
-CONCURRENT_ITEMS: Final = 16
+CONCURRENT_SAMPLES: Final = 16
+"""Answers that a run samples at a time."""
 
 
 class EvalWork:
     def __init__(self, context: EvalContext) -> None:
         self._context = context
         self._writing = asyncio.Lock()
+        self._slots = asyncio.Semaphore(CONCURRENT_SAMPLES)
 
     async def run(self) -> None:
         """Works until the run completes. Raises `RunFailed`, or `LeaseLost` when another claim took
@@ -46,7 +46,7 @@ class EvalWork:
         try:
             with first_fault():
                 async with limit, asyncio.TaskGroup() as tasks:
-                    for _ in range(CONCURRENT_ITEMS):
+                    for _ in range(CONCURRENT_SAMPLES):
                         tasks.create_task(self._work(rows))
         except TimeoutError:
             if not limit.expired():
@@ -55,18 +55,22 @@ class EvalWork:
             raise RunFailed(message, code="run_timeout") from None
 
     async def _work(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
-        for position, row in rows:
-            if position not in self._context.done:
-                item, usage = await work_on(self._context, position, row)
-                await self._write(item, usage)
+        samples = self._context.source.samples
+        for index, row in rows:
+            if index * samples not in self._context.done:
+                await self._write(await work_on(self._context, index, row, slots=self._slots))
 
-    async def _write(self, item: OutputItem, usage: TokensByModel) -> None:
+    async def _write(self, worked: list[WorkedItem]) -> None:
+        samples = self._context.source.samples
         async with self._writing:
-            self._context.tally.add(item.status, item.results, usage)
+            for item, usage in worked:
+                self._context.tally.add(item.status, item.results, usage)
 
             async def write() -> None:
                 async with self._context.unit() as unit:
-                    await unit.items.insert(item, usage=usage)
+                    for item, usage in worked:
+                        position = item.index * samples + item.sample_index
+                        await unit.items.insert(item, position=position, usage=usage)
                     await unit.run.count(self._context.tally)
 
             await retry_while_unavailable(write)

@@ -154,6 +154,8 @@ class OutputItemObject(Described):
     created_at: int
     datasource_item_id: int
     """Number of the item, from 0."""
+    sample_index: int
+    """Number of the sample among those of its item, from 0 (an extension)."""
     datasource_item: Json
     """The item."""
     status: ItemStatus
@@ -171,6 +173,7 @@ class OutputItemObject(Described):
             run_id=item.run_id,
             created_at=item.created_at,
             datasource_item_id=item.index,
+            sample_index=item.sample_index,
             datasource_item=item.datasource_item,
             status=item.status,
             results=item.results,

@@ -10,14 +10,13 @@ from app.api.schemas.parameters import first_fault
 from app.domain.documents.json_object import Json
 from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
-from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, meant_for, refused, unread
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
-from app.domain.registry.references import CurriculumSource, is_reference, read_curriculum
+from app.domain.registry.references import CurriculumSource, plays_rows, read_curriculum
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)
@@ -173,9 +172,7 @@ def _names_environment(method: Method | None) -> bool:
     """
     sent = None if method is None else method.reinforcement
     environment = None if sent is None else sent.get("environment")
-    if isinstance(environment, dict) and environment.get("type") == HTTP:
-        return False
-    return environment is not None and not is_reference(environment, "type")
+    return environment is not None and not plays_rows(environment)
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

@@ -8,7 +8,7 @@ from app.api.schemas.tools import ToolCheck
 from app.domain.documents.described import Described
 from app.domain.documents.json_object import Json
 from app.domain.tools.mcp_contract import McpCallPlan, McpReport
-from app.domain.tools.mcp_servers import McpServerSpec, McpTool, McpToolName
+from app.domain.tools.mcp_servers import McpResource, McpServerSpec, McpTool, McpToolName
 
 
 class RunMcpServerTest(ClosedBody):
@@ -49,6 +49,8 @@ class McpServerTest(Described):
     """Version of the protocol that both sides speak; `null` if the tools could not be listed."""
     tools: list[McpTool]
     """The tools that a job would offer."""
+    resources: list[McpResource]
+    """The resources that the model could read; none without `resources` in the server."""
     passed: bool
     """True when no check failed."""
     checks: list[ToolCheck]
@@ -63,6 +65,7 @@ class McpServerTest(Described):
             duration_ms=report.duration_ms,
             protocol_version=report.protocol_version,
             tools=list(report.tools),
+            resources=list(report.resources),
             passed=report.passed,
             checks=[ToolCheck.of(check) for check in report.checks],
         )

@@ -83,3 +83,29 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
         raise typer.Exit(run_object_test(remote, noun, object_id, body))
 
     return commands
+
+
+def curricula() -> typer.Typer:
+    """Returns the commands of curricula: those of any noun, and the writing of rows."""
+    commands = registry("curricula", "curriculum")
+
+    @commands.command("generate")
+    @remote_command
+    def generate(
+        remote: Remote,
+        *,
+        body: Annotated[
+            Path,
+            typer.Argument(metavar="FILE", help="JSON with tools and model; - for standard input."),
+        ],
+        out: Annotated[Path, typer.Option(help="Directory of the files.")] = Path(),
+    ) -> None:
+        """Have a model write tasks for an agent's tools; print the paths of the files.
+
+        Example: agent-rft curricula generate scenarios.json --out curriculum
+        """
+        from app.cli.registry.scenarios import generate  # noqa: PLC0415 - keeps --help fast
+
+        generate(remote, body, out)
+
+    return commands

@@ -30,14 +30,17 @@ _MODELS: Final = MappingProxyType({**ENVIRONMENTS, HTTP: HttpEnvironmentSpec})
 
 
 def read_environment(sent: Any) -> AnyEnvironment:
-    """Reads an environment from JSON or an instance. Raises `ValidationError`.
+    """Reads an environment from JSON, an instance, or the name of a built-in one, which then has
+    its own options. Raises `ValidationError`.
 
     Parses by hand, so that an error has the path in the client's body, without a union's tags.
     """
     if isinstance(sent, EnvironmentOptions | HttpEnvironmentSpec):
         return sent  # type: ignore[return-value]  # the union has every class of it
+    if is_built_in_name(sent):
+        sent = {"type": sent}
     if not isinstance(sent, dict):
-        raise PydanticCustomError("environment_type", "an environment is an object")
+        raise PydanticCustomError("environment_type", "an environment is an object or a name")
     kind = sent.get("type")
     model = _MODELS.get(kind) if isinstance(kind, str) else None
     if model is not None:
@@ -53,6 +56,10 @@ def read_environment(sent: Any) -> AnyEnvironment:
     raise ValidationError.from_exception_data(
         "Environment", [{"type": fault, "loc": ("type",), "input": sent}]
     )
+
+
+def is_built_in_name(sent: object) -> bool:
+    return isinstance(sent, str) and sent in ENVIRONMENTS
 
 
 def _by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature

@@ -16,6 +16,7 @@ from app.domain.graders.grader_model import fault_at
 from app.domain.graders.numerals import is_number
 
 MARK: Final = "####"
+PROBLEM_COLUMNS: Final = ("question", "answer")
 _PROMPT: Final = (
     "{question}\n\nThink step by step. End with a line of the form '#### N', where N is the answer."
 )
@@ -32,8 +33,9 @@ class Gsm8kEnvironment(EnvironmentOptions):
     file: str | None = Field(
         default=None, min_length=1, max_length=256, exclude_if=lambda value: value is None
     )
-    """Id of a JSONL file with `question` and `answer` in each row, as in the public data set; its
-    problems are used in an order drawn from the seed. Absent: word problems of this service.
+    """Id of a JSONL or Parquet file with `question` and `answer` in each row, as in the public data
+    set; its problems are used in an order drawn from the seed. Absent: word problems of this
+    service.
     """
     max_steps: int = Field(default=MAX_STEPS, ge=1, le=MAX_STEPS, strict=True)
     """Largest number of steps of a solution; for the service's own problems only."""
@@ -66,7 +68,7 @@ class Gsm8kEnvironment(EnvironmentOptions):
 
 def row_of(sent: dict[str, Any]) -> dict[str, Any]:
     """Returns the row of a problem in the public form. Raises `UnreadableProblem`."""
-    question, solution = sent.get("question"), sent.get("answer")
+    question, solution = map(sent.get, PROBLEM_COLUMNS)
     if not isinstance(question, str) or not question.strip():
         raise UnreadableProblem("'question' must be a text")
     if not isinstance(solution, str) or MARK not in solution:

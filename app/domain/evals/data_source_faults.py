@@ -11,7 +11,13 @@ from typing import Any, Final, assert_never
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.evals.data_sources import FileContent, FileReference, JsonlSource, SampledSource
+from app.domain.evals.data_sources import (
+    MAX_ITEMS,
+    FileContent,
+    FileReference,
+    JsonlSource,
+    SampledSource,
+)
 from app.domain.faults.unknown_keys import NOT_AVAILABLE, refused_wholly
 from app.domain.graders.template_faults import placeholders, template_fault
 from app.domain.secrets.bounds import bound_faults
@@ -36,6 +42,23 @@ def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidR
         for path, _, _ in found_in(field):
             yield _credential(path)
     yield from _missing_fields(source, walked)
+    yield from _too_many_samples(source)
+
+
+def _too_many_samples(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:
+    """Yields the error of rows that are within the limit while their samples are not."""
+    match source.source:
+        case FileContent(content=content):
+            if len(content) * source.samples > MAX_ITEMS:
+                yield _invalid(
+                    ("samples_per_item",),
+                    f"{len(content)} items with {source.samples} samples each are more than "
+                    f"{MAX_ITEMS} output items",
+                )
+        case FileReference():
+            return
+        case rows:
+            assert_never(rows)
 
 
 def _sample_read(field: WalkedField) -> InvalidRequest | None:

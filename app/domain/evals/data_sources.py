@@ -14,6 +14,8 @@ from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
 from app.domain.graders.templates import TemplateError, parse_template
 
 MAX_ITEMS: Final = 10_000
+"""Output items of one run: one for each sample of each row."""
+MAX_SAMPLES_PER_ITEM: Final = 64
 Text = Annotated[str, Field(min_length=1, max_length=256)]
 
 
@@ -97,6 +99,11 @@ class JsonlSource(_Part):
     def sampled_model(self) -> None:
         return None
 
+    @property
+    def samples(self) -> int:
+        """The samples of an item: the one that came with it."""
+        return 1
+
 
 class SampledSource(_Part):
     type: Literal["completions", "responses"]
@@ -104,14 +111,28 @@ class SampledSource(_Part):
     input_messages: Annotated[MessageTemplate | ItemReference, Field(discriminator="type")]
     model: Text
     sampling_params: SentSampling = SentSampling()
+    samples_per_item: Annotated[int, Field(ge=1, le=MAX_SAMPLES_PER_ITEM, strict=True)] = 1
+    """Answers to each item, which judges of groups compare with each other; an extension."""
 
     @property
     def sampled_model(self) -> str:
         return self.model
 
+    @property
+    def samples(self) -> int:
+        """The samples of an item, in whose order they are listed."""
+        return self.samples_per_item
+
 
 DataSource = Annotated[JsonlSource | SampledSource, Field(discriminator="type")]
 DATA_SOURCE: Final[TypeAdapter[JsonlSource | SampledSource]] = TypeAdapter(DataSource)
+
+
+def planned_items(source: JsonlSource | SampledSource) -> int:
+    """Returns the most output items that a run makes. Nothing has read a file yet, so it may hold
+    as many rows as a run can have.
+    """
+    return min(MAX_ITEMS, source.source.planned_items * source.samples)
 
 
 class RowFault(ValueError):

@@ -87,6 +87,10 @@ class EvalRun:
     """`[{model_name, invocation_count, prompt_tokens, completion_tokens, cached_tokens, …}]`."""
     created_at: int = 0
 
+    @property
+    def samples_per_item(self) -> int:
+        return int(self.data_source.get("samples_per_item", 1))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputItem:
@@ -95,6 +99,8 @@ class OutputItem:
     run_id: str
     index: int
     """`datasource_item_id`: position in the data source, from 0."""
+    sample_index: int = 0
+    """Number of the sample among those of its item, from 0."""
     status: ItemStatus
     datasource_item: dict[str, Any]
     results: list[dict[str, Any]]

@@ -69,6 +69,7 @@ class ValidationItems:
             eval_id=self.of.id,
             run_id=validation_run_id(self.job.id, rollout.step),
             index=rollout.prompt_index,
+            sample_index=rollout.sample_index,
             status=status,
             datasource_item={**seen, "trace": trace},
             results=results,

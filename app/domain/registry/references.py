@@ -19,7 +19,13 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.documents.described import Described
-from app.domain.environments.environments import AnyEnvironment, Environment, read_environment
+from app.domain.environments.environments import (
+    AnyEnvironment,
+    Environment,
+    is_built_in_name,
+    read_environment,
+)
+from app.domain.environments.http import HTTP
 from app.domain.errors import refused_value
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
@@ -68,6 +74,10 @@ class RegisteredReference(Described):
         return sent
 
 
+class NamedReference(RegisteredReference):
+    """A registered object by its id or its name, as a text alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class InlineCurriculum:
     """Rows instead of files; each split becomes a file of the project."""
@@ -108,8 +118,21 @@ def read_grader_reference(sent: Any) -> RegisteredReference | None:
 
 
 def read_environment_reference(sent: Any) -> RegisteredReference | None:
-    """Returns the reference of a sent environment; `None` for a definition."""
+    """Returns the reference of a sent environment; `None` for a definition and for the name of a
+    built-in one.
+    """
+    if isinstance(sent, str):
+        return None if is_built_in_name(sent) else NamedReference.model_validate({"id": sent})
     return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
+
+
+def plays_rows(sent: Any) -> bool:
+    """Says if a sent environment, valid or not, plays the rows of files: any of type `http`, and
+    any registered one. A built-in one makes the tasks.
+    """
+    if isinstance(sent, str):
+        return not is_built_in_name(sent)
+    return isinstance(sent, dict) and (sent.get("type") == HTTP or is_reference(sent, "type"))
 
 
 def read_environment_or_reference(sent: Any) -> AnyEnvironment | RegisteredReference:
@@ -170,7 +193,10 @@ def _grader_or_auto_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) ->
 
 SentTool = Annotated[ToolSpec | RegisteredReference, WrapValidator(_tool_by_hand)]
 SentGrader = Annotated[Grader | AutoGrader | RegisteredReference, WrapValidator(_grader_by_hand)]
-SentEnvironment = Annotated[Environment | RegisteredReference, WrapValidator(_environment_by_hand)]
+SentEnvironment = Annotated[
+    Environment | RegisteredReference | str, WrapValidator(_environment_by_hand)
+]
+"""The text is read as a definition or as a reference."""
 TriedGrader = Annotated[Grader | AutoGrader, WrapValidator(_grader_or_auto_by_hand)]
 """A grader of a trial run, whose `item` is a row."""
 
@@ -182,8 +208,9 @@ class ReinforcementBody(ReinforcementMethod):
         default=None, exclude_if=absent
     )
     """An environment (an extension): a built-in source of tasks, instead of the files, or one of
-    type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has
-    its own grader.
+    type `http`, which plays the rows of the files. It is a definition, a registered one as
+    `{"id": "env_…"}`, or a text: the name of a built-in one, or else the id or the name of a
+    registered one. It has its own grader.
     """
     grader: SentGrader | None = None  # type: ignore[assignment]  # wider before it is resolved
     """The function that scores each rollout: a definition, a registered grader as `{"id":
@@ -202,7 +229,9 @@ class ReinforcementBody(ReinforcementMethod):
         path: tuple[str, ...] | None = None
         if self.grader is None and self.environment is None:
             path = ("grader",)
-        elif self.grader is None and not isinstance(self.environment, RegisteredReference | None):
+        elif self.grader is None and not isinstance(
+            self.environment, RegisteredReference | str | None
+        ):
             needed = self.environment.missing_option
             path = None if needed is None else ("environment", needed)
         if path is not None:

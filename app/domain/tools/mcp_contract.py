@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.tools.contract import CheckReport
-from app.domain.tools.mcp_servers import McpTool
+from app.domain.tools.mcp_servers import McpResource, McpTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +23,5 @@ class McpReport(CheckReport):
     protocol_version: str | None
     tools: tuple[McpTool, ...]
     """The tools that a job would offer."""
+    resources: tuple[McpResource, ...]
+    """The resources that a job's model could read."""

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final
 
 from app.domain.texts.patterns import TOOL_NAME
-from app.domain.tools.mcp_servers import McpListing, McpServerSpec, McpTool
+from app.domain.tools.mcp_servers import McpListing, McpResource, McpServerSpec, McpTool
 
 SERVERS: Final = "method.reinforcement.mcp_servers"
 MAX_SCHEMA_CHARACTERS: Final = 500_000
@@ -77,12 +77,37 @@ def allowed(
         )
         for name in _quoted(unfit)
     ]
-    if not chosen and not faults:
+    if not chosen and not faults and not (server.resources and not listed):
         message = f"The MCP server '{label}' has no tool that 'allowed_tools' lets through."
         if not listed:
             message = f"The MCP server '{label}' lists no tools."
         faults.append(ListingFault("no_tools", at, message))
     return chosen, faults
+
+
+def resource_faults(
+    server: McpServerSpec,
+    listed: Sequence[McpResource],
+    shown: Sequence[McpResource],
+    at: str,
+) -> list[ListingFault]:
+    """Returns the faults of the resources that a job asks for. `shown` are they without the
+    credentials that the server was sent: an address that had one could not be read.
+    """
+    label, param = server.server_label, f"{at}.resources"
+    if server.resources and not listed:
+        message = f"The MCP server '{label}' lists no resources: leave 'resources' out."
+        return [ListingFault("no_resources", param, message)]
+    hidden = [after.uri for before, after in zip(listed, shown, strict=True) if before != after]
+    return [
+        ListingFault(
+            "invalid_resource",
+            param,
+            f"The MCP server '{label}' repeats a credential that it is sent in the address of the "
+            f"resource {uri}: a job keeps and shows its resources, so that they are not offered.",
+        )
+        for uri in _quoted([uri for uri in hidden if uri not in {each.uri for each in listed}])
+    ]
 
 
 def clashes(

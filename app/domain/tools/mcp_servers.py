@@ -37,6 +37,10 @@ def _absent(value: Any) -> bool:
     return value is None
 
 
+def _empty(value: Any) -> bool:
+    return not value
+
+
 def _never(sent: Any) -> Any:
     if sent is not None and sent != NEVER:
         raise PydanticCustomError(
@@ -119,6 +123,21 @@ class McpTool(Described):
         return {"type": "function", "function": function}
 
 
+class McpResource(Described):
+    """A resource of an MCP server, as a run listed it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    uri: str
+    """Address of the resource, in the server's own form."""
+    name: str
+    """The server's name for it."""
+    description: str | None = None
+    """The server's description."""
+    mime_type: str | None = None
+    """Kind of the content, as the server says."""
+
+
 class McpListing(Described):
     """The tools of a server at the start of a job. Every rollout of the job is offered these."""
 
@@ -127,7 +146,11 @@ class McpListing(Described):
     protocol_version: str
     """Version of the protocol that server and service agreed on."""
     tools: tuple[McpTool, ...]
-    """The tools that `allowed_tools` permits, in the server's order."""
+    """The tools that `allowed_tools` permits, in the server's order; the last one reads the
+    resources, where they are offered.
+    """
+    resources: tuple[McpResource, ...] = Field(default=(), exclude_if=_empty)
+    """The resources that the model can read; none where `resources` is not asked for."""
 
 
 class McpListingSummary(Described):
@@ -173,6 +196,9 @@ class McpServerSpec(OpenKeys, Described):
     is an error."""
     require_approval: Annotated[Literal["never"], BeforeValidator(_never)] | None = None
     """Only `never`, which is also the default: no one approves a call during a rollout."""
+    resources: bool = Field(default=False, strict=True, exclude_if=_empty)
+    """True: the server's resources are listed too, and the model is offered a tool
+    `read_{server_label}` that reads them (an extension)."""
     rate_limit: RateLimit | None = Field(default=None, exclude_if=_absent)
     """Limit of requests per second (an extension)."""
     listing: McpListing | None = Field(default=None, exclude_if=_absent)

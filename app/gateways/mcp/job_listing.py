@@ -4,8 +4,15 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from app.domain.secrets.echoes import Echoes
-from app.domain.tools.mcp_listings import SERVERS, ListedTool, ListingFault, allowed
-from app.domain.tools.mcp_servers import McpListing, McpServerSpec, McpTool
+from app.domain.tools.mcp_listings import (
+    SERVERS,
+    ListedTool,
+    ListingFault,
+    allowed,
+    resource_faults,
+)
+from app.domain.tools.mcp_resources import reading_tool
+from app.domain.tools.mcp_servers import McpListing, McpResource, McpServerSpec, McpTool
 from app.domain.tools.trials import new_trace_id
 from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.pool import EndpointPool
@@ -44,14 +51,20 @@ async def listed(
     echoes = Echoes(server.sent_headers, server.server_url)
     try:
         async with asyncio.timeout(within_s):
-            found = await list_tools(called, trace_id=new_trace_id())
+            found = await list_tools(
+                called, trace_id=new_trace_id(), with_resources=server.resources
+            )
     except EndpointFault as fault:
         return _unavailable(server, param, echoes.hidden_in(fault.message))
     except TimeoutError:
         return _unavailable(server, param, f"it takes longer than {within_s:g} s")
     offered = tuple(_without(echoes, listed) for listed in found.tools)
     tools, faults = allowed(server, offered, param)
-    listing = McpListing(protocol_version=found.protocol_version, tools=tools)
+    resources = tuple(_shown_resource(echoes, resource) for resource in found.resources)
+    faults += resource_faults(server, found.resources, resources, param)
+    if resources:
+        tools = (*tools, reading_tool(server.server_label, resources))
+    listing = McpListing(protocol_version=found.protocol_version, tools=tools, resources=resources)
     return JobListing(
         None if faults else listing, faults, offered, keeps_session=found.keeps_session
     )
@@ -68,6 +81,12 @@ def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
         input_schema_json=echoes.hidden_in_json(tool.input_schema_json),
     )
     return replace(listed, tool=shown)
+
+
+def _shown_resource(echoes: Echoes, resource: McpResource) -> McpResource:
+    texts = {name: text for name, text in resource if text is not None}
+    hidden = {name: echoes.hidden_in(text) for name, text in texts.items()}
+    return resource.model_copy(update=hidden)
 
 
 def _unavailable(server: McpServerSpec, param: str, why: str) -> JobListing:

@@ -1,23 +1,35 @@
-"""Lists the tools of an MCP server, page after page.
+"""Lists the tools of an MCP server and, where they are asked for, its resources, page after page.
 
 Owns the limits of a listing and its form: names, descriptions and schemas as a job keeps them.
 Promises: names are short, whatever a server lists. Must not know which of the tools a job offers.
 """
 
 import json
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import ListToolsRequest, ListToolsResult, PaginatedRequestParams, Tool
+from mcp_types import (
+    METHOD_NOT_FOUND,
+    ListResourcesRequest,
+    ListResourcesResult,
+    ListToolsRequest,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Resource,
+    Tool,
+)
 
 from app.domain.texts.storable_text import storable
 from app.domain.tools.mcp_listings import CUT, ListedTool, shown_name
-from app.domain.tools.mcp_servers import MAX_TOOL_NAME, McpTool
+from app.domain.tools.mcp_resources import MAX_RESOURCES
+from app.domain.tools.mcp_servers import MAX_TOOL_NAME, McpResource, McpTool
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
 from app.gateways.mcp.session import McpSession
 from app.gateways.mcp.transport import McpServer
 
+_T = TypeVar("_T")
 MAX_PAGES: Final = 50
 MAX_LISTED: Final = 1_000
 MAX_CHARACTERS: Final = 2_000_000
@@ -30,17 +42,24 @@ class ServerTools:
 
     protocol_version: str
     tools: tuple[ListedTool, ...]
+    resources: tuple[McpResource, ...]
     keeps_session: bool
     """True if the server gave the session an id, so that it may have state for each session."""
 
 
-async def list_tools(server: McpServer, *, trace_id: str) -> ServerTools:
-    """Returns the tools in the server's order. Raises `EndpointFault`."""
+async def list_tools(
+    server: McpServer, *, trace_id: str, with_resources: bool = False
+) -> ServerTools:
+    """Returns the tools, and the resources if they are asked for, in the server's order. Raises
+    `EndpointFault`.
+    """
     session = McpSession(server, trace_id=trace_id)
     try:
         client = await session.client()
         tools = await _pages(session)
-        return ServerTools(client.protocol_version, tools, session.transport.has_session)
+        resources = await _resources(session) if with_resources else ()
+        version, keeps = client.protocol_version, session.transport.has_session
+        return ServerTools(version, tools, resources, keeps)
     finally:
         await session.close()
 
@@ -54,12 +73,13 @@ async def still_lists(session: McpSession, name: str) -> bool:
 
 async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
     found: dict[str, ListedTool] = {}
-    cursor: str | None = None
-    seen: set[str] = set()
-    characters = 0
-    for _ in range(MAX_PAGES):
-        page = await _page(session, cursor)
-        for tool in page.tools:
+
+    async def page(cursor: str | None) -> tuple[int, str | None]:
+        client = await session.client()
+        request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
+        result = await _answer(session, client.session.send_request(request, ListToolsResult))
+        characters = 0
+        for tool in result.tools:
             listed = _listed(tool)
             # The whole name: two that are cut may begin alike.
             if found.setdefault(tool.name, listed) is not listed:
@@ -67,25 +87,70 @@ async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
             characters += len(tool.name) + listed.tool.characters
             if len(found) > MAX_LISTED:
                 raise _fault(f"lists more than {MAX_LISTED} tools")
-        cursor = page.next_cursor
-        characters += len(cursor or "")
-        if characters > MAX_CHARACTERS:
-            raise _fault(f"lists its tools in more than {MAX_CHARACTERS} characters")
+        return characters, result.next_cursor
+
+    await _to_the_last(page, "tools")
+    return tuple(found.values())
+
+
+async def _resources(session: McpSession) -> tuple[McpResource, ...]:
+    """Returns the resources; none of a server that has no such method."""
+    found: dict[str, McpResource] = {}
+
+    async def page(cursor: str | None) -> tuple[int, str | None]:
+        client = await session.client()
+        request = ListResourcesRequest(params=PaginatedRequestParams(cursor=cursor))
+        work = client.session.send_request(request, ListResourcesResult)
+        try:
+            result = await session.ask(work)
+        except MCPError as error:
+            if error.code == METHOD_NOT_FOUND:
+                return 0, None
+            raise session.fault_of(error) from None
+        for resource in result.resources:
+            found.setdefault(resource.uri, _listed_resource(resource))
+            if len(found) > MAX_RESOURCES:
+                raise _fault(f"lists more than {MAX_RESOURCES} resources")
+        return sum(len(each.model_dump_json()) for each in result.resources), result.next_cursor
+
+    await _to_the_last(page, "resources")
+    return tuple(found.values())
+
+
+async def _to_the_last(
+    page: Callable[[str | None], Awaitable[tuple[int, str | None]]], what: str
+) -> None:
+    """Asks for page after page. `page` returns the characters of one and the cursor of the next."""
+    cursor: str | None = None
+    seen: set[str] = set()
+    total = 0
+    for _ in range(MAX_PAGES):
+        characters, cursor = await page(cursor)
+        total += characters + len(cursor or "")
+        if total > MAX_CHARACTERS:
+            raise _fault(f"lists its {what} in more than {MAX_CHARACTERS} characters")
         if cursor is None:
-            return tuple(found.values())
+            return
         if cursor in seen:
-            raise _fault("lists a page of tools twice")
+            raise _fault(f"lists a page of {what} twice")
         seen.add(cursor)
-    raise _fault(f"lists its tools on more than {MAX_PAGES} pages")
+    raise _fault(f"lists its {what} on more than {MAX_PAGES} pages")
 
 
-async def _page(session: McpSession, cursor: str | None) -> ListToolsResult:
-    client = await session.client()
-    request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
+async def _answer(session: McpSession, work: Coroutine[Any, Any, _T]) -> _T:
     try:
-        return await session.ask(client.session.send_request(request, ListToolsResult))
+        return await session.ask(work)
     except MCPError as error:
         raise session.fault_of(error) from None
+
+
+def _listed_resource(resource: Resource) -> McpResource:
+    return McpResource(
+        uri=storable(resource.uri),
+        name=storable(resource.title or resource.name),
+        description=None if resource.description is None else storable(resource.description),
+        mime_type=None if resource.mime_type is None else storable(resource.mime_type),
+    )
 
 
 def _listed(tool: Tool) -> ListedTool:

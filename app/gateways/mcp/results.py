@@ -8,10 +8,12 @@ from typing import Final, assert_never
 
 from mcp_types import (
     AudioContent,
+    BlobResourceContents,
     CallToolResult,
     ContentBlock,
     EmbeddedResource,
     ImageContent,
+    ReadResourceResult,
     ResourceLink,
     TextContent,
     TextResourceContents,
@@ -41,6 +43,11 @@ def read_result(result: CallToolResult) -> tuple[str, str | None]:
     return output or _NO_WORDS, REPORTED
 
 
+def read_contents(result: ReadResourceResult) -> str:
+    """Returns the text of a resource, which may have several parts."""
+    return storable("\n".join(map(_content_text, result.contents)))
+
+
 def denies_the_tool(name: str, outcome: ToolOutcome) -> bool:
     """Returns whether an error may mean that the server no longer has the tool. There is no code
     for that: servers write `Unknown tool: name`, `Tool name not found` and similar texts.
@@ -61,13 +68,21 @@ def _text_of(block: ContentBlock) -> str:
             return f"[audio of type {kind}, {_bytes(data)} bytes: only text can be read]"
         case ResourceLink(uri=uri, name=name):
             return f"[resource {name}: {uri}]"
-        case EmbeddedResource(resource=TextResourceContents(text=text)):
-            return text
         case EmbeddedResource(resource=resource):
-            kind = resource.mime_type or "unknown"
-            return f"[resource {resource.uri} of type {kind}: only text can be read]"
+            return _content_text(resource)
         case _:
             assert_never(block)
+
+
+def _content_text(content: TextResourceContents | BlobResourceContents) -> str:
+    match content:
+        case TextResourceContents(text=text):
+            return text
+        case BlobResourceContents():
+            kind = content.mime_type or "unknown"
+            return f"[resource {content.uri} of type {kind}: only text can be read]"
+        case _:
+            assert_never(content)
 
 
 def _bytes(base64_text: str) -> int:

@@ -1,5 +1,6 @@
 """Converts the entry of a job's MCP server to one that can be called."""
 
+from app.domain.tools.mcp_resources import reading_tool_name
 from app.domain.tools.mcp_servers import McpServerSpec
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
@@ -17,4 +18,6 @@ def called_server(server: McpServerSpec, endpoints: EndpointPool, signer: CallSi
         egress=endpoints.egress,
         signer=signer,
         schemas={tool.name: tool.input_schema for tool in tools},
+        resources=() if listing is None else listing.resources,
+        reading_tool=reading_tool_name(server.server_label) if server.resources else None,
     )

@@ -1,4 +1,4 @@
-"""One session with an MCP server: its tools, and calls to them.
+"""One session with an MCP server: its tools, calls to them, and readings of its resources.
 
 Owns the lifetime of the protocol library's client, which runs in a task of its own because it must
 be closed by the task that opened it. Promises: a text that a model can learn from is returned,
@@ -25,17 +25,21 @@ from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
     Implementation,
+    ReadResourceRequest,
+    ReadResourceRequestParams,
+    ReadResourceResult,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from app.domain.texts.storable_text import storable
 from app.domain.texts.strict_json import is_too_deep
+from app.domain.tools.mcp_resources import URI, unread_uri
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
 from app.gateways.mcp.argument_headers import headers_fault
-from app.gateways.mcp.results import INVALID, read_result
+from app.gateways.mcp.results import INVALID, read_contents, read_result
 from app.gateways.mcp.transport import (
     CALL_ID,
     END_TIMEOUT_S,
@@ -80,7 +84,7 @@ class McpSession:
         it.
         """
         self.transport = EndpointTransport(server, trace_id=trace_id)
-        self._schemas = server.schemas
+        self._server = server
         self._trace_id = trace_id
         self._mode = _mode(protocol_version)
         self._ended = asyncio.Event()
@@ -124,7 +128,9 @@ class McpSession:
         if arguments is None:
             text = "Error: the arguments are not a JSON object that can be sent."
             return ToolOutcome(text, "bad_arguments", 0.0, 0)
-        too_long = headers_fault(self._schemas.get(call.name), arguments)
+        if call.name == self._server.reading_tool:
+            return await self._read(call, arguments)
+        too_long = headers_fault(self._server.schemas.get(call.name), arguments)
         if too_long is not None:
             return ToolOutcome(too_long, "too_large", 0.0, 0)
         client = await self.client()
@@ -141,6 +147,26 @@ class McpSession:
         if result.result_type != "complete":
             raise _unreadable()
         return self._outcome(call, *read_result(result))
+
+    async def _read(self, call: McpCall, arguments: dict[str, Any]) -> ToolOutcome:
+        """Reads a resource. Only one that was listed is asked for, so that every refusal is a fault
+        of the server.
+        """
+        unread = unread_uri(arguments, self._server.resources)
+        if unread is not None:
+            return ToolOutcome(unread, "bad_arguments", 0.0, 0)
+        client = await self.client()
+        params = ReadResourceRequestParams(
+            uri=arguments[URI], _meta={CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id}
+        )
+        work = client.session.send_request(ReadResourceRequest(params=params), ReadResourceResult)
+        try:
+            result = await self.ask(work)
+        except MCPError as error:
+            return self._refused(call, error, by_words=False)
+        if result.result_type != "complete":
+            raise _unreadable()
+        return self._outcome(call, read_contents(result), None)
 
     async def close(self) -> None:
         """Ends the session. Does not raise for a server that does not answer."""
@@ -174,10 +200,12 @@ class McpSession:
             if not isinstance(error, Exception):
                 raise
 
-    def _refused(self, call: McpCall, error: MCPError) -> ToolOutcome:
-        """Returns the text about a mistake of the model. Raises any other refusal."""
+    def _refused(self, call: McpCall, error: MCPError, *, by_words: bool = True) -> ToolOutcome:
+        """Returns the text about a mistake of the model. Raises any other refusal. `by_words`: the
+        server may say of arguments that they are wrong.
+        """
         fault = self.transport.faults.get(call.call_id)
-        if fault is None and error.code == INVALID_PARAMS:
+        if by_words and fault is None and error.code == INVALID_PARAMS:
             return self._outcome(call, storable(f"Error: {error.message}"), INVALID)
         fault = fault or self.fault_of(error)
         if fault.kind is FaultKind.TOO_LARGE:

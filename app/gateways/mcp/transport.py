@@ -8,7 +8,7 @@ fault itself is stored for the caller. The library's own address is never dialle
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from app.domain.errors import EndpointRefused
 from app.domain.ids import new_id
+from app.domain.tools.mcp_servers import McpResource
 from app.gateways.egress.egress import Egress, EgressFailure
 from app.gateways.egress.headers import check_headers
 from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, EndpointRequest
@@ -37,6 +38,8 @@ CALL_ID: Final = "agent-rft/call-id"
 ROLLOUT_ID: Final = "agent-rft/rollout-id"
 _FAILED: Final = -32000
 """JSON-RPC code of a request that got no usable reply; the caller reads the fault instead."""
+_CALLS: Final = frozenset({"tools/call", "resources/read"})
+"""Requests of the model."""
 _NOT_OFFERED: Final = HTTPStatus.METHOD_NOT_ALLOWED
 END_TIMEOUT_S: Final = 5.0
 _CONNECTION_HEADERS: Final = frozenset(
@@ -65,6 +68,10 @@ class McpServer:
     signer: CallSigner
     schemas: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     """Input schemas of the tools, by name: some arguments are repeated in headers."""
+    resources: Sequence[McpResource] = ()
+    """The resources that were listed."""
+    reading_tool: str | None = None
+    """Name of the tool that stands for reading them."""
 
 
 class EndpointTransport(httpx2.AsyncBaseTransport):
@@ -101,7 +108,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         method = message.get("method", "")
         request_id = message.get("id") if method else None
         params = message.get("params") or {}
-        called = (params.get("_meta") or {}).get(CALL_ID) if method == "tools/call" else None
+        called = (params.get("_meta") or {}).get(CALL_ID) if method in _CALLS else None
         if called is None and self.fault is not None and method in NEGOTIATION:
             return _error(request_id, self.fault)
         headers = self._headers(request)

@@ -11,7 +11,7 @@ from typing import Any
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.evals.data_source_faults import data_source_faults
-from app.domain.evals.data_sources import JsonlSource, SampledSource
+from app.domain.evals.data_sources import JsonlSource, SampledSource, planned_items
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, ItemStatus, OutputItem
 from app.domain.ids import new_id
 from app.gateways.job_queue import JobQueue
@@ -72,9 +72,9 @@ class EvalRunService:
         async with self._database.tenant(self._tenant) as unit:
             if rows.file_id is not None:
                 await self._check_file(unit, rows.file_id)
-            await unit.quotas.check_eval_run(rows.planned_items)
+            await unit.quotas.check_eval_run(planned_items(source))
             await unit.quotas.check_bytes(size)
-            await unit.eval_runs.insert(run, planned_items=rows.planned_items)
+            await unit.eval_runs.insert(run, planned_items=planned_items(source))
             unit.after_commit(lambda: self._queue.enqueue_eval(run.id))
         return await self.get(eval_id, run.id)
 
@@ -138,16 +138,16 @@ class EvalRunService:
         if of.job_id is not None:
             return await self._validations.items(of, run_id, **wanted)
         async with self._database.tenant(self._tenant) as unit:
-            await unit.eval_runs.get(eval_id, run_id)
-            return await unit.eval_items.page(run_id, **wanted)
+            run = await unit.eval_runs.get(eval_id, run_id)
+            return await unit.eval_items.page(run, **wanted)
 
     async def item(self, eval_id: str, run_id: str, item_id: str) -> OutputItem:
         of = await self._eval(eval_id)
         if of.job_id is not None:
             return await self._validations.item(of, run_id, item_id)
         async with self._database.tenant(self._tenant) as unit:
-            await unit.eval_runs.get(eval_id, run_id)
-            return await unit.eval_items.get(run_id, item_id)
+            run = await unit.eval_runs.get(eval_id, run_id)
+            return await unit.eval_items.get(run, item_id)
 
     async def _eval(self, eval_id: str) -> Eval:
         async with self._database.tenant(self._tenant) as unit:

@@ -16,7 +16,7 @@ from app.services.jobs.grader_choices import GraderChoiceService
 from app.services.registry.curricula import CurriculumService, inline_name
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
-from app.services.registry.lookups import find_registered
+from app.services.registry.lookups import find_registered, id_parameter
 from app.services.registry.registered_objects import RegistryService
 from app.services.registry.tools import ToolService
 
@@ -51,7 +51,8 @@ class RegisteredDefinitions:
         try:
             definition = await service.usable(registered)
         except WrongState as error:
-            raise WrongState(error.message, param=f"{param}.id") from error
+            id_param = id_parameter(part, service.noun, param)
+            raise WrongState(error.message, param=id_param) from error
         return {**definition, "id": registered.id, "version": registered.version}
 
     async def files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing_extensions import override
 from app.domain.data.chat_rows import messages_faults
 from app.domain.documents.pointers import parameter
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
+from app.domain.environments.environments import is_built_in_name
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
@@ -40,6 +41,14 @@ class EnvironmentService(RegisteredEndpointService):
     @override
     def _definition(self, values: dict[str, Any]) -> dict[str, Any]:
         return {"type": "http", **super()._definition(values)}
+
+    @override
+    def _check_name(self, name: str) -> None:
+        """Raises `InvalidRequest` for the name of a built-in environment, which a job would get."""
+        if is_built_in_name(name):
+            raise InvalidRequest(
+                f"'{name}' is the name of a built-in environment.", param="name", code="name_taken"
+            )
 
     @override
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
@@ -79,6 +88,14 @@ class EnvironmentService(RegisteredEndpointService):
             duration_ms=round(1000 * (time.monotonic() - started), 1),
             exchanges=tuple(test.exchanges),
             checks=tuple(checks),
+        )
+
+
+def _check_name(name: str) -> None:
+    """Raises `InvalidRequest` for the name of a built-in environment, which a job would get."""
+    if is_built_in_name(name):
+        raise InvalidRequest(
+            f"'{name}' is the name of a built-in environment.", param="name", code="name_taken"
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, assert_never
 
 from app.domain.errors import InvalidRequest, NotFound
-from app.domain.registry.references import RegisteredReference
+from app.domain.registry.references import NamedReference, RegisteredReference
 from app.domain.registry.registered_objects import Noun, Registered
 from app.services.registry.registered_objects import RegistryService
 
@@ -15,17 +15,23 @@ from app.services.registry.registered_objects import RegistryService
 async def find_registered(
     reference: RegisteredReference, service: RegistryService, param: str
 ) -> Registered:
-    match service.noun:
-        case Noun.CURRICULUM:
-            id_param = "curriculum"
-        case Noun.TOOL | Noun.GRADER | Noun.ENVIRONMENT:
-            id_param = f"{param}.id"
-        case _:
-            assert_never(service.noun)
-    newest = await _found(service.get, reference.id, None, param=id_param)
+    get = service.get_named if isinstance(reference, NamedReference) else service.get
+    id_param = id_parameter(reference, service.noun, param)
+    newest = await _found(get, reference.id, None, param=id_param)
     if reference.version is None or reference.version == newest.version:
         return newest
     return await _found(service.get, reference.id, reference.version, param=f"{param}.version")
+
+
+def id_parameter(reference: RegisteredReference, noun: Noun, param: str) -> str:
+    """Returns the parameter that has the id of a reference."""
+    match noun:
+        case Noun.CURRICULUM:
+            return "curriculum"
+        case Noun.TOOL | Noun.GRADER | Noun.ENVIRONMENT:
+            return param if isinstance(reference, NamedReference) else f"{param}.id"
+        case _:
+            assert_never(noun)
 
 
 async def _found(

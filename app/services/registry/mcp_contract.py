@@ -91,6 +91,7 @@ class McpContractService:
             duration_ms=round(1000 * (time.monotonic() - started), 1),
             protocol_version=None if listing is None else listing.protocol_version,
             tools=() if listing is None else listing.tools,
+            resources=() if listing is None else listing.resources,
             checks=tuple(found.checks),
         )
 
@@ -98,7 +99,7 @@ class McpContractService:
         """Lists the tools that a job would offer. Raises `InvalidRequest` for an entry that a job
         may not have, and for a server whose tools cannot be offered.
         """
-        for fault in (*server_faults(server, PARAM), *_unknown(server)):
+        for fault in (*server_faults(server, PARAM), *_unknown(server), *_not_tools(server)):
             raise fault
         await check_definition(server, PARAM, egress=self._egress, models=self._models)
         await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
@@ -141,6 +142,7 @@ class McpContractService:
                 "listing", "passed", text, {"tools": [each.tool.name for each in listing.offered]}
             ),
             _tools(len(chosen), [fault.message for fault in faults]),
+            *_resources(server, listing.listing),
             _session(keeps=listing.keeps_session),
             await self._call(
                 server.model_copy(update={"listing": listing.listing}), plan, deadline
@@ -196,6 +198,13 @@ def _plan_faults(plan: McpCallPlan) -> Iterator[InvalidRequest]:
         yield refused_value("arguments", why)
 
 
+def _not_tools(server: McpServerSpec) -> Iterator[InvalidRequest]:
+    """Yields the fault of resources where tools are registered."""
+    if server.resources:
+        why = "tools alone are registered; name the server in a job's 'mcp_servers' to offer them"
+        yield refused_value(f"{PARAM}.resources", why)
+
+
 def _unknown(server: McpServerSpec) -> Iterator[InvalidRequest]:
     """Yields the unknown keys that are similar to a known one, because the report has no field for
     warnings.
@@ -214,6 +223,18 @@ def _tools(offered: int, faults: list[str]) -> Check:
     if faults:
         return Check("tools", "failed", " ".join(faults))
     return Check("tools", "passed", f"A job would offer {offered} of them on every row.")
+
+
+def _resources(server: McpServerSpec, listing: McpListing | None) -> Iterator[Check]:
+    """Yields the check of resources that the server's entry asks for."""
+    if not server.resources:
+        return
+    if listing is None:
+        yield Check("resources", "skipped", "A job could not offer what the server lists.")
+        return
+    name, uris = listing.tools[-1].name, [resource.uri for resource in listing.resources]
+    text = f"The server lists {len(uris)} resources, which the model would read by '{name}'."
+    yield Check("resources", "passed", text, {"resources": uris})
 
 
 def _session(*, keeps: bool) -> Check:

@@ -44,6 +44,7 @@ class RegisteredEndpointService(RegistryService):
     async def create(self, values: dict[str, Any]) -> Registered:
         """`values`: the object as sent, `metadata` included. Raises `InvalidRequest`."""
         definition = self._definition(values)
+        self._check_name(definition["name"])
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
     async def update(self, object_id: str, changes: dict[str, Any]) -> Registered:
@@ -57,8 +58,13 @@ class RegisteredEndpointService(RegistryService):
         kept = {k: v for k, v in changes.items() if k not in required or v is not None}
         earlier = {} if self.url_key in kept else await self._earlier(before)
         definition = self._definition({**(earlier or before.definition), **kept})
+        if definition["name"] != before.name:
+            self._check_name(definition["name"])
         labels = LabelChanges(definition["name"], changes.get("metadata"), "metadata" in changes)
         return await self._append(before, definition, labels)
+
+    def _check_name(self, name: str) -> None:
+        """Raises `InvalidRequest` for a name that the object may not have."""
 
     def _definition(self, values: dict[str, Any]) -> dict[str, Any]:
         """Returns the keys that make the object; unknown ones are the customer's and stay."""

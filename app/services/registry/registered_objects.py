@@ -58,6 +58,12 @@ class RegistryService:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.registry.get(self.noun, object_id, version=version)
 
+    async def get_named(self, name: str, *, version: int | None = None) -> Registered:
+        """Returns the object with this id or, if there is none, the one with this name."""
+        async with self._database.tenant(self._tenant) as unit:
+            object_id = await unit.registry.id_of(self.noun, name)
+            return await unit.registry.get(self.noun, object_id or name, version=version)
+
     async def page(self, *, after: str | None, limit: int) -> tuple[list[Registered], bool]:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.registry.page(self.noun, after=after, limit=limit)

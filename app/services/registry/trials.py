@@ -17,6 +17,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.graders.graders import AnyGrader
 from app.domain.ids import new_id
+from app.domain.registry.scenarios import ScenarioPlan, ScenarioSet
 from app.domain.secrets.redaction import redacted
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.trials import ToolTrial, new_trace_id
@@ -34,6 +35,8 @@ from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, Scorer, ScoreResult
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition
+from app.services.registry.scenarios import PARAM as SCENARIO_PARAM
+from app.services.registry.scenarios import ScenarioWriter, check_tools
 from app.settings.egress import EgressSettings
 from app.settings.embeddings import EmbeddingSettings
 from app.settings.judges import JudgeSettings
@@ -171,6 +174,16 @@ class TrialService:
                 param="server_url",
                 code=_CODES[fault.kind],
             ) from fault
+
+    async def write_scenarios(self, plan: ScenarioPlan) -> ScenarioSet:
+        """Has a model write the rows of a curriculum. Raises `InvalidRequest` for a model that may
+        not or cannot be called, and for one that writes none.
+        """
+        check_tools(plan.tools)
+        await check_definition(
+            plan.writer, SCENARIO_PARAM, egress=self._ports.egress, models=self._models
+        )
+        return await ScenarioWriter(self._grading().judges, plan).write()
 
     async def _check(self, grader: AnyGrader, param: str) -> None:
         await check_definition(grader, param, egress=self._ports.egress, models=self._models)

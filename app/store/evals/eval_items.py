@@ -7,7 +7,7 @@ from sqlalchemy import cast as sql_cast
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.evals.evals import ItemStatus, OutputItem, no_item
+from app.domain.evals.evals import EvalRun, ItemStatus, OutputItem, no_item
 from app.store.paging import Keyset, fitting
 from app.store.schema.eval_items import EvalItemTable as Table
 from app.store.storable import storable
@@ -21,9 +21,9 @@ class EvalItemStore:
         self._session = session
         self._project_id = project_id
 
-    async def insert(self, item: OutputItem, *, usage: TokensByModel) -> None:
+    async def insert(self, item: OutputItem, *, position: int, usage: TokensByModel) -> None:
         """Inserts an item; does nothing when the run already has an item at this position, so that
-        a write can be repeated.
+        a write can be repeated. Positions count the samples of all items in order.
         """
         await self._session.execute(
             insert(Table)
@@ -32,7 +32,7 @@ class EvalItemStore:
                 project_id=self._project_id,
                 run_id=item.run_id,
                 eval_id=item.eval_id,
-                position=item.index,
+                position=position,
                 status=item.status,
                 datasource_item=storable(item.datasource_item),
                 results=storable(item.results),
@@ -61,18 +61,18 @@ class EvalItemStore:
             for row in rows
         ]
 
-    async def get(self, run_id: str, item_id: str) -> OutputItem:
+    async def get(self, run: EvalRun, item_id: str) -> OutputItem:
         """Raises `NotFound`."""
         row = await self._session.scalar(
-            select(Table).where(Table.id == item_id, Table.run_id == run_id)
+            select(Table).where(Table.id == item_id, Table.run_id == run.id)
         )
         if row is None:
             raise no_item(item_id)
-        return _to_item(row)
+        return _to_item(row, run)
 
     async def page(
         self,
-        run_id: str,
+        run: EvalRun,
         *,
         status: ItemStatus | None,
         after: str | None,
@@ -80,21 +80,21 @@ class EvalItemStore:
         descending: bool,
     ) -> tuple[list[OutputItem], bool]:
         """Returns a page by position, cut below `limit` where its items exceed `MAX_PAGE_BYTES`."""
-        query = select(Table).where(Table.project_id == self._project_id, Table.run_id == run_id)
+        query = select(Table).where(Table.project_id == self._project_id, Table.run_id == run.id)
         if status is not None:
             query = query.where(Table.status == status)
         query = await Keyset((Table.position,), descending=descending).start_after(
             self._session,
             query,
             after=after,
-            cursor=[Table.id == after, Table.run_id == run_id],
+            cursor=[Table.id == after, Table.run_id == run.id],
         )
         size = _length(Table.datasource_item) + _length(Table.sample)
         sized = query.with_only_columns(size).limit(limit + 1)
         sizes = (await self._session.scalars(sized)).all()
         limit = fitting(sizes, limit)
         rows = (await self._session.scalars(query.limit(limit))).all()
-        return [_to_item(row) for row in rows], len(sizes) > limit
+        return [_to_item(row, run) for row in rows], len(sizes) > limit
 
 
 def _length(column: Any) -> Any:
@@ -102,12 +102,14 @@ def _length(column: Any) -> Any:
     return func.octet_length(sql_cast(column, Text))
 
 
-def _to_item(row: Table) -> OutputItem:
+def _to_item(row: Table, run: EvalRun) -> OutputItem:
+    index, sample_index = divmod(row.position, run.samples_per_item)
     return OutputItem(
         id=row.id,
         eval_id=row.eval_id,
         run_id=row.run_id,
-        index=row.position,
+        index=index,
+        sample_index=sample_index,
         status=cast("ItemStatus", row.status),
         datasource_item=row.datasource_item,
         results=row.results,

@@ -77,6 +77,21 @@ class RegistryStore:
             )
         return _to_registered(*row)
 
+    async def id_of(self, noun: Noun, name: str) -> str | None:
+        """Returns the id of the object whose id, or else whose name, this is."""
+        known = (
+            select(Head.id)
+            .where(
+                Head.noun == noun.value,
+                Head.deleted_at.is_(None),
+                (Head.id == name) | (Head.name == name),
+            )
+            .order_by((Head.id == name).desc())
+            .limit(1)
+        )
+        found: str | None = await self._session.scalar(known)
+        return found
+
     async def page(
         self, noun: Noun, *, after: str | None, limit: int
     ) -> tuple[list[Registered], bool]:

@@ -16,7 +16,7 @@ import json
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 from typing_extensions import override
@@ -95,7 +95,11 @@ class RecordsWorld:
         return {"done": True, "reward": worth.score, "components": components}
 
 
-def serve(world: RecordsWorld, *, host: str = "127.0.0.1", port: int = 8910) -> ThreadingHTTPServer:
+class World(Protocol):
+    def answer(self, call: Json, key: str) -> Answer: ...
+
+
+def serve(world: World, *, host: str = "127.0.0.1", port: int = 8910) -> ThreadingHTTPServer:
     """Listens; the caller runs `serve_forever`."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -30,6 +30,7 @@ async def test_an_update_moves_no_secret_to_another_address(api: Api) -> None:
         ({"name": "w"}, "url"),
         ({"url": ENDPOINT}, "name"),
         ({"name": "a b", "url": ENDPOINT}, "name"),
+        ({"name": "gsm8k", "url": ENDPOINT}, "name"),
         ({"name": "w", "url": "http://10.0.0.1/"}, "url"),
         ({"name": "w", "url": ENDPOINT, "type": "mcp"}, "type"),
         ({"name": "w", "url": ENDPOINT, "rate_limit": -1}, "rate_limit"),
@@ -70,6 +71,8 @@ async def test_names_lists_and_tenants_are_those_of_the_registry(api: Api) -> No
     assert again.json()["error"]["code"] == "name_taken"
     other = await registered(api, name="other", note="hm")
     assert [each["param"] for each in other["warnings"]] == ["note"]
+    renamed = await api.call("POST", f"{REGISTRY}/{other['id']}", json={"name": "arithmetic"})
+    assert renamed.json()["error"]["code"] == "name_taken"
     listed = (await api.call("GET", REGISTRY)).json()["data"]
     assert [each["id"] for each in listed] == [other["id"], made["id"]]
     versions = (await api.call("GET", f"{REGISTRY}/{made['id']}/versions")).json()["data"]

@@ -15,21 +15,15 @@ from app.domain.environments.environments import (
     validation_numbers,
 )
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.built_in_environments import COUNTS, PARAM, call, created, rows_of
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job
 from tests.support.stack import Database
 
-PARAM = "method.reinforcement.environment"
-COUNTS = {"training_tasks": 20, "validation_tasks": 10}
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "environments.md"
 EXAMPLES = ROOT / "examples" / "environments"
 CANARY = "canary-environment-5d"
-
-
-def call(environment: Any, **method: Any) -> dict[str, Any]:
-    inner = {"environment": environment, **method}
-    return {"model": "tiny-agent", "method": {"type": "reinforcement", "reinforcement": inner}}
 
 
 def documented() -> list[dict[str, Any]]:
@@ -41,18 +35,6 @@ def documented() -> list[dict[str, Any]]:
 def kind_of(sent: dict[str, Any]) -> str:
     kind: str = sent["method"]["reinforcement"]["environment"]["type"]
     return kind
-
-
-async def created(api: Api, body: dict[str, Any]) -> dict[str, Any]:
-    reply = await api.call("POST", JOBS, json=body)
-    assert reply.status_code == 200, reply.text
-    job: dict[str, Any] = reply.json()
-    return job
-
-
-async def rows_of(api: Api, file_id: str) -> list[dict[str, Any]]:
-    content = await api.call("GET", f"/v1/files/{file_id}/content")
-    return [json.loads(line) for line in content.text.splitlines()]
 
 
 async def file_count(api: Api) -> int:
@@ -75,6 +57,20 @@ async def test_a_job_has_the_tasks_of_its_environment_as_files(api: Api, kind: s
         f"{kind}-training.jsonl",
         f"{kind}-validation.jsonl",
     }
+
+
+async def test_a_built_in_environment_is_named_by_a_text(api: Api) -> None:
+    shown = []
+    for environment in ("arithmetic", {"type": "arithmetic"}):
+        job = await created(api, call(environment))
+        method = job["method"]["reinforcement"]
+        rows = await rows_of(api, job["training_file"])
+        shown.append((method["environment"], method["grader"], rows))
+    assert shown[0] == shown[1]
+    checked = await api.call("POST", f"{JOBS}/validate", json=call("arithmetic"))
+    assert checked.json()["training_file"]["rows"] == len(shown[0][2])
+    error = await refused_job(api, call("llm_judge"))
+    assert error[:2] == (f"{PARAM}.model", "missing_required_parameter")
 
 
 @pytest.mark.parametrize("sent", documented(), ids=kind_of)
@@ -141,7 +137,7 @@ async def test_a_job_without_files_and_environment_is_refused(
     [
         ({"type": "chess"}, "type", "invalid_value", "arithmetic, gsm8k"),
         ({}, "type", "missing_required_parameter", "type"),
-        ("arithmetic", "", "invalid_value", "an object"),
+        (["arithmetic"], "", "invalid_value", "an object or a name"),
         ({"type": "arithmetic", "operand": 3}, "operand", "unknown_parameter", "operand"),
         (
             {"type": "arithmetic", "max_operand": 1, "training_tasks": 20},
@@ -166,37 +162,6 @@ async def test_a_wrong_environment_is_refused_with_its_path(
     assert (param, found) == (f"{PARAM}.{path}" if path else PARAM, code)
     assert part in message
     assert await file_count(api) == 0
-
-
-async def test_problems_of_a_file_are_used_once_each(api: Api) -> None:
-    problems = [
-        {"question": f"What is {number} + 1?", "answer": f"One more.\n#### {number + 1}"}
-        for number in range(30)
-    ]
-    lines = "\n".join(json.dumps(problem) for problem in [*problems, *problems[:5]])
-    file_id = (await api.upload(lines.encode())).json()["id"]
-    job = await created(api, call({"type": "gsm8k", "file": file_id, **COUNTS}))
-    training = await rows_of(api, job["training_file"])
-    validation = await rows_of(api, job["validation_file"])
-    assert sorted(row["question"] for row in (*training, *validation)) == sorted(
-        problem["question"] for problem in problems
-    )
-    assert all(int(row["answer"]) == int(row["question"].split()[2]) + 1 for row in training)
-    too_many = call({"type": "gsm8k", "file": file_id, **COUNTS, "training_tasks": 21})
-    assert (await refused_job(api, too_many))[:2] == (f"{PARAM}.training_tasks", "too_few_problems")
-
-
-async def test_a_file_without_problems_and_one_of_others_are_refused(api: Api) -> None:
-    lines = b'{"question": "a", "answer": "#### 1"}\n{"question": "b", "answer": "2"}\n'
-    file_id = (await api.upload(lines)).json()["id"]
-    sent = call({"type": "gsm8k", "file": file_id})
-    param, code, message = await refused_job(api, sent)
-    assert (param, code) == (f"{PARAM}.file", "invalid_environment_file")
-    assert "Line 2" in message
-    foreign = (await api.upload(lines, key=api.other_key)).json()["id"]
-    param, code, message = await refused_job(api, call({"type": "gsm8k", "file": foreign}))
-    assert (param, code) == (f"{PARAM}.file", "file_not_found")
-    assert foreign in message
 
 
 @pytest.mark.parametrize(

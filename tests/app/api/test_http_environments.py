@@ -163,6 +163,8 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
         ({"environment": {"id": "env_none"}}, "environment.id", "environment_not_found",
          "env_none"),
         ({"environment": {"id": 5}}, "environment.id", "invalid_value", "id"),
+        ({"environment": "nowhere"}, "environment", "environment_not_found", "nowhere"),
+        ({"environment": 5}, "environment", "invalid_value", "a name"),
         ({"environment": None, "grader": {"type": "environment"}}, "grader.type", "invalid_value",
          "HTTP environment"),
         ({"environment": None, "grader": READS}, "grader.needles[0]", "invalid_value", "http"),
@@ -232,8 +234,21 @@ async def test_a_registered_environment_is_used_by_its_id(api: Api, body: Json) 
         assert shown["environment"]["version"] == (version or 2)
         assert shown["environment"].get("rate_limit") == rate
         assert shown["grader"]["type"] == "environment"
+    for named in (made["id"], made["name"]):
+        job = await api.call("POST", JOBS, json=with_method(body, environment=named))
+        assert job.status_code == 200, job.text
+        shown = job.json()["method"]["reinforcement"]["environment"]
+        assert (shown["id"], shown["version"], shown["name"]) == (made["id"], 2, made["name"])
+        assert shown["headers"] == {"X-K": "[redacted]"}
+        checked = await api.call(
+            "POST", f"{JOBS}/validate", json=with_method(body, environment=named)
+        )
+        called = [each["name"] for each in checked.json()["endpoints"]]
+        assert called == [made["name"]], "its address is tried as that of a definition"
     deleted = await api.call("DELETE", f"{REGISTRY}/{made['id']}")
     assert deleted.json() == {"id": made["id"], "object": "environment", "deleted": True}
+    gone = await refused_job(api, with_method(body, environment=made["name"]))
+    assert gone[:2] == (PARAM, "environment_not_found")
     assert (await refused_job(api, sent))[:2] == (f"{PARAM}.id", "environment_not_found")
 
 

@@ -48,7 +48,7 @@ def item(run: EvalRun, index: int = 0) -> OutputItem:
 async def write(rows: Rows, claimed: Lease, *items: OutputItem) -> None:
     async with leased_eval_run(rows.worker, claimed) as unit:
         for item in items:
-            await unit.items.insert(item, usage=[])
+            await unit.items.insert(item, position=item.index, usage=[])
         await unit.run.count(Tally([]))
 
 

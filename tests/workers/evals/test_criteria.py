@@ -1,22 +1,24 @@
 """The scores of one item of an eval run, with a scripted judge and no database."""
 
 import json
+import re
 from types import SimpleNamespace
 from typing import Any, cast
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.evals.evals import Eval, Tally, result_names, token_usage
 from app.domain.graders.graders import read_grader
-from app.domain.ids import GroupKey
-from app.domain.rollouts.trajectory import Failure, Trajectory
-from app.gateways.endpoints.pool import EndpointPool
+from app.domain.ids import GroupKey, SampleKey
+from app.domain.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
+from app.gateways.endpoints.pool import EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts, build_scorer
+from app.grading.build import GradingPorts
 from tests.support.rollouts import SECRET_KEY
 from workers.evals.context import EvalContext
 from workers.evals.criteria import CriteriaScorer
+from workers.evals.criterion import build_criterion
 from workers.journal.journal import InMemoryJournal
 
 LABELS: dict[str, Any] = {
@@ -27,32 +29,59 @@ LABELS: dict[str, Any] = {
     "labels": ["polite", "rude"],
     "passing_labels": ["polite"],
 }
+RULER: dict[str, Any] = {"type": "ai_judge", "name": "ruler", "model": "judge-2"}
+PROMPT = {"role": "user", "content": "How long?"}
+
+
+def scorer_of(
+    judges: InMemoryJudges, *criteria: dict[str, Any], answers: list[str], compares: bool = True
+) -> tuple[CriteriaScorer, dict[SampleKey, str]]:
+    ports = GradingPorts(
+        cast("EndpointPool", None),
+        CallSigner(SECRET_KEY, project_id="proj_a"),
+        judges,
+        InMemorySandbox(),
+    )
+    of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=list(criteria))
+    context = SimpleNamespace(
+        run=SimpleNamespace(id="evalrun_1"),
+        of=of,
+        source=SimpleNamespace(samples=len(answers)),
+        criteria=[
+            build_criterion(read_grader(criterion), ports, compares=compares)
+            for criterion in criteria
+        ],
+    )
+    keys = GroupKey("evalrun_1", "test", 0, 0).samples(len(answers))
+    texts = dict(zip(keys, answers, strict=True))
+    samples = {key: {"output_text": text} for key, text in texts.items()}
+    return CriteriaScorer(cast("EvalContext", context), 0, samples), texts
+
+
+async def scored(scorer: CriteriaScorer, samples: dict[SampleKey, str]) -> list[GradeOrFailure]:
+    rollouts = [
+        Trajectory(key, [], [], [], messages=[PROMPT, {"role": "assistant", "content": text}])
+        for key, text in samples.items()
+    ]
+    return await scorer.score(rollouts, DatasetRow(0, [], [], {}), journal=InMemoryJournal())
 
 
 async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_its_tokens() -> None:
     text = json.dumps({"result": "kind"})
     judges = InMemoryJudges(lambda _: JudgeReply(text, prompt_tokens=7, completion_tokens=2))
-    no_endpoints = cast("EndpointPool", None)
-    ports = GradingPorts(
-        no_endpoints, CallSigner(SECRET_KEY, project_id="proj_a"), judges, InMemorySandbox()
-    )
     multi = {"type": "multi", "name": "m", "graders": {"a": LABELS}, "calculate_output": "a"}
-    of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=[LABELS, multi])
-    scorers = [build_scorer(read_grader(criterion), ports) for criterion in of.testing_criteria]
-    context = SimpleNamespace(run=SimpleNamespace(id="evalrun_1"), of=of, scorers=scorers)
-    scorer = CriteriaScorer(cast("EvalContext", context), 0, {"output_text": "Hello"})
-    (key,) = GroupKey("evalrun_1", "test", 0, 0).samples(1)
-    verdict = await scorer.score_early(
-        Trajectory(key, [], [], []), DatasetRow(0, [], [], {}), journal=InMemoryJournal()
-    )
+    scorer, keys = scorer_of(judges, LABELS, multi, answers=["Hello"])
+    (verdict,) = await scored(scorer, keys)
+    (outcome,) = scorer.outcomes.values()
     assert isinstance(verdict, Failure)
-    assert scorer.results == []
-    for fault in scorer.faults:
+    assert outcome.results == []
+    for fault in outcome.faults:
         assert fault["code"] == "grader_bad_reply"
         assert fault["message"].endswith(f"none of the labels as `result`: {text!r}")
-    assert scorer.usage == [("judge-1", token_usage(7, 2))] * 2
+    assert outcome.usage == [("judge-1", token_usage(7, 2))] * 2
+    of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=[LABELS, multi])
     tally = Tally(result_names(of))
-    tally.add("error", scorer.results, scorer.usage)
+    tally.add("error", outcome.results, outcome.usage)
     (usage,) = tally.usage
     assert (usage["model_name"], usage["invocation_count"]) == ("judge-1", 2)
     assert (usage["prompt_tokens"], usage["total_tokens"]) == (14, 18)
@@ -61,22 +90,85 @@ async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_i
 async def test_a_score_beyond_the_bound_is_an_error_of_the_item_and_no_result() -> None:
     check = {"type": "string_check", "name": "a", "input": "x", "reference": "x", "operation": "eq"}
     multi = {"type": "multi", "name": "m", "graders": {"a": check}, "calculate_output": "a * 2e9"}
-    ports = GradingPorts(
-        cast("EndpointPool", None),
-        CallSigner(SECRET_KEY, project_id="proj_a"),
-        InMemoryJudges(lambda _: JudgeReply("")),
-        InMemorySandbox(),
-    )
-    of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=[multi])
-    scorers = [build_scorer(read_grader(multi), ports)]
-    context = SimpleNamespace(run=SimpleNamespace(id="evalrun_1"), of=of, scorers=scorers)
-    scorer = CriteriaScorer(cast("EvalContext", context), 0, {"output_text": "Hello"})
-    (key,) = GroupKey("evalrun_1", "test", 0, 0).samples(1)
-    verdict = await scorer.score_early(
-        Trajectory(key, [], [], []), DatasetRow(0, [], [], {}), journal=InMemoryJournal()
-    )
+    scorer, keys = scorer_of(InMemoryJudges(lambda _: JudgeReply("")), multi, answers=["Hello"])
+    (verdict,) = await scored(scorer, keys)
+    (outcome,) = scorer.outcomes.values()
     assert isinstance(verdict, Failure)
-    assert (scorer.results, scorer.faults) == (
+    assert (outcome.results, outcome.faults) == (
         [],
         [{"code": "grader_bad_score", "message": "m: the score 2e+09 is beyond ±1e+09"}],
     )
+
+
+def by_length(question: JudgeQuestion) -> JudgeReply:
+    """Scores each rollout by the length of its answer, the longest 1."""
+    asked = question.messages[-1]["content"]
+    shown = re.findall(r'<rollout id="(\d+)">\n(.*?)\n</rollout>', asked, re.DOTALL)
+    lengths = {number: len(json.loads(text)[-1]["content"]) for number, text in shown}
+    scores = [
+        {"id": number, "explanation": f"{length} long", "score": length / max(lengths.values())}
+        for number, length in lengths.items()
+    ]
+    return JudgeReply(json.dumps({"scores": scores}), prompt_tokens=30, completion_tokens=9)
+
+
+async def test_a_judge_of_groups_sees_all_samples_of_an_item_in_one_question() -> None:
+    judges = InMemoryJudges(by_length)
+    answers = ["a" * 8, "b" * 2, "c" * 4]
+    scorer, keys = scorer_of(judges, {**RULER, "pass_threshold": 0.5}, answers=answers)
+    verdicts = await scored(scorer, keys)
+    (question,) = judges.asked
+    assert question.messages[-1]["content"].count("How long?") == 1, "a prompt stands there once"
+    results = [scorer.outcomes[key].results[0] for key in keys]
+    assert [(each["score"], each["passed"]) for each in results] == [
+        (1.0, True), (0.25, False), (0.5, True),
+    ]  # fmt: skip
+    assert results[1]["sample"]["reasons"] == {"": "2 long"}
+    assert [verdict.score for verdict in verdicts if isinstance(verdict, Grade)] == [1.0, 0.0, 1.0]
+    used = [scorer.outcomes[key].usage for key in keys]
+    assert used == [[("judge-2", token_usage(30, 9))], [], []], "a question counts once"
+
+
+async def test_a_multi_joins_the_judge_of_the_group_with_scores_of_single_samples() -> None:
+    def answer(question: JudgeQuestion) -> JudgeReply:
+        if question.model == "judge-2":
+            return by_length(question)
+        polite = "rude" if "cccc" in str(question.messages) else "polite"
+        text = json.dumps({"result": polite})
+        return JudgeReply(text, prompt_tokens=5, completion_tokens=1)
+
+    judges = InMemoryJudges(answer)
+    multi = {
+        "type": "multi",
+        "name": "m",
+        "graders": {"ruler": RULER, "polite": LABELS},
+        "calculate_output": "ruler + polite",
+    }
+    scorer, keys = scorer_of(judges, multi, answers=["a" * 8, "b" * 2, "c" * 4])
+    await scored(scorer, keys)
+    assert [scorer.outcomes[key].results[0]["score"] for key in keys] == [2.0, 1.25, 0.5]
+    assert sorted(question.model for question in judges.asked) == ["judge-1"] * 3 + ["judge-2"]
+    own = ("judge-1", token_usage(5, 1))
+    assert [sorted(scorer.outcomes[key].usage) for key in keys] == [
+        [own, ("judge-2", token_usage(30, 9))], [own], [own],
+    ]  # fmt: skip
+
+
+async def test_a_judge_that_is_away_makes_every_sample_of_the_item_an_error() -> None:
+    def away(_: JudgeQuestion) -> JudgeReply:
+        raise JudgeFault(FaultKind.UNREACHABLE, "no connection")
+
+    scorer, keys = scorer_of(InMemoryJudges(away), RULER, answers=["a", "b"])
+    verdicts = await scored(scorer, keys)
+    assert all(isinstance(verdict, Failure) for verdict in verdicts)
+    codes = [[fault["code"] for fault in scorer.outcomes[key].faults] for key in keys]
+    assert codes == [["grader_unreachable"]] * 2
+
+
+async def test_a_sample_that_came_with_its_item_is_judged_alone() -> None:
+    judges = InMemoryJudges(by_length)
+    scorer, keys = scorer_of(judges, RULER, answers=["abc"], compares=False)
+    await scored(scorer, keys)
+    (question,) = judges.asked
+    assert "How long?" not in question.messages[-1]["content"]
+    assert next(iter(scorer.outcomes.values())).results[0]["score"] == 1.0

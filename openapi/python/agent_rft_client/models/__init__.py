@@ -216,6 +216,12 @@ from .focal_options import FocalOptions
 from .format_grader import FormatGrader
 from .gap_rule import GapRule
 from .gap_rule_action import GapRuleAction
+from .generate_scenarios import GenerateScenarios
+from .generate_scenarios_tools_item import GenerateScenariosToolsItem
+from .generated_curriculum import GeneratedCurriculum
+from .generated_curriculum_training_item import GeneratedCurriculumTrainingItem
+from .generated_curriculum_validation_item import GeneratedCurriculumValidationItem
+from .generated_scenarios import GeneratedScenarios
 from .geometric_mean_mask import GeometricMeanMask
 from .get_eval_run_output_items_order import GetEvalRunOutputItemsOrder
 from .get_eval_run_output_items_status_type_0 import GetEvalRunOutputItemsStatusType0
@@ -278,6 +284,7 @@ from .max_time_rule import MaxTimeRule
 from .max_time_rule_action import MaxTimeRuleAction
 from .mcp_listing import McpListing
 from .mcp_listing_summary import McpListingSummary
+from .mcp_resource import McpResource
 from .mcp_server_spec import McpServerSpec
 from .mcp_server_spec_headers_type_0 import McpServerSpecHeadersType0
 from .mcp_server_test import McpServerTest
@@ -402,6 +409,8 @@ from .sample_parts import SampleParts
 from .sample_parts_output_tools_type_0_item import SamplePartsOutputToolsType0Item
 from .sample_parts_tool_calls_type_0_item import SamplePartsToolCallsType0Item
 from .sample_parts_turns_type_0_item import SamplePartsTurnsType0Item
+from .scenario_model import ScenarioModel
+from .scenario_model_headers_type_0 import ScenarioModelHeadersType0
 from .score_bin import ScoreBin
 from .score_model_grader import ScoreModelGrader
 from .score_model_grader_headers_type_0 import ScoreModelGraderHeadersType0
@@ -731,6 +740,12 @@ __all__ = (
     "FormatGrader",
     "GapRule",
     "GapRuleAction",
+    "GeneratedCurriculum",
+    "GeneratedCurriculumTrainingItem",
+    "GeneratedCurriculumValidationItem",
+    "GeneratedScenarios",
+    "GenerateScenarios",
+    "GenerateScenariosToolsItem",
     "GeometricMeanMask",
     "GetEvalRunOutputItemsOrder",
     "GetEvalRunOutputItemsStatusType0",
@@ -793,6 +808,7 @@ __all__ = (
     "MaxTimeRuleAction",
     "McpListing",
     "McpListingSummary",
+    "McpResource",
     "McpServerSpec",
     "McpServerSpecHeadersType0",
     "McpServerTest",
@@ -917,6 +933,8 @@ __all__ = (
     "SamplePartsOutputToolsType0Item",
     "SamplePartsToolCallsType0Item",
     "SamplePartsTurnsType0Item",
+    "ScenarioModel",
+    "ScenarioModelHeadersType0",
     "ScoreBin",
     "ScoreModelGrader",
     "ScoreModelGraderHeadersType0",

@@ -42,6 +42,8 @@ class McpServerSpec:
                 A name that the server does not list is an error.
             require_approval (Literal['never'] | None | Unset): Only `never`, which is also the default: no one approves a
                 call during a rollout.
+            resources (bool | Unset): True: the server's resources are listed too, and the model is offered a tool
+                `read_{server_label}` that reads them (an extension). Default: False.
             rate_limit (float | None | Unset): Limit of requests per second (an extension).
             listing (McpListing | None | Unset): The tools as the job's first run listed them; set by the service, and shown
                 only in a single job (an extension).
@@ -56,6 +58,7 @@ class McpServerSpec:
     authorization: None | str | Unset = UNSET
     allowed_tools: AllowedTools | list[str] | None | Unset = UNSET
     require_approval: Literal['never'] | None | Unset = UNSET
+    resources: bool | Unset = False
     rate_limit: float | None | Unset = UNSET
     listing: McpListing | None | Unset = UNSET
     listing_summary: McpListingSummary | None | Unset = UNSET
@@ -108,6 +111,8 @@ class McpServerSpec:
         else:
             require_approval = self.require_approval
 
+        resources = self.resources
+
         rate_limit: float | None | Unset
         if isinstance(self.rate_limit, Unset):
             rate_limit = UNSET
@@ -147,6 +152,8 @@ class McpServerSpec:
             field_dict["allowed_tools"] = allowed_tools
         if require_approval is not UNSET:
             field_dict["require_approval"] = require_approval
+        if resources is not UNSET:
+            field_dict["resources"] = resources
         if rate_limit is not UNSET:
             field_dict["rate_limit"] = rate_limit
         if listing is not UNSET:
@@ -245,6 +252,8 @@ class McpServerSpec:
         require_approval = _parse_require_approval(d.pop("require_approval", UNSET))
 
 
+        resources = d.pop("resources", UNSET)
+
         def _parse_rate_limit(data: object) -> float | None | Unset:
             if data is None:
                 return data
@@ -303,6 +312,7 @@ class McpServerSpec:
             authorization=authorization,
             allowed_tools=allowed_tools,
             require_approval=require_approval,
+            resources=resources,
             rate_limit=rate_limit,
             listing=listing,
             listing_summary=listing_summary,

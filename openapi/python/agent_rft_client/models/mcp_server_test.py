@@ -12,6 +12,7 @@ from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
+  from ..models.mcp_resource import McpResource
   from ..models.mcp_tool import McpTool
   from ..models.tool_check import ToolCheck
 
@@ -37,6 +38,7 @@ class McpServerTest:
             protocol_version (None | str): Version of the protocol that both sides speak; `null` if the tools could not be
                 listed.
             tools (list[McpTool]): The tools that a job would offer.
+            resources (list[McpResource]): The resources that the model could read; none without `resources` in the server.
             passed (bool): True when no check failed.
             checks (list[ToolCheck]): The checks, in the order in which they ran.
      """
@@ -47,6 +49,7 @@ class McpServerTest:
     duration_ms: float
     protocol_version: None | str
     tools: list[McpTool]
+    resources: list[McpResource]
     passed: bool
     checks: list[ToolCheck]
     object_: Literal['mcp_server.test'] = 'mcp_server.test'
@@ -57,6 +60,7 @@ class McpServerTest:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.mcp_resource import McpResource # noqa: PLC0415
         from ..models.mcp_tool import McpTool # noqa: PLC0415
         from ..models.tool_check import ToolCheck # noqa: PLC0415
         object_ = self.object_
@@ -76,6 +80,13 @@ class McpServerTest:
         for tools_item_data in self.tools:
             tools_item = tools_item_data.to_dict()
             tools.append(tools_item)
+
+
+
+        resources = []
+        for resources_item_data in self.resources:
+            resources_item = resources_item_data.to_dict()
+            resources.append(resources_item)
 
 
 
@@ -99,6 +110,7 @@ class McpServerTest:
             "duration_ms": duration_ms,
             "protocol_version": protocol_version,
             "tools": tools,
+            "resources": resources,
             "passed": passed,
             "checks": checks,
         })
@@ -109,6 +121,7 @@ class McpServerTest:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.mcp_resource import McpResource # noqa: PLC0415
         from ..models.mcp_tool import McpTool # noqa: PLC0415
         from ..models.tool_check import ToolCheck # noqa: PLC0415
         d = dict(src_dict)
@@ -142,6 +155,16 @@ class McpServerTest:
             tools.append(tools_item)
 
 
+        resources = []
+        _resources = d.pop("resources")
+        for resources_item_data in (_resources):
+            resources_item = McpResource.from_dict(resources_item_data)
+
+
+
+            resources.append(resources_item)
+
+
         passed = d.pop("passed")
 
         checks = []
@@ -162,6 +185,7 @@ class McpServerTest:
             duration_ms=duration_ms,
             protocol_version=protocol_version,
             tools=tools,
+            resources=resources,
             passed=passed,
             checks=checks,
         )

@@ -38,6 +38,7 @@ class OutputItemObject:
             run_id (str): Id of the eval run.
             created_at (int): Unix seconds at which the object was made.
             datasource_item_id (int): Number of the item, from 0.
+            sample_index (int): Number of the sample among those of its item, from 0 (an extension).
             datasource_item (OutputItemObjectDatasourceItem): The item.
             status (OutputItemObjectStatus): Result of the item.
             results (list[OutputItemObjectResultsItem]): Score and verdict of each criterion.
@@ -49,6 +50,7 @@ class OutputItemObject:
     run_id: str
     created_at: int
     datasource_item_id: int
+    sample_index: int
     datasource_item: OutputItemObjectDatasourceItem
     status: OutputItemObjectStatus
     results: list[OutputItemObjectResultsItem]
@@ -76,6 +78,8 @@ class OutputItemObject:
 
         datasource_item_id = self.datasource_item_id
 
+        sample_index = self.sample_index
+
         datasource_item = self.datasource_item.to_dict()
 
         status: str = self.status
@@ -99,6 +103,7 @@ class OutputItemObject:
             "run_id": run_id,
             "created_at": created_at,
             "datasource_item_id": datasource_item_id,
+            "sample_index": sample_index,
             "datasource_item": datasource_item,
             "status": status,
             "results": results,
@@ -128,6 +133,8 @@ class OutputItemObject:
         created_at = d.pop("created_at")
 
         datasource_item_id = d.pop("datasource_item_id")
+
+        sample_index = d.pop("sample_index")
 
         datasource_item = OutputItemObjectDatasourceItem.from_dict(d.pop("datasource_item"))
 
@@ -161,6 +168,7 @@ class OutputItemObject:
             run_id=run_id,
             created_at=created_at,
             datasource_item_id=datasource_item_id,
+            sample_index=sample_index,
             datasource_item=datasource_item,
             status=status,
             results=results,

@@ -50,7 +50,7 @@ async def test_a_run_is_claimed_by_one_and_written_at_its_fence_only(rows: Rows)
     await write(rows, new, item(run, 0), item(run, 1))
     async with rows.app.tenant(rows.first) as reader:
         items, _ = await reader.eval_items.page(
-            run.id, status=None, after=None, limit=9, descending=False
+            run, status=None, after=None, limit=9, descending=False
         )
     assert [item.index for item in items] == [0, 1], "a place is written once"
     assert items[0].datasource_item == {"n": None, "t": "nul \ufffd"}
@@ -64,7 +64,7 @@ async def test_the_apis_role_claims_nothing_and_writes_no_items(rows: Rows) -> N
         await claim_row(eval_claims(rows.app), run.id)
     with pytest.raises(ProgrammingError, match="permission denied"):
         async with rows.app.tenant(rows.first) as tenant:
-            await tenant.eval_items.insert(item(run), usage=[])
+            await tenant.eval_items.insert(item(run), position=0, usage=[])
 
 
 async def test_a_tenants_evals_are_hidden_from_others(rows: Rows) -> None:
