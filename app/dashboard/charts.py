@@ -1,5 +1,4 @@
-"""Builds the charts of a job: titles, lines, and the rows of the tables from which they are drawn.
-Pure.
+"""Builds the charts of a job: titles, lines, and the rows of their tables. Pure.
 
 A chart is a table first, and the script draws it from that table. A reader without a script, or
 with a screen reader, has every value, and both show the same.

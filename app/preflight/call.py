@@ -42,9 +42,7 @@ class CalledAddress:
     url: str
     headers: dict[str, str]
     is_used: bool
-    """False for a part of a grader that the formula does not use: its address is checked but not
-    probed.
-    """
+    """False for an unused part of a grader: its address is checked but not probed."""
 
 
 def base_model(
@@ -178,9 +176,7 @@ def dataset_question(
     sample_rows: int = 0,
     shared_tools: tuple[dict[str, Any], ...] = (),
 ) -> DatasetQuestion:
-    """Returns the files of a call, and all settings of the call that affect the check of their
-    rows.
-    """
+    """Returns the files of a call, and all settings that affect the check of their rows."""
     method, kind = method_of(body), method_type(body)
     needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()
