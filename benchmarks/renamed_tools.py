@@ -1,5 +1,4 @@
-"""Measures whether a base model follows the tool schema in its prompt: the records task with
-renamed tools.
+"""Measures whether a base model follows the schema in its prompt: the records task, renamed.
 
 Samples one rollout per validation row of the records agent with its own tools, then with renamed
 tools and arguments, swapped arguments, further tools and a system prompt. Prints for each naming

@@ -1,4 +1,4 @@
-"""Charts of a job: their titles, their lines and their order. Pure."""
+"""Builds the charts of a job: their titles, their lines and their order. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, assert_never

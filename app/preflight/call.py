@@ -83,9 +83,7 @@ def dataset_question(
     sample_rows: int = 0,
     shared_tools: tuple[dict[str, Any], ...] = (),
 ) -> DatasetQuestion:
-    """Returns the files of a call, and all settings of the call that affect the check of their
-    rows.
-    """
+    """Returns the files of a call, and all settings that affect the check of their rows."""
     method, kind = method_of(body), method_type(body)
     needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()

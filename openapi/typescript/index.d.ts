@@ -1561,6 +1561,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/fine_tuning/alpha/scenarios/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Generate Scenarios
+         * @description Has a model write tasks for an agent with the given tools, and returns them as the rows of a
+         *     curriculum. Nothing is stored.
+         */
+        post: operations["generateScenarios"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/organization/projects": {
         parameters: {
             query?: never;
@@ -6299,6 +6320,115 @@ export interface components {
             evaluations: number;
         };
         /**
+         * GenerateScenarios
+         * @description The tools of an agent, and the model that writes tasks for it.
+         */
+        GenerateScenarios: {
+            /**
+             * Tools
+             * @description Functions of the agent, as in a row: `{"type": "function", "function": {…}}`.
+             */
+            tools: {
+                [key: string]: unknown;
+            }[];
+            /** @description The model that writes the tasks. */
+            generator: components["schemas"]["ScenarioModel"];
+            /**
+             * Training Tasks
+             * @description Rows to train on.
+             * @default 24
+             */
+            training_tasks: number;
+            /**
+             * Validation Tasks
+             * @description Held-out rows.
+             * @default 10
+             */
+            validation_tasks: number;
+            /**
+             * Instructions
+             * @description Words about the tasks that are wanted.
+             */
+            instructions?: string | null;
+            /**
+             * System Prompt
+             * @description System message of each row.
+             */
+            system_prompt?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * GeneratedCurriculum
+         * @description Rows of a curriculum, as a job's `curriculum` takes them.
+         */
+        GeneratedCurriculum: {
+            /**
+             * Training
+             * @description Rows to train on; each has a `difficulty` from 1 to 5.
+             */
+            training: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Validation
+             * @description Held-out rows.
+             */
+            validation: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
+         * GeneratedScenarios
+         * @description The tasks that a model wrote.
+         */
+        GeneratedScenarios: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default scenarios
+             * @constant
+             */
+            object: "scenarios";
+            /** @description The rows; a create call takes them as its `curriculum`. */
+            curriculum: components["schemas"]["GeneratedCurriculum"];
+            /**
+             * Complete
+             * @description True when there are as many rows as were wanted.
+             */
+            complete: boolean;
+            /**
+             * Faults
+             * @description Reasons why there are fewer rows.
+             */
+            faults: string[];
+            /**
+             * Duplicates
+             * @description Tasks that were left out because they repeat another one, or almost.
+             */
+            duplicates: number;
+            /**
+             * Unusable
+             * @description Entries of the model's answers that were left out because they are no task with a difficulty.
+             */
+            unusable: number;
+            /**
+             * Questions
+             * @description Questions that the model was asked.
+             */
+            questions: number;
+            /**
+             * Prompt Tokens
+             * @description Tokens of the questions.
+             */
+            prompt_tokens: number;
+            /**
+             * Completion Tokens
+             * @description Tokens of the answers.
+             */
+            completion_tokens: number;
+        };
+        /**
          * GeometricMeanMask
          * @description Leaves out rollouts whose ratios' geometric mean lies outside the band.
          */
@@ -6603,7 +6733,7 @@ export interface components {
             type: "gsm8k";
             /**
              * File
-             * @description Id of a JSONL file with `question` and `answer` in each row, as in the public data set; its problems are used in an order drawn from the seed. Absent: word problems of this service.
+             * @description Id of a JSONL or Parquet file with `question` and `answer` in each row, as in the public data set; its problems are used in an order drawn from the seed. Absent: word problems of this service.
              */
             file?: string | null;
             /**
@@ -7273,9 +7403,15 @@ export interface components {
             protocol_version: string;
             /**
              * Tools
-             * @description The tools that `allowed_tools` permits, in the server's order.
+             * @description The tools that `allowed_tools` permits, in the server's order; the last one reads the resources, where they are offered.
              */
             tools: components["schemas"]["McpTool"][];
+            /**
+             * Resources
+             * @description The resources that the model can read; none where `resources` is not asked for.
+             * @default []
+             */
+            resources: components["schemas"]["McpResource"][];
         };
         /**
          * McpListingSummary
@@ -7297,6 +7433,32 @@ export interface components {
              * @description Names of the first 10 tools, in the server's order.
              */
             tool_names: string[];
+        };
+        /**
+         * McpResource
+         * @description A resource of an MCP server, as a run listed it.
+         */
+        McpResource: {
+            /**
+             * Uri
+             * @description Address of the resource, in the server's own form.
+             */
+            uri: string;
+            /**
+             * Name
+             * @description The server's name for it.
+             */
+            name: string;
+            /**
+             * Description
+             * @description The server's description.
+             */
+            description?: string | null;
+            /**
+             * Mime Type
+             * @description Kind of the content, as the server says.
+             */
+            mime_type?: string | null;
         };
         /**
          * McpServerSpec
@@ -7342,6 +7504,12 @@ export interface components {
              * @description Only `never`, which is also the default: no one approves a call during a rollout.
              */
             require_approval?: "never" | null;
+            /**
+             * Resources
+             * @description True: the server's resources are listed too, and the model is offered a tool `read_{server_label}` that reads them (an extension).
+             * @default false
+             */
+            resources: boolean;
             /**
              * Rate Limit
              * @description Limit of requests per second (an extension).
@@ -7396,6 +7564,11 @@ export interface components {
              * @description The tools that a job would offer.
              */
             tools: components["schemas"]["McpTool"][];
+            /**
+             * Resources
+             * @description The resources that the model could read; none without `resources` in the server.
+             */
+            resources: components["schemas"]["McpResource"][];
             /**
              * Passed
              * @description True when no check failed.
@@ -7877,6 +8050,11 @@ export interface components {
              */
             datasource_item_id: number;
             /**
+             * Sample Index
+             * @description Number of the sample among those of its item, from 0 (an extension).
+             */
+            sample_index: number;
+            /**
              * Datasource Item
              * @description The item.
              */
@@ -8109,7 +8287,7 @@ export interface components {
             data: components["schemas"]["AuditLogEntry"][];
             /**
              * Has More
-             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             * @description True if a further page follows; request it with `after` set to `last_id`.
              */
             has_more: boolean;
             /**
@@ -9374,9 +9552,9 @@ export interface components {
             mismatch?: components["schemas"]["MismatchOptions"] | null;
             /**
              * Environment
-             * @description An environment (an extension): a built-in source of tasks, instead of the files, or one of type `http`, which plays the rows of the files, as a definition or as `{"id": "env_…"}`. It has its own grader.
+             * @description An environment (an extension): a built-in source of tasks, instead of the files, or one of type `http`, which plays the rows of the files. It is a definition, a registered one as `{"id": "env_…"}`, or a text: the name of a built-in one, or else the id or the name of a registered one. It has its own grader.
              */
-            environment?: (components["schemas"]["ArithmeticEnvironment"] | components["schemas"]["Gsm8kEnvironment"] | components["schemas"]["CodeExecutionEnvironment"] | components["schemas"]["LlmJudgeEnvironment"] | components["schemas"]["HttpEnvironmentSpec"]) | components["schemas"]["RegisteredReference"] | null;
+            environment?: (components["schemas"]["ArithmeticEnvironment"] | components["schemas"]["Gsm8kEnvironment"] | components["schemas"]["CodeExecutionEnvironment"] | components["schemas"]["LlmJudgeEnvironment"] | components["schemas"]["HttpEnvironmentSpec"]) | components["schemas"]["RegisteredReference"] | string | null;
             /**
              * Grader
              * @description The function that scores each rollout: a definition, a registered grader as `{"id": "grader_…"}`, or `auto`, which is replaced by the grader that fits the rows of the training file. Required without an `environment`, whose own grader it replaces.
@@ -10227,6 +10405,31 @@ export interface components {
             stop_reason?: string | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * ScenarioModel
+         * @description The model that writes scenarios, on this service or on an OpenAI-compatible server.
+         */
+        ScenarioModel: {
+            /**
+             * Model
+             * @description Name of the model: one of this service, or of the server at `base_url`.
+             */
+            model: string;
+            /** @description Sampling of the model. */
+            sampling_params?: components["schemas"]["JudgeSampling"] | null;
+            /**
+             * Base Url
+             * @description An OpenAI-compatible server, e.g. `https://api.example/v1`.
+             */
+            base_url?: string | null;
+            /**
+             * Headers
+             * @description Headers for `base_url` alone; they are used for this call and not kept.
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
         };
         /**
          * ScoreBin
@@ -24155,6 +24358,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["McpServerTest"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    generateScenarios: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GenerateScenarios"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneratedScenarios"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

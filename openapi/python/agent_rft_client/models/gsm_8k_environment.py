@@ -30,8 +30,8 @@ class Gsm8KEnvironment:
             seed (int | Unset): Seed of the tasks: equal options and an equal seed give equal tasks. Default: 0.
             training_tasks (int | Unset): Number of tasks to train on. Default: 256.
             validation_tasks (int | Unset): Number of held-out tasks; none of them is a training task. Default: 32.
-            file (None | str | Unset): Id of a JSONL file with `question` and `answer` in each row, as in the public data
-                set; its problems are used in an order drawn from the seed. Absent: word problems of this service.
+            file (None | str | Unset): Id of a JSONL or Parquet file with `question` and `answer` in each row, as in the
+                public data set; its problems are used in an order drawn from the seed. Absent: word problems of this service.
             max_steps (int | Unset): Largest number of steps of a solution; for the service's own problems only. Default: 4.
      """
 

@@ -8,9 +8,11 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
+  from ..models.mcp_resource import McpResource
   from ..models.mcp_tool import McpTool
 
 
@@ -27,11 +29,15 @@ class McpListing:
 
         Attributes:
             protocol_version (str): Version of the protocol that server and service agreed on.
-            tools (list[McpTool]): The tools that `allowed_tools` permits, in the server's order.
+            tools (list[McpTool]): The tools that `allowed_tools` permits, in the server's order; the last one reads the
+                resources, where they are offered.
+            resources (list[McpResource] | Unset): The resources that the model can read; none where `resources` is not
+                asked for.
      """
 
     protocol_version: str
     tools: list[McpTool]
+    resources: list[McpResource] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -39,6 +45,7 @@ class McpListing:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.mcp_resource import McpResource # noqa: PLC0415
         from ..models.mcp_tool import McpTool # noqa: PLC0415
         protocol_version = self.protocol_version
 
@@ -49,6 +56,15 @@ class McpListing:
 
 
 
+        resources: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.resources, Unset):
+            resources = []
+            for resources_item_data in self.resources:
+                resources_item = resources_item_data.to_dict()
+                resources.append(resources_item)
+
+
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -56,6 +72,8 @@ class McpListing:
             "protocol_version": protocol_version,
             "tools": tools,
         })
+        if resources is not UNSET:
+            field_dict["resources"] = resources
 
         return field_dict
 
@@ -63,6 +81,7 @@ class McpListing:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.mcp_resource import McpResource # noqa: PLC0415
         from ..models.mcp_tool import McpTool # noqa: PLC0415
         d = dict(src_dict)
         protocol_version = d.pop("protocol_version")
@@ -77,9 +96,22 @@ class McpListing:
             tools.append(tools_item)
 
 
+        _resources = d.pop("resources", UNSET)
+        resources: list[McpResource] | Unset = UNSET
+        if _resources is not UNSET:
+            resources = []
+            for resources_item_data in _resources:
+                resources_item = McpResource.from_dict(resources_item_data)
+
+
+
+                resources.append(resources_item)
+
+
         mcp_listing = cls(
             protocol_version=protocol_version,
             tools=tools,
+            resources=resources,
         )
 
 

@@ -29,7 +29,7 @@ class PageAuditLogEntry:
         Attributes:
             object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
             data (list[AuditLogEntry]): The objects of this page.
-            has_more (bool): True if a further page follows; ask for it with `after` set to `last_id`.
+            has_more (bool): True if a further page follows; request it with `after` set to `last_id`.
             first_id (None | str): Id of the first object; `null` on an empty page.
             last_id (None | str): Id of the last object; `null` on an empty page.
      """

@@ -76,9 +76,10 @@ class ReinforcementBody:
             mismatch (MismatchOptions | None | Unset): An extension: corrections for a sampler that differs from the trained
                 policy.
             environment (ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec |
-                LlmJudgeEnvironment | None | RegisteredReference | Unset): An environment (an extension): a built-in source of
-                tasks, instead of the files, or one of type `http`, which plays the rows of the files, as a definition or as
-                `{"id": "env_…"}`. It has its own grader.
+                LlmJudgeEnvironment | None | RegisteredReference | str | Unset): An environment (an extension): a built-in
+                source of tasks, instead of the files, or one of type `http`, which plays the rows of the files. It is a
+                definition, a registered one as `{"id": "env_…"}`, or a text: the name of a built-in one, or else the id or the
+                name of a registered one. It has its own grader.
             grader (AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader |
                 ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader |
                 MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader |
@@ -105,7 +106,7 @@ class ReinforcementBody:
     advantage: AdvantageOptions | None | Unset = UNSET
     objective: None | ObjectiveOptions | Unset = UNSET
     mismatch: MismatchOptions | None | Unset = UNSET
-    environment: ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset = UNSET
+    environment: ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | str | Unset = UNSET
     grader: AiJudgeGrader | AutoGrader | CodeExecutionGrader | ContainsGrader | EndpointGrader | EnvironmentGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | LlmJudgeGrader | MultiGrader | None | PythonGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     tools: list[RegisteredReference | ToolSpec] | None | Unset = UNSET
     mcp_servers: list[McpServerSpec] | None | Unset = UNSET
@@ -214,7 +215,7 @@ class ReinforcementBody:
         else:
             mismatch = self.mismatch
 
-        environment: dict[str, Any] | None | Unset
+        environment: dict[str, Any] | None | str | Unset
         if isinstance(self.environment, Unset):
             environment = UNSET
         elif isinstance(self.environment, ArithmeticEnvironment):
@@ -590,7 +591,7 @@ class ReinforcementBody:
         mismatch = _parse_mismatch(d.pop("mismatch", UNSET))
 
 
-        def _parse_environment(data: object) -> ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset:
+        def _parse_environment(data: object) -> ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -655,7 +656,7 @@ class ReinforcementBody:
                 return environment_type_1
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | Unset, data)
+            return cast(ArithmeticEnvironment | CodeExecutionEnvironment | Gsm8KEnvironment | HttpEnvironmentSpec | LlmJudgeEnvironment | None | RegisteredReference | str | Unset, data)
 
         environment = _parse_environment(d.pop("environment", UNSET))
 
