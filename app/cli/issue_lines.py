@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from app.cli.printable import printable
 
-_SHOWN_PLACES: Final = 3
+_SHOWN_LOCATIONS: Final = 3
 
 
 class Issue(Protocol):
@@ -43,27 +43,27 @@ def _merged(alike: list[Issue]) -> str:
     beginning = f"{first.code}{where}: "
     if len(alike) == 1:
         return beginning + first.message
-    places = list(dict.fromkeys(filter(None, map(_place, alike))))
-    shown = ", ".join(places[:_SHOWN_PLACES])
-    more = ", …" if len(places) > _SHOWN_PLACES else ""
+    locations = list(dict.fromkeys(filter(None, map(_location, alike))))
+    shown = ", ".join(locations[:_SHOWN_LOCATIONS])
+    more = ", …" if len(locations) > _SHOWN_LOCATIONS else ""
     text = _without_line(first) if first.line is not None else first.message
-    at = f": {shown}{more}" if places else ""
+    at = f": {shown}{more}" if locations else ""
     return f"{beginning}{text} ({len(alike)} times{at})"
 
 
-def _place(issue: Issue) -> str | None:
+def _location(issue: Issue) -> str | None:
     if issue.line is None:
         return issue.param
     return f"line {issue.line}" + (f" {issue.pointer}" if issue.pointer else "")
 
 
 def _sentence(issue: Issue) -> str:
-    """Returns the message without its place, which is different in each issue."""
+    """Returns the message without its location, which is different in each issue."""
     if issue.line is not None:
         return _without_line(issue)
     return issue.message.replace(issue.param, "") if issue.param else issue.message
 
 
 def _without_line(issue: Issue) -> str:
-    place = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
-    return issue.message.removeprefix(f"{place}: ")
+    location = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
+    return issue.message.removeprefix(f"{location}: ")

@@ -79,15 +79,15 @@ def _problems_of(path: Path) -> list[_Row]:
     """Returns the problems of a file, each question once."""
     rows = dict[str, _Row]()
     try:
-        for place, number, line in _lines(path):
+        for location, number, line in _lines(path):
             if len(rows) == MAX_TRAIN_EXAMPLES:
                 raise _unreadable(f"it has more than {MAX_TRAIN_EXAMPLES} problems")
             try:
                 row = row_of(load_line(line, number))
             except DatasetError as error:
-                raise _unreadable(f"{place}: {error.message}") from error
+                raise _unreadable(f"{location}: {error.message}") from error
             except UnreadableProblem as error:
-                raise _unreadable(f"{place}: {error}") from error
+                raise _unreadable(f"{location}: {error}") from error
             rows.setdefault(row["question"].strip(), row)
     except UnreadableParquet as error:
         raise _unreadable(str(error)) from error
@@ -95,7 +95,7 @@ def _problems_of(path: Path) -> list[_Row]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, int, bytes]]:
-    """Yields place, number and JSON of each row of a JSONL or Parquet file. Raises
+    """Yields location, number and JSON of each row of a JSONL or Parquet file. Raises
     `UnreadableParquet`.
     """
     if is_parquet(path):

@@ -117,18 +117,14 @@ def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> 
     """
     if not compares:
         return _single(spec, ports)
-    match spec:
-        case AiJudgeGrader():
-            judge = GroupAiJudge(spec, ports.judges, source=spec.name)
-            return GroupedCriterion(spec.name, judge, frozenset({""}))
-        case MultiGrader():
-            joined = build_group_multi(spec, ports)
-            if joined is None:
-                return _single(spec, ports)
-            judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
-            return GroupedCriterion(spec.name, joined, frozenset(judges))
-        case _:
-            return _single(spec, ports)
+    if isinstance(spec, AiJudgeGrader):
+        judge = GroupAiJudge(spec, ports.judges, source=spec.name)
+        return GroupedCriterion(spec.name, judge, frozenset({""}))
+    joined = build_group_multi(spec, ports) if isinstance(spec, MultiGrader) else None
+    if joined is None:
+        return _single(spec, ports)
+    judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
+    return GroupedCriterion(spec.name, joined, frozenset(judges))
 
 
 def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:

@@ -27,8 +27,8 @@ class Claimant(Protocol):
         """Claims rows that may be worked on now. Raises `Unavailable`."""
 
     def start(self, lease: Lease) -> Coroutine[Any, Any, None] | None:
-        """Starts the work on a row. Returns the rest of it that runs in this process, `None` if a
-        child process that outlives the loop does it all.
+        """Starts the work on a row. Returns the coroutine that this process has to run for it, or
+        `None` if a child process that outlives the loop does all of the work.
         """
 
 

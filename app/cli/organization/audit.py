@@ -62,8 +62,8 @@ class _Actor(BaseModel):
 
     @property
     def address(self) -> str | None:
-        place = self.api_key or self.session
-        return None if place is None else place.ip_address
+        sender = self.api_key or self.session
+        return None if sender is None else sender.ip_address
 
 
 class EntryReply(BaseModel):

@@ -19,7 +19,7 @@ _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 
 def texts_of(value: str) -> Iterator[str]:
-    """Yields the texts of a credential in which the case of letters tells nothing: as it is, and
+    """Yields the forms of a credential that are compared without regard to case: as it is, and
     encoded for URLs, JSON, HTML and as hexadecimal digits.
     """
     sent = value.encode("utf-8", "surrogatepass")

@@ -31,7 +31,7 @@ MOST_WAITING: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Bucket:
     """The chats that one record adds up: those of a key with a model in a minute."""
 
     tenant: Tenant
@@ -46,28 +46,28 @@ class ChatUsage:
         self._database = database
         self._pricing = pricing
         self._flush_s = flush_s
-        self._open: dict[_Place, UsageRecord] = {}
+        self._open: dict[_Bucket, UsageRecord] = {}
         self._waiting: list[tuple[Tenant, UsageRecord]] = []
         self._writing: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
 
     def add(self, tenant: Tenant, model: str, usage: Mapping[str, Any]) -> None:
         """Adds a chat by the `usage` of its reply. Never waits."""
-        place = _Place(tenant, model, int(time.time()) // _MINUTE_S * _MINUTE_S)
+        bucket = _Bucket(tenant, model, int(time.time()) // _MINUTE_S * _MINUTE_S)
         amounts = self._amounts(usage)
-        record = self._open.get(place)
+        record = self._open.get(bucket)
         if record is None:
             record = UsageRecord(
                 id=new_id("usage_"),
                 kind="completions",
                 key_id=tenant.key_id,
                 model=model,
-                used_at=place.minute,
+                used_at=bucket.minute,
                 amounts=amounts,
             )
         else:
             record = replace(record, amounts=record.amounts.plus(amounts))
-        self._open[place] = record
+        self._open[bucket] = record
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_soon())
 
@@ -75,7 +75,7 @@ class ChatUsage:
         """Writes all records. Those of a database that is away wait for the next call."""
         async with self._turn:
             opened, self._open = self._open, {}
-            self._waiting += [(place.tenant, record) for place, record in opened.items()]
+            self._waiting += [(bucket.tenant, record) for bucket, record in opened.items()]
             by_tenant: dict[Tenant, list[UsageRecord]] = defaultdict(list)
             for tenant, record in self._waiting:
                 by_tenant[tenant].append(record)

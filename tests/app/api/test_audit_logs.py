@@ -234,7 +234,7 @@ def test_the_calls_have_canaries() -> None:
     assert SECRET in str(HOOK)
 
 
-async def test_old_entries_are_removed_where_the_operator_says_so(
+async def test_old_entries_are_removed_where_the_operator_sets_a_retention(
     admin: Admin, database: Database
 ) -> None:
     kept = await admin.project("kept")

@@ -106,7 +106,7 @@ async def test_a_write_that_is_repeated_counts_once(
     assert (cost, currency) == (None, None)
 
 
-async def test_it_is_written_without_being_asked(
+async def test_it_is_written_without_a_further_request(
     store: Store, tenant: Tenant, database: Database
 ) -> None:
     usage = usage_of(store)
@@ -125,7 +125,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 @pytest.mark.parametrize("shown", [True, False])
-async def test_the_last_chunk_is_shown_to_those_who_asked(shown: bool) -> None:
+async def test_the_last_chunk_is_shown_to_those_who_requested_it(shown: bool) -> None:
     async def events() -> AsyncIterator[bytes]:
         for event in (PIECE, PIECE, LAST, DONE):
             yield event
@@ -159,7 +159,7 @@ async def test_a_stream_that_breaks_off_counts_what_it_sent() -> None:
     assert noted == [{"completion_tokens": 2}]
 
 
-def test_every_stream_is_asked_for_its_usage() -> None:
+def test_the_usage_of_every_stream_is_requested() -> None:
     for options in (None, {}, {"include_usage": False}, {"include_usage": True}):
         body = {"stream": True, "stream_options": options}
         assert with_usage(body)["stream_options"]["include_usage"] is True

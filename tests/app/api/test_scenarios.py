@@ -150,7 +150,7 @@ async def test_a_model_that_writes_no_scenario_is_an_error_with_its_reason(
     assert len(received) <= 2
 
 
-async def test_an_answer_that_cannot_be_read_is_asked_for_once_more(database: Database) -> None:
+async def test_an_answer_that_cannot_be_read_is_requested_once_more(database: Database) -> None:
     block = json.dumps({"scenarios": [task(number) for number in range(20)]})
     answers = [completion("no"), completion(f"```json\n{block}\n```")]
     status, reply, received = await generated(database, lambda _: answers.pop(0))
@@ -172,7 +172,7 @@ async def test_an_answer_that_cannot_be_read_is_asked_for_once_more(database: Da
         ({"tasks": 5}, "tasks"),
     ],
 )
-async def test_a_wrong_call_is_refused_with_its_place(
+async def test_a_wrong_call_is_refused_with_its_path(
     api: Api, change: dict[str, Any], param: str
 ) -> None:
     body = {"tools": [LOOKUP], "generator": {"model": "tiny-agent"}, **change}

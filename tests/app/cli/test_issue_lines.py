@@ -8,7 +8,7 @@ def issue(message: str, param: str | None = None, **more: object) -> PreflightIs
     return PreflightIssue("error", "invalid_value", message, param, **more)  # type: ignore[arg-type]  # line and pointer
 
 
-def test_a_sentence_of_many_rows_is_one_line_with_its_first_places() -> None:
+def test_a_sentence_of_many_rows_is_one_line_with_its_first_paths() -> None:
     rows = [
         issue(
             f"Line {line}, /messages/0: no role", "training_file", line=line, pointer="/messages/0"

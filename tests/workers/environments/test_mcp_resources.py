@@ -68,7 +68,7 @@ async def test_a_resource_is_read_with_the_ids_of_its_rollout(handshake_only: bo
     assert meta["agent-rft/call-id"] == heard.headers["idempotency-key"] == POSITION.call_id
 
 
-async def test_what_was_not_listed_is_the_models_mistake_and_not_asked_for() -> None:
+async def test_what_was_not_listed_is_the_models_mistake_and_not_requested() -> None:
     with mcp_server(resources=RESOURCES) as server:
         async with egress_to(server) as egress:
             tools = await tools_of(egress, spec(server.url, resources=True))

@@ -68,7 +68,7 @@ async def test_the_samples_of_an_item_are_judged_together(world: World) -> None:
     assert await world.get(f"{path}/output_items/{items[4]['id']}") == items[4]
 
 
-async def test_a_claim_goes_on_with_the_items_that_have_no_samples_yet(world: World) -> None:
+async def test_a_claim_continues_with_the_items_that_have_no_samples_yet(world: World) -> None:
     async def held(request: Received) -> Reply:
         if request.json["item"] == WRONG:
             await asyncio.Event().wait()

@@ -121,7 +121,7 @@ def _named(answer: Reply) -> str | None:
     return sent_id if isinstance(sent_id, str) and not too_deep else None
 
 
-async def test_an_episode_is_closed_whose_beginning_was_not_heard(writer: Writer) -> None:
+async def test_an_episode_is_closed_whose_beginning_was_not_received(writer: Writer) -> None:
     world = GuessingWorld(late="reset")
     async with table(writer, world, timeout_s=0.3) as at:
         failure = await at.lost("10")
