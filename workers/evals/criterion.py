@@ -108,10 +108,10 @@ class GroupedCriterion:
                 assert_never(answer)
 
 
-Criterion = SingleCriterion | GroupedCriterion
+ItemCriterion = SingleCriterion | GroupedCriterion
 
 
-def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> Criterion:
+def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> ItemCriterion:
     """Builds a criterion from a definition with its real headers. `compares` is false where an item
     has one sample that came with it: then there is nothing to compare, nor a prompt.
     """
