@@ -13,6 +13,7 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.single import RolloutGrader
 from app.grading.ai_judge import GroupAiJudge
 from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from app.grading.group_judge import GroupGradeRequest, GroupJudge
@@ -128,7 +129,11 @@ def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> 
             judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
             return GroupedCriterion(spec.name, joined, frozenset(judges))
         case _:
-            return _single(spec, ports)
+            return _of_one_sample(spec, ports)
+
+
+def _of_one_sample(spec: RolloutGrader, ports: GradingPorts) -> SingleCriterion:
+    return _single(spec, ports)
 
 
 def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:
