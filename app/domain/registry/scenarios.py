@@ -159,9 +159,11 @@ def _scenario(entry: Any) -> Scenario | None:
     difficulty = entry.get("difficulty") if isinstance(entry, dict) else None
     if not isinstance(task, str) or not task.strip() or len(task) > MAX_TASK:
         return None
-    if isinstance(difficulty, bool) or difficulty not in range(EASIEST, HARDEST + 1):
+    if not isinstance(difficulty, int) or isinstance(difficulty, bool):
         return None
-    return Scenario(task.strip(), int(difficulty))
+    if not EASIEST <= difficulty <= HARDEST:
+        return None
+    return Scenario(task.strip(), difficulty)
 
 
 def _unfenced(text: str) -> str:
