@@ -24,7 +24,7 @@ from app.grading.build import GradingPorts
 from app.settings.settings import Settings
 from app.store.evals.leased_runs import EvalRunUnitOfWork, leased_eval_run
 from app.store.leases.leases import Lease
-from workers.evals.criterion import Criterion, build_criterion
+from workers.evals.criterion import ItemCriterion, build_criterion
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
 
@@ -38,7 +38,7 @@ class EvalContext:
     of: Eval
     run: EvalRun
     source: JsonlSource | SampledSource
-    criteria: list[Criterion]
+    criteria: list[ItemCriterion]
     """The scorer of each criterion of the eval, in order, with unsealed headers."""
     tally: Tally
     done: frozenset[int]

@@ -13,6 +13,7 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.single import RolloutGrader
 from app.grading.ai_judge import GroupAiJudge
 from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from app.grading.group_judge import GroupGradeRequest, GroupJudge
@@ -108,23 +109,31 @@ class GroupedCriterion:
                 assert_never(answer)
 
 
-Criterion = SingleCriterion | GroupedCriterion
+ItemCriterion = SingleCriterion | GroupedCriterion
 
 
-def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> Criterion:
+def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> ItemCriterion:
     """Builds a criterion from a definition with its real headers. `compares` is false where an item
     has one sample that came with it: then there is nothing to compare, nor a prompt.
     """
     if not compares:
         return _single(spec, ports)
-    if isinstance(spec, AiJudgeGrader):
-        judge = GroupAiJudge(spec, ports.judges, source=spec.name)
-        return GroupedCriterion(spec.name, judge, frozenset({""}))
-    joined = build_group_multi(spec, ports) if isinstance(spec, MultiGrader) else None
-    if joined is None:
-        return _single(spec, ports)
-    judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
-    return GroupedCriterion(spec.name, joined, frozenset(judges))
+    match spec:
+        case AiJudgeGrader():
+            judge = GroupAiJudge(spec, ports.judges, source=spec.name)
+            return GroupedCriterion(spec.name, judge, frozenset({""}))
+        case MultiGrader():
+            joined = build_group_multi(spec, ports)
+            if joined is None:
+                return _single(spec, ports)
+            judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
+            return GroupedCriterion(spec.name, joined, frozenset(judges))
+        case _:
+            return _of_one_sample(spec, ports)
+
+
+def _of_one_sample(spec: RolloutGrader, ports: GradingPorts) -> SingleCriterion:
+    return _single(spec, ports)
 
 
 def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:

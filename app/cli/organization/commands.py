@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import ForceOption, LimitOption, OutOption
-from app.cli.remote import Remote, remote
+from app.cli.remote import Remote, remote_command
 
 audit = typer.Typer(help="Audit log of an organization, by an admin key.", no_args_is_help=True)
 TypeOption = Annotated[
@@ -30,9 +30,9 @@ class Grouping(StrEnum):
     JOB = "job"
 
 
-@remote
+@remote_command
 def usage(
-    service: Remote,
+    remote: Remote,
     *,
     by: Annotated[
         list[Grouping] | None, typer.Option(help="Split each day by this; repeat it for more.")
@@ -46,13 +46,13 @@ def usage(
     """
     from app.cli.organization.usage import show_usage  # noqa: PLC0415 - keeps --help fast
 
-    show_usage(service, by=[one.value for one in by or ()], days=days, projects=project or [])
+    show_usage(remote, by=[one.value for one in by or ()], days=days, projects=project or [])
 
 
 @audit.command("list")
-@remote
+@remote_command
 def audit_list(
-    service: Remote,
+    remote: Remote,
     *,
     event_type: TypeOption = None,
     project: ProjectOption = None,
@@ -66,13 +66,13 @@ def audit_list(
     """
     from app.cli.organization.audit import Wanted, list_entries  # noqa: PLC0415 - keeps --help fast
 
-    list_entries(service, Wanted(event_type, project, actor, resource), limit=limit)
+    list_entries(remote, Wanted(event_type, project, actor, resource), limit=limit)
 
 
 @audit.command("export")
-@remote
+@remote_command
 def audit_export(
-    service: Remote,
+    remote: Remote,
     *,
     out: OutOption,
     force: ForceOption = False,
@@ -88,4 +88,4 @@ def audit_export(
     from app.cli.organization.audit import Wanted, export_entries  # noqa: PLC0415 - keeps --help fast
 
     wanted = Wanted(event_type, project, actor, resource)
-    export_entries(service, wanted, out, force=force)
+    export_entries(remote, wanted, out, force=force)

@@ -155,13 +155,15 @@ def read_scenarios(text: str) -> tuple[list[Scenario], int]:
 
 
 def _scenario(entry: Any) -> Scenario | None:
-    task = entry.get("task") if isinstance(entry, dict) else None
-    difficulty = entry.get("difficulty") if isinstance(entry, dict) else None
+    sent: dict[str, Any] = entry if isinstance(entry, dict) else {}
+    task, difficulty = sent.get("task"), sent.get("difficulty")
     if not isinstance(task, str) or not task.strip() or len(task) > MAX_TASK:
         return None
-    if isinstance(difficulty, bool) or difficulty not in range(EASIEST, HARDEST + 1):
+    if not isinstance(difficulty, int) or isinstance(difficulty, bool):
         return None
-    return Scenario(task.strip(), int(difficulty))
+    if not EASIEST <= difficulty <= HARDEST:
+        return None
+    return Scenario(task.strip(), difficulty)
 
 
 def _unfenced(text: str) -> str:

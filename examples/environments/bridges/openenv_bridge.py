@@ -57,7 +57,10 @@ class OpenEnvServer:
 
     def connect(self) -> aiohttp.ClientWebSocketResponse:
         async def connected() -> aiohttp.ClientWebSocketResponse:
-            return await self._http.ws_connect(f"{self._url}/ws", max_msg_size=1_048_576)
+            opened: aiohttp.ClientWebSocketResponse = await self._http.ws_connect(
+                f"{self._url}/ws", max_msg_size=1_048_576
+            )
+            return opened
 
         socket: aiohttp.ClientWebSocketResponse = self.run(connected())
         return socket

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -112,11 +113,12 @@ async def test_it_is_written_without_a_further_request(
     usage = usage_of(store)
     for count in (1, 2):
         usage.add(tenant, "a", REPLY)
-        await until(
-            lambda count=count: sum(row[2] for row in execute(database, SUMS)) == count,
-            what="the record of a chat",
-        )
+        await until(partial(_is_summed, database, count), what="the record of a chat")
     await usage.aclose()
+
+
+def _is_summed(database: Database, count: int) -> bool:
+    return sum(row[2] for row in execute(database, SUMS)) == count
 
 
 LAST = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}\n\n'

@@ -10,7 +10,8 @@ from app.domain.evals.evals import Eval, Tally, result_names, token_usage
 from app.domain.graders.graders import read_grader
 from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
-from app.gateways.endpoints.pool import EndpointPool, FaultKind
+from app.gateways.endpoints.calls import FaultKind
+from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.gateways.sandbox.sandbox import InMemorySandbox

@@ -72,8 +72,12 @@ async def test_a_database_that_is_away_ends_no_work_and_the_next_claim_is_made()
     assert sorted(rows.ended) == ["row_1", "row_2"]
 
 
+async def _run_for_long(loop: ClaimLoop) -> None:
+    await loop.run(idle_s=60)
+
+
 async def test_work_that_still_runs_is_over_once_a_cancelled_loop_has_ended() -> None:
-    for ends in (lambda loop: loop.run(idle_s=60), lambda loop: loop.finish()):
+    for ends in (_run_for_long, ClaimLoop.finish):
         rows = Rows([FIRST])
         loop = ClaimLoop(rows)
         assert await loop.claim()
