@@ -19,6 +19,7 @@ from app.cli.jobs.commands import jobs
 from app.cli.key_commands import keys
 from app.cli.model_commands import models
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
+from app.cli.organization.commands import audit, usage
 from app.cli.profiles.commands import profiles
 from app.cli.registry.commands import registry
 from app.cli.rollouts.commands import rollouts
@@ -42,7 +43,9 @@ app.add_typer(registry("graders", "grader", needs_body=True), name="graders")
 app.add_typer(registry("curricula", "curriculum"), name="curricula")
 app.add_typer(registry("environments", "environment"), name="environments")
 app.add_typer(profiles, name="profiles")
+app.add_typer(audit, name="audit")
 
+app.command()(usage)
 app.command()(up)
 
 

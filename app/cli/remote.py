@@ -86,6 +86,8 @@ def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) ->
 def _name(context: typer.Context) -> str:
     """Returns the words of the command behind the name of the program, whatever that is."""
     group = context.parent
+    if group is not None and group.parent is None:  # the program itself
+        group = None
     return " ".join(filter(None, (group.info_name if group else None, context.info_name)))
 
 

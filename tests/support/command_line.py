@@ -39,6 +39,8 @@ _COMMANDS: Final = ForkServer(
         "app.cli.main",
         "app.cli.model_chat",
         "app.cli.models",
+        "app.cli.organization.audit",
+        "app.cli.organization.usage",
         "app.cli.plan",
         "app.cli.profiles.editing",
         "app.cli.registry.objects",

@@ -140,6 +140,6 @@ def _conditions(query: UsageQuery) -> list[Any]:
 def _to_sum(row: Any, names: Sequence[UsageGrouping]) -> UsageSum:
     counts = {name: getattr(row, name) for name in COUNTS}
     groups = {name: getattr(row, f"by_{name}") for name in names}
-    money = {name: getattr(row, name, None) for name in ("cost", "currency")}
-    amounts = Amounts(**counts, **money)
+    cost, currency = (getattr(row, name, None) for name in ("cost", "currency"))
+    amounts = Amounts(**counts, cost=cost, currency=currency)
     return UsageSum(amounts, **groups)

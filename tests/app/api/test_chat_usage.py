@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -109,13 +110,13 @@ async def test_a_write_that_is_repeated_counts_once(
 async def test_it_is_written_without_being_asked(
     store: Store, tenant: Tenant, database: Database
 ) -> None:
+    def is_written(count: int) -> bool:
+        return bool(sum(row[2] for row in execute(database, SUMS)) == count)
+
     usage = usage_of(store)
     for count in (1, 2):
         usage.add(tenant, "a", REPLY)
-        await until(
-            lambda count=count: sum(row[2] for row in execute(database, SUMS)) == count,
-            what="the record of a chat",
-        )
+        await until(partial(is_written, count), what="the record of a chat")
     await usage.aclose()
 
 

@@ -1,0 +1,1 @@
+"""Usage and audit log of an organization, by an admin key."""

@@ -1,0 +1,105 @@
+"""`agent-rft audit list` and `export`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from app.cli.downloads import download
+from app.cli.output import columns, console
+from app.cli.printable import printable
+from app.cli.remote import Remote
+from app.cli.service_client import shaped
+from app.cli.times import moment
+
+AUDIT_LOGS: Final = "organization/audit_logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Conditions on entries; without values one is none."""
+
+    types: list[str] | None
+    projects: list[str] | None
+    actors: list[str] | None
+    resources: list[str] | None
+
+    def params(self) -> dict[str, Any]:
+        sent = {
+            "event_types[]": self.types,
+            "project_ids[]": self.projects,
+            "actor_ids[]": self.actors,
+            "resource_ids[]": self.resources,
+        }
+        return {name: values for name, values in sent.items() if values}
+
+
+class _Key(BaseModel):
+    id: str
+    ip_address: str | None = None
+    service_account: dict[str, Any] | None = None
+
+
+class _Session(BaseModel):
+    user: dict[str, Any] = {}
+    ip_address: str | None = None
+
+
+class _Actor(BaseModel):
+    type: str
+    api_key: _Key | None = None
+    session: _Session | None = None
+
+    @property
+    def who(self) -> str:
+        if self.api_key is not None:
+            account = (self.api_key.service_account or {}).get("id")
+            return f"{self.api_key.id} ({account})" if account else self.api_key.id
+        if self.session is not None:
+            return f"session of {self.session.user.get('id')}"
+        return self.type
+
+    @property
+    def address(self) -> str | None:
+        place = self.api_key or self.session
+        return None if place is None else place.ip_address
+
+
+class EntryReply(BaseModel):
+    id: str
+    type: str
+    effective_at: float
+    actor: _Actor
+    project: dict[str, Any] | None = None
+
+
+def list_entries(remote: Remote, wanted: Wanted, *, limit: int) -> None:
+    with remote.service() as service:
+        rows = service.rows(AUDIT_LOGS, limit=limit, **wanted.params())
+    entries = [(shaped(EntryReply, row), row) for row in rows.data]
+
+    def show() -> None:
+        header = ("TIME", "CHANGE", "OBJECT", "BY", "FROM", "PROJECT")
+        cells = [
+            (
+                moment(entry.effective_at),
+                entry.type,
+                (row.get(entry.type) or {}).get("id"),
+                entry.actor.who,
+                entry.actor.address,
+                (entry.project or {}).get("name"),
+            )
+            for entry, row in entries
+        ]
+        console().print(columns(header, cells))
+
+    remote.out.result(rows.data, show, has_more=rows.has_more)
+
+
+def export_entries(remote: Remote, wanted: Wanted, out: Path, *, force: bool) -> None:
+    """Writes the entries and prints the path of the file."""
+    file = download(remote, f"{AUDIT_LOGS}/export", out, force=force, **wanted.params())
+    remote.out.result(
+        {"path": str(file.path), "bytes": file.size}, lambda: print(printable(str(file.path)))
+    )

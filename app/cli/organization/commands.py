@@ -1,0 +1,91 @@
+"""`agent-rft usage` and `audit`: the commands, whose modules are imported only when one runs."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from app.cli.options import ForceOption, LimitOption, OutOption
+from app.cli.remote import Remote, remote
+
+audit = typer.Typer(help="Audit log of an organization, by an admin key.", no_args_is_help=True)
+TypeOption = Annotated[
+    list[str] | None, typer.Option("--type", help="Only these changes, such as project.created.")
+]
+ProjectOption = Annotated[list[str] | None, typer.Option("--project", help="Only these projects.")]
+ActorOption = Annotated[
+    list[str] | None, typer.Option("--actor", help="Only changes by these keys or accounts.")
+]
+ResourceOption = Annotated[
+    list[str] | None, typer.Option("--resource", help="Only changes of these objects.")
+]
+
+
+class Grouping(StrEnum):
+    """Columns that a day's usage can be split by."""
+
+    MODEL = "model"
+    PROJECT = "project"
+    KEY = "key"
+    JOB = "job"
+
+
+@remote
+def usage(
+    service: Remote,
+    *,
+    by: Annotated[
+        list[Grouping] | None, typer.Option(help="Split each day by this; repeat it for more.")
+    ] = None,
+    days: Annotated[int, typer.Option(min=1, max=180, help="Days to show, today included.")] = 7,
+    project: ProjectOption = None,
+) -> None:
+    """Show what an organization used by day, and what it cost. Takes an admin key.
+
+    Example: agent-rft usage --by model --by project --days 30
+    """
+    from app.cli.organization.usage import show_usage  # noqa: PLC0415 - keeps --help fast
+
+    show_usage(service, by=[one.value for one in by or ()], days=days, projects=project or [])
+
+
+@audit.command("list")
+@remote
+def audit_list(
+    service: Remote,
+    *,
+    event_type: TypeOption = None,
+    project: ProjectOption = None,
+    actor: ActorOption = None,
+    resource: ResourceOption = None,
+    limit: LimitOption = 20,
+) -> None:
+    """List changes, newest first: when, what, by whom, from which address.
+
+    Example: agent-rft audit list --type project.created --type project.archived
+    """
+    from app.cli.organization.audit import Wanted, list_entries  # noqa: PLC0415 - keeps --help fast
+
+    list_entries(service, Wanted(event_type, project, actor, resource), limit=limit)
+
+
+@audit.command("export")
+@remote
+def audit_export(
+    service: Remote,
+    *,
+    out: OutOption,
+    force: ForceOption = False,
+    event_type: TypeOption = None,
+    project: ProjectOption = None,
+    actor: ActorOption = None,
+    resource: ResourceOption = None,
+) -> None:
+    """Write all changes to a file as JSON Lines; print its path.
+
+    Example: agent-rft audit export --out audit.jsonl
+    """
+    from app.cli.organization.audit import Wanted, export_entries  # noqa: PLC0415 - keeps --help fast
+
+    wanted = Wanted(event_type, project, actor, resource)
+    export_entries(service, wanted, out, force=force)
