@@ -138,8 +138,8 @@ def _conditions(query: UsageQuery) -> list[Any]:
 
 
 def _to_sum(row: Any, names: Sequence[UsageGrouping]) -> UsageSum:
-    counts: dict[str, Any] = {name: getattr(row, name) for name in COUNTS}
+    counts = {name: getattr(row, name) for name in COUNTS}
     groups = {name: getattr(row, f"by_{name}") for name in names}
-    money: dict[str, Any] = {name: getattr(row, name, None) for name in ("cost", "currency")}
-    amounts = Amounts(**counts, **money)
+    cost, currency = (getattr(row, name, None) for name in ("cost", "currency"))
+    amounts = Amounts(**counts, cost=cost, currency=currency)
     return UsageSum(amounts, **groups)

@@ -131,10 +131,8 @@ async def test_a_refused_change_leaves_no_entry(api: Api, admin: Admin) -> None:
 
 
 async def test_a_replay_of_an_idempotency_key_leaves_one_entry(api: Api, admin: Admin) -> None:
-    replies = [
-        await api.call("POST", "/v1/tools", json=TOOL, headers={"Idempotency-Key": "same-key"})
-        for _ in range(2)
-    ]
+    again = {"Idempotency-Key": "same-key"}
+    replies = [await api.call("POST", "/v1/tools", json=TOOL, headers=again) for _ in range(2)]
     assert [reply.status_code for reply in replies] == [200, 200]
     found = await entries(admin, **{"event_types[]": "tool.created"})
     assert [one["tool.created"]["id"] for one in found] == [replies[0].json()["id"]]

@@ -110,15 +110,14 @@ async def test_a_write_that_is_repeated_counts_once(
 async def test_it_is_written_without_a_further_request(
     store: Store, tenant: Tenant, database: Database
 ) -> None:
+    def is_written(count: int) -> bool:
+        return bool(sum(row[2] for row in execute(database, SUMS)) == count)
+
     usage = usage_of(store)
     for count in (1, 2):
         usage.add(tenant, "a", REPLY)
-        await until(partial(_is_summed, database, count), what="the record of a chat")
+        await until(partial(is_written, count), what="the record of a chat")
     await usage.aclose()
-
-
-def _is_summed(database: Database, count: int) -> bool:
-    return sum(row[2] for row in execute(database, SUMS)) == count
 
 
 LAST = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}\n\n'

@@ -20,9 +20,13 @@ ANSWERS = {
         "content": [{"item": {"a": "1"}, "sample": {"output_text": "a"}}],
     },
 }
-TOOL = {"name": "search", "server_url": f"{ENDPOINT}/search", "headers": {"X-Key": "canary-9"}}
-GRADER = {"name": "g", "grader": CHECK}
-WORLD = {"name": "e", "url": f"{ENDPOINT}/world"}
+TOOL: dict[str, Any] = {
+    "name": "search",
+    "server_url": f"{ENDPOINT}/search",
+    "headers": {"X-Key": "canary-9"},
+}
+GRADER: dict[str, Any] = {"name": "g", "grader": CHECK}
+WORLD: dict[str, Any] = {"name": "e", "url": f"{ENDPOINT}/world"}
 EVAL = {
     "name": "mine",
     "data_source_config": {"type": "custom", "item_schema": {"type": "object"}},
