@@ -38,9 +38,14 @@ from app.embedded.layout import UpOptions
 from app.embedded.state import DataDir, ownership
 from app.embedded.supervisor import Supervisor, refuse_taken_port
 from app.settings.host import HostSettings
+from app.settings.models import DEFAULT_MODEL
 from app.settings.runs import ConfiguredRuns
 
 _TAIL_LINES = 20
+_TOY = (
+    "tiny-agent is a toy to try the service with: it knows the tools and the questions of "
+    "examples/records_agent alone; --model serves a model of your own"
+)
 
 
 def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
@@ -50,7 +55,7 @@ def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
 
     def on_ready(announcement: Announcement) -> None:
         if ready_fd is None:
-            print(json.dumps(asdict(announcement)), flush=True)
+            _announce(asdict(announcement))
         else:
             _report(ready_fd, {"ready": asdict(announcement)})
 
@@ -140,9 +145,15 @@ def _show(line: str) -> None:
         print(f"agent-rft: {line}", file=sys.stderr, flush=True)
 
 
+def _announce(announcement: dict[str, Any]) -> None:
+    if DEFAULT_MODEL in announcement["models"]:
+        _show(_TOY)
+    print(json.dumps(announcement), flush=True)
+
+
 def _relay(report: dict[str, Any], *, process: subprocess.Popen[bytes], log_file: Path) -> None:
     if "ready" in report:
-        print(json.dumps(report["ready"]), flush=True)
+        _announce(report["ready"])
         process.returncode = 0  # the supervisor continues; Popen must not warn about a live child
         return
     process.wait()
