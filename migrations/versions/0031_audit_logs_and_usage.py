@@ -1,6 +1,6 @@
 """Adds the audit log with the triggers that write it, and the records of usage.
 
-Revision ID: 0032
+Revision ID: 0031
 Revises: 0030
 """
 
@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from migrations.audited import Audited, audit, stop_audit
 from migrations.guards import OF_PROJECT, guard, setting
 
-revision = "0032"
+revision = "0031"
 down_revision = "0030"
 branch_labels = None
 depends_on = None
