@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 import structlog
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 log = structlog.get_logger()
 
 WINDOW_S: Final = 60
 _TIMEOUT_S: Final = 0.25
+_CONNECTIONS: Final = 8
 _PAUSE_S: Final = 5.0
 """Seconds after a failure in which Redis gets no request: each would wait for the timeout."""
 
@@ -59,9 +60,16 @@ class RedisRateLimits:
     def __init__(self, redis_url: str, *, requests_per_minute: int) -> None:
         """A limit of 0 means no limit."""
         self._limit = requests_per_minute
-        self._redis: Redis = Redis.from_url(
-            redis_url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S
+        # A burst waits for a connection here: connections of its own would time out, and a failure
+        # lets every request pass.
+        pool = BlockingConnectionPool.from_url(
+            redis_url,
+            max_connections=_CONNECTIONS,
+            timeout=None,
+            socket_timeout=_TIMEOUT_S,
+            socket_connect_timeout=_TIMEOUT_S,
         )
+        self._redis: Redis = Redis.from_pool(pool)
         self._count = self._redis.register_script(_COUNT)
         self._retry_at = 0.0
 
