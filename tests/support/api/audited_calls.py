@@ -277,6 +277,7 @@ CHANGES_NOTHING = {
     "runGrader": "grades an answer",
     "validateGrader": "checks a definition",
     "runTool": "calls a tool",
+    "generateScenarios": "asks a model; the rows are in the reply",
     "testMcpServer": "calls a server",
 }
 """Operations that store nothing of a project, each with what it does."""
