@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -30,7 +31,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1800)]
 
 
 def _in_transaction(live: Installation) -> bool:
-    """True while a worker's session holds a transaction open and is asked nothing."""
+    """Returns True while a session of a worker is idle in a transaction."""
     with psycopg.connect(live.superuser_url(), autocommit=True) as connection:
         row = connection.execute(
             "SELECT count(*) FROM pg_stat_activity "
@@ -40,7 +41,7 @@ def _in_transaction(live: Installation) -> bool:
 
 
 def _frozen(live: Installation, job_id: str, chance: random.Random, *, inside: bool) -> int:
-    """Stops the run's process at a chosen place, and returns its id."""
+    """Stops the process of the run inside or outside a transaction, and returns its id."""
     while True:
         time.sleep(chance.uniform(0.2, 1.0))
         pid = child_pid(job_id)
@@ -59,7 +60,13 @@ def _has_ended(pid: int) -> bool:
 
 @pytest.mark.parametrize("seed", [1])
 @pytest.mark.parametrize("inside", [False, True])
-def test_every_frozen_run_is_replaced(tmp_path: Path, seed: int, *, inside: bool) -> None:
+def test_every_frozen_run_is_replaced(
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    seed: int,
+    *,
+    inside: bool,
+) -> None:
     chance = random.Random(seed)
     with (
         example_agent() as endpoint,
@@ -76,13 +83,17 @@ def test_every_frozen_run_is_replaced(tmp_path: Path, seed: int, *, inside: bool
         quiet = create_job(client, endpoint, files, eval_interval=1000).id
         assert wait_until_final(client, quiet, timeout_s=900).status == "succeeded"
         job_id = create_job(client, endpoint, files, eval_interval=1000).id
+        leases: list[float] = []
         for number in range(FREEZES):
             pid = _frozen(live, job_id, chance, inside=inside)
+            frozen_at = time.monotonic()
             wait_for(
                 partial(_has_ended, pid),
                 timeout_s=120,
                 what=f"the end of frozen run {number}, seed {seed}",
             )
+            leases.append((time.monotonic() - frozen_at) / LEASE_S)
         job = wait_until_final(client, job_id, timeout_s=900)
         assert job.status == "succeeded", (seed, job.error)
         assert live.adapters(job_id) == live.adapters(quiet), seed
+    record_property("leases until the end of each frozen process", leases)

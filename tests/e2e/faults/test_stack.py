@@ -20,7 +20,7 @@ import pytest
 from app.embedded.log_files import LOG_BYTES
 from app.embedded.ports import free_port
 from app.settings.models import DEFAULT_MODEL
-from tests.support.installation import Installation, cli, processes_below
+from tests.support.installation import Installation, cli
 from tests.support.patience import PATIENCE_S, wait_for
 
 _HEALED = ("postgres", "api")
@@ -39,13 +39,6 @@ def _answers(live: Installation) -> bool:
             return int(reply.status) == 200
     except OSError:
         return False
-
-
-def _parts_ready(lines: str) -> set[str]:
-    """Returns the parts that the command reported, each of them once, with its seconds."""
-    found = re.findall(r"^agent-rft: (.+) ready after \d+\.\d s$", lines, re.MULTILINE)
-    assert len(found) == len(set(found))
-    return set(found)
 
 
 def _upload(live: Installation) -> str:
@@ -117,26 +110,6 @@ def test_a_killed_child_heals(live: Installation, child: str) -> None:
     wait_for(lambda: _times_ready(live, child) > ready_before, what=child)
     assert live.pids()[child] != killed
     wait_for(lambda: _answers(live), what="the API")
-    assert live.client().files.retrieve(file_id).filename == "rows.jsonl"
-
-
-def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everything(
-    live: Installation, capfd: pytest.CaptureFixture[str]
-) -> None:
-    file_id, children = _upload(live), live.pids()
-    os.kill(live.supervisor(), signal.SIGKILL)
-    announced = live.start_again()
-    lines = capfd.readouterr().err
-    assert len(re.findall(r"^agent-rft: tiny-agent is a toy .*--model", lines, re.MULTILINE)) == 1
-    assert _parts_ready(lines) == {
-        *("database", "broker", "schema and keys", "engine", "API", "worker of jobs"),
-        *("worker of short tasks", *({"sandbox"} & children.keys())),
-    }
-    assert (announced["api_key"], announced["admin_key"]) == (live.api_key, live.admin_key)
-    assert live.pids().keys() == children.keys()
-    assert not set(live.pids().values()) & set(children.values())
-    workers = [line for line in processes_below(live.data_dir) if "-Q control" in line]
-    assert 1 <= len(workers) <= 3  # with its pool and its clock
     assert live.client().files.retrieve(file_id).filename == "rows.jsonl"
 
 
