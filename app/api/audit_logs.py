@@ -13,7 +13,7 @@ from app.api.support.errors import responses
 from app.api.support.tables import Table, table_reply
 from app.domain.accounts.audit_logs import AuditEntry, AuditEventType, AuditFilter
 
-router = APIRouter(prefix="/v1/organization/audit_logs", tags=["Audit Logs"])
+router = APIRouter(prefix="/v1/organization/audit_logs", tags=["Administration"])
 _LAST_MOMENT: Final = 32_503_680_000
 _LONGEST: Final = 128
 _TABLE: Final[Table[AuditEntry]] = Table(to_wire=AuditLogEntry.of, columns={})

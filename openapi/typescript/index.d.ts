@@ -11810,7 +11810,10 @@ export interface components {
              */
             upload_id: string;
         };
-        /** UsageBucketObject[CompletionsUsage] */
+        /**
+         * UsageBucketObject[CompletionsUsage]
+         * @description The `CompletionsUsage` objects of a minute, an hour or a day.
+         */
         UsageBucketObject_CompletionsUsage_: {
             /**
              * Object
@@ -11835,7 +11838,10 @@ export interface components {
              */
             results: components["schemas"]["CompletionsUsage"][];
         };
-        /** UsageBucketObject[CostsResult] */
+        /**
+         * UsageBucketObject[CostsResult]
+         * @description The `CostsResult` objects of a minute, an hour or a day.
+         */
         UsageBucketObject_CostsResult_: {
             /**
              * Object
@@ -11860,7 +11866,10 @@ export interface components {
              */
             results: components["schemas"]["CostsResult"][];
         };
-        /** UsageBucketObject[FineTuningUsage] */
+        /**
+         * UsageBucketObject[FineTuningUsage]
+         * @description The `FineTuningUsage` objects of a minute, an hour or a day.
+         */
         UsageBucketObject_FineTuningUsage_: {
             /**
              * Object
@@ -11965,7 +11974,10 @@ export interface components {
                 };
             };
         };
-        /** UsagePageObject[CompletionsUsage] */
+        /**
+         * UsagePageObject[CompletionsUsage]
+         * @description A page of buckets of `CompletionsUsage` objects, oldest first.
+         */
         UsagePageObject_CompletionsUsage_: {
             /**
              * Object
@@ -11990,7 +12002,10 @@ export interface components {
              */
             next_page: string | null;
         };
-        /** UsagePageObject[FineTuningUsage] */
+        /**
+         * UsagePageObject[FineTuningUsage]
+         * @description A page of buckets of `FineTuningUsage` objects, oldest first.
+         */
         UsagePageObject_FineTuningUsage_: {
             /**
              * Object
@@ -13248,6 +13263,7 @@ export interface operations {
                      *         "prompt_tokens": 136800,
                      *         "completion_tokens": 66880,
                      *         "tool_calls": 2204,
+                     *         "grader_calls": 1520,
                      *         "trained_tokens": 61440,
                      *         "gpu_seconds": 0,
                      *         "estimated_cost": null,

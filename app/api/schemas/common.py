@@ -1,6 +1,6 @@
 """Shapes shared by every route: the error envelope, list pages, closed bodies."""
 
-from typing import Final, Generic, Literal, Protocol, Self, TypeVar
+from typing import ClassVar, Final, Generic, Literal, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -36,9 +36,29 @@ class ErrorEnvelope(Described):
     """The error."""
 
 
-class Page(Described, Generic[Row]):
+class DescribedByItem(Described):
+    """A generic schema. The description of each of its types names the type of the items."""
+
+    item_description: ClassVar[str]
+    """The description, with `{}` for the name of the items' type."""
+
+    @classmethod
+    @override
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        items: tuple[type[BaseModel], ...] = cls.__pydantic_generic_metadata__["args"]
+        if items:
+            description = cls.item_description.format(items[0].__name__)
+            handler.resolve_ref_schema(schema)["description"] = description
+        return schema
+
+
+class Page(DescribedByItem, Generic[Row]):
     """A list page. It always contains `has_more`, because the Node SDK stops without it."""
 
+    item_description: ClassVar[str] = "A page of `{}` objects."
     object: Literal["list"] = "list"
     data: list[Row]
     """The objects of this page."""
@@ -48,18 +68,6 @@ class Page(Described, Generic[Row]):
     """Id of the first object; `null` on an empty page."""
     last_id: str | None
     """Id of the last object; `null` on an empty page."""
-
-    @classmethod
-    @override
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
-    ) -> JsonSchemaValue:
-        schema = super().__get_pydantic_json_schema__(core_schema, handler)
-        listed: type[BaseModel] = cls.__pydantic_generic_metadata__["args"][0]
-        handler.resolve_ref_schema(schema)["description"] = (
-            f"A page of `{listed.__name__}` objects."
-        )
-        return schema
 
 
 class Identified(Protocol):

@@ -4,8 +4,9 @@ Results of fine-tuning are an extension in the same shape.
 """
 
 from collections.abc import Callable
-from typing import Generic, Literal, TypeVar, assert_never
+from typing import ClassVar, Generic, Literal, TypeVar, assert_never
 
+from app.api.schemas.common import DescribedByItem
 from app.domain.accounts.usage import UsageKind, UsagePage, UsageSum
 from app.domain.documents.described import Described
 
@@ -166,9 +167,10 @@ def _quantity(sums: UsageSum) -> tuple[float | None, QuantityUnit | None]:
 Result = TypeVar("Result")
 
 
-class UsageBucketObject(Described, Generic[Result]):
+class UsageBucketObject(DescribedByItem, Generic[Result]):
     """The usage of a minute, an hour or a day."""
 
+    item_description: ClassVar[str] = "The `{}` objects of a minute, an hour or a day."
     object: Literal["bucket"] = "bucket"
     start_time: int
     """Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time`
@@ -180,9 +182,10 @@ class UsageBucketObject(Described, Generic[Result]):
     """A result for each group; empty without usage."""
 
 
-class UsagePageObject(Described, Generic[Result]):
+class UsagePageObject(DescribedByItem, Generic[Result]):
     """A page of buckets, oldest first."""
 
+    item_description: ClassVar[str] = "A page of buckets of `{}` objects, oldest first."
     object: Literal["page"] = "page"
     data: list[UsageBucketObject[Result]]
     """The buckets of this page."""

@@ -37,7 +37,8 @@ _TAGS = {
     "Webhooks": "Endpoints that events are sent to, and the secrets that sign the events.",
     "Signing": "The secret that signs calls to customers' endpoints.",
     "Projects": "Projects of an organization, their keys and service accounts.",
-    "Administration": "An organization's own keys.",
+    "Administration": "An organization's own keys and its audit log.",
+    "Usage": "Usage and costs of an organization.",
     "Service": "Liveness and readiness of the service.",
 }
 _HEADERS: dict[str, Any] = {

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="UsageBucketObjectFineTuningUsage")
 
 @_attrs_define
 class UsageBucketObjectFineTuningUsage:
-    """ 
+    """ The `FineTuningUsage` objects of a minute, an hour or a day.
+
         Attributes:
             object_ (Literal['bucket']): Type of the object; each type has one constant value. Default: 'bucket'.
             start_time (int): Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of

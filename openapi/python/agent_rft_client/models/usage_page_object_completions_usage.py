@@ -24,7 +24,8 @@ T = TypeVar("T", bound="UsagePageObjectCompletionsUsage")
 
 @_attrs_define
 class UsagePageObjectCompletionsUsage:
-    """ 
+    """ A page of buckets of `CompletionsUsage` objects, oldest first.
+
         Attributes:
             object_ (Literal['page']): Type of the object; each type has one constant value. Default: 'page'.
             data (list[UsageBucketObjectCompletionsUsage]): The buckets of this page.

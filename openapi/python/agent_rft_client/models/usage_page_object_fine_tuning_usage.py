@@ -24,7 +24,8 @@ T = TypeVar("T", bound="UsagePageObjectFineTuningUsage")
 
 @_attrs_define
 class UsagePageObjectFineTuningUsage:
-    """ 
+    """ A page of buckets of `FineTuningUsage` objects, oldest first.
+
         Attributes:
             object_ (Literal['page']): Type of the object; each type has one constant value. Default: 'page'.
             data (list[UsageBucketObjectFineTuningUsage]): The buckets of this page.
