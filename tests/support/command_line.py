@@ -18,8 +18,10 @@ from typing import IO, Final
 from tests.support.patience import PATIENCE_S
 from workers.processes.forks import ChildProcess, ForkServer
 
+# Programs that a shell starts in the background ignore SIGINT, and so would the tests' commands.
 _PROGRAM: Final = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.dup2(os.open(sys.argv[1], os.O_WRONLY), 1)
 sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)  # it may be a terminal now
 sys.argv = ["agent-rft", *sys.argv[2:]]

@@ -17,7 +17,7 @@ AUDIT_LOGS: Final = "organization/audit_logs"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EntryFilter:
     """Conditions on entries; without values one is none."""
 
     types: list[str] | None
@@ -74,7 +74,7 @@ class EntryReply(BaseModel):
     project: dict[str, Any] | None = None
 
 
-def list_entries(remote: Remote, wanted: Wanted, *, limit: int) -> None:
+def list_entries(remote: Remote, wanted: EntryFilter, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(AUDIT_LOGS, limit=limit, **wanted.params())
     entries = [(shaped(EntryReply, row), row) for row in rows.data]
@@ -97,7 +97,7 @@ def list_entries(remote: Remote, wanted: Wanted, *, limit: int) -> None:
     remote.out.result(rows.data, show, has_more=rows.has_more)
 
 
-def export_entries(remote: Remote, wanted: Wanted, out: Path, *, force: bool) -> None:
+def export_entries(remote: Remote, wanted: EntryFilter, out: Path, *, force: bool) -> None:
     """Writes the entries and prints the path of the file."""
     file = download(remote, f"{AUDIT_LOGS}/export", out, force=force, **wanted.params())
     remote.out.result(

@@ -64,9 +64,9 @@ def audit_list(
 
     Example: agent-rft audit list --type project.created --type project.archived
     """
-    from app.cli.organization.audit import Wanted, list_entries  # noqa: PLC0415 - keeps --help fast
+    from app.cli.organization.audit import EntryFilter, list_entries  # noqa: PLC0415 - keeps --help fast
 
-    list_entries(remote, Wanted(event_type, project, actor, resource), limit=limit)
+    list_entries(remote, EntryFilter(event_type, project, actor, resource), limit=limit)
 
 
 @audit.command("export")
@@ -85,7 +85,7 @@ def audit_export(
 
     Example: agent-rft audit export --out audit.jsonl
     """
-    from app.cli.organization.audit import Wanted, export_entries  # noqa: PLC0415 - keeps --help fast
+    from app.cli.organization.audit import EntryFilter, export_entries  # noqa: PLC0415 - keeps --help fast
 
-    wanted = Wanted(event_type, project, actor, resource)
+    wanted = EntryFilter(event_type, project, actor, resource)
     export_entries(remote, wanted, out, force=force)
