@@ -26,7 +26,7 @@ Message = dict[str, Any]
 
 _PROBE: Final = '{"probe": 1}'
 _PROBE_TEXTS: Final = (_PROBE, '{"probe":1}', "{'probe': 1}")
-"""The probe as JSON and as Python writes it."""
+"""`_PROBE` in the three spellings that a template may write: JSON, compact JSON, Python."""
 _SHORT_ID: Final = 9
 """Number of letters and digits of a call's id that the templates of Mistral require."""
 _TEMPLATE_FAULTS: Final = (

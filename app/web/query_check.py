@@ -17,7 +17,7 @@ from app.domain.errors import InvalidRequest, refused_value
 
 EMPTY_QUERY_VALUES: Final = "empty_query_values"
 """Key of a request's state: the names of the query parameters that were sent without a value."""
-_MAPS: Final = ("metadata",)
+MAPS: Final = ("metadata",)
 """Parameters that may also be sent as `name[key]=value`, which no declaration can list."""
 _IGNORED: Final = frozenset({"api-version"})
 """Ignored parameters, which clients of other servers with the same API send with each call."""
@@ -74,4 +74,4 @@ def _is_list(annotation: Any) -> bool:
 
 def _is_entry(name: str, known: dict[str, bool]) -> bool:
     head, bracket, tail = name.partition("[")
-    return head in _MAPS and head in known and bool(bracket) and tail.endswith("]") and tail != "]"
+    return head in MAPS and head in known and bool(bracket) and tail.endswith("]") and tail != "]"

@@ -22,7 +22,9 @@ _LIMITS = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", 
 
 @cache
 def describe_processor() -> str:
-    """Returns the processor's name, torch's instruction set, limits by the environment, torch."""
+    """Returns the processor's name, torch's instruction set, limits set in the environment, and
+    torch's version.
+    """
     import torch  # noqa: PLC0415 - see the header
 
     limits = [f"{name}={value}" for name, value in set_variables(_LIMITS).items()]

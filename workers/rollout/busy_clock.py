@@ -46,7 +46,7 @@ class IdleShare:
         self._busy_s = clock.reading()
 
     def read(self) -> float:
-        """Returns 0 … 1, for the time since the last reading."""
+        """Returns the idle share, from 0 to 1, of the time since the last reading."""
         now, busy_s = time.monotonic(), self._clock.reading()
         elapsed = now - self._at
         share = 1.0 - (busy_s - self._busy_s) / elapsed if elapsed > 0 else 0.0

@@ -35,7 +35,8 @@ class JobDirectories:
 
     async def _store(self, name: str) -> None:
         async def put() -> None:
-            # A call whose answer was lost has stored it, or a claim with the same content.
+            # An earlier call whose answer was lost, or another claim, stored the same content
+            # already.
             with suppress(FileExistsError):
                 await self._objects.put_directory(self.key(name), self.path(name))
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote_plus
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.web.query_check import EMPTY_QUERY_VALUES
+from app.web.query_check import EMPTY_QUERY_VALUES, MAPS
 
 _READS: Final = frozenset({"GET", "HEAD"})
 
@@ -31,4 +31,5 @@ def _empty_name(part: bytes) -> str | None:
     """Returns the name of a parameter without a value; `None` for one with a value."""
     name, _, value = part.partition(b"=")
     decoded = unquote_plus(name.decode("latin-1"))
-    return decoded if not value and not decoded.endswith("]") else None
+    is_of_a_map = decoded.endswith("]") and decoded.partition("[")[0] in MAPS
+    return None if value or is_of_a_map else decoded

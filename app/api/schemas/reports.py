@@ -18,8 +18,8 @@ class _Part(Described):
 
 
 class Comparison(_Part):
-    """One value under the compared models: means over the held-out rows that have it before and
-    after training.
+    """One value under the compared models: means over the held-out rows that have this value
+    before and after training.
     """
 
     base_mean: float | None = None
@@ -46,7 +46,7 @@ class ComponentComparison(Comparison):
     """
 
     rows: int | None = None
-    """Held-out rows that have it before and after training; with 0, the other values are `null`.
+    """Held-out rows that have the number before and after training; if 0, the others are `null`.
     `null` in reports of earlier versions.
     """
     rollouts_without: int | None = None

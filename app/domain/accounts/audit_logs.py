@@ -71,7 +71,7 @@ class AuditEntry:
     project_name: str | None
     resource_id: str
     details: dict[str, Any]
-    """`data` of what was created, or `changes_requested`."""
+    """The entry's `data` for a created object, or its `changes_requested` for a changed one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,9 @@ def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
     except (ValueError, RecursionError) as error:
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         if "Retrieval is disabled" in text:
-            raise JsonSchemaFault("a '$ref' leads out of it, and nothing is fetched") from None
+            raise JsonSchemaFault(
+                "a '$ref' points outside the schema; external schemas are not fetched"
+            ) from None
         raise JsonSchemaFault(f"it is no JSON schema ({text[:_SHOWN]})") from None
     return CompiledSchema(validator, cost)
 

@@ -174,7 +174,9 @@ def _referred(root: Schema, schema: Schema, anchors: dict[str, Schema]) -> Itera
 def _targets(root: Schema, reference: str, anchors: dict[str, Schema]) -> list[Schema]:
     base, _, fragment = reference.partition("#")
     if base and base != str(root.get("$id", "")).removesuffix("#"):
-        raise SchemaCostFault("a '$ref' leads out of it, and nothing is fetched")
+        raise SchemaCostFault(
+            "a '$ref' points outside the schema; external schemas are not fetched"
+        )
     fragment = unquote(fragment)
     if fragment and not fragment.startswith("/"):
         return _schemas([anchors.get(fragment)])
@@ -236,7 +238,9 @@ def _check_loops(nodes: dict[int, _Node], core: set[int]) -> None:
     here = {key: [each for each in nodes[key].here if each in core] for key in core}
     order = _leaves_first(here)
     if len(order) < len(core):
-        raise SchemaCostFault("a '$ref' of it leads back to itself within one value")
+        raise SchemaCostFault(
+            "a '$ref' in it refers back to itself without descending into the value"
+        )
     together = dict[int, Counter[int]]()
     steps = 0
     for key in order:

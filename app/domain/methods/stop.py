@@ -68,7 +68,9 @@ class GapRule(Rule):
     """
 
     threshold: Number = Field(default=0.2, gt=0)
-    """Mean training value since the validation before, less the validation's."""
+    """Smallest gap that counts: the mean training value since the previous validation minus the
+    validation's mean.
+    """
     evaluations: Count = 2
     """Validations in succession with such a gap, beyond the error of the validation."""
 

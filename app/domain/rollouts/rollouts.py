@@ -122,7 +122,7 @@ class RolloutFilter:
             )
         if self.failure_class is not None and self.failed is False:
             raise InvalidRequest(
-                "A rollout with a 'failure_class' has failed: send it without 'failed=false'.",
+                "'failure_class' and 'failed=false' exclude each other: send one of them.",
                 param="failed",
                 code="invalid_value",
             )

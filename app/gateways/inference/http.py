@@ -72,8 +72,8 @@ class HttpInference:
         await self._connections.aclose()
 
     async def _sign_of_life(self) -> str | None:
-        """Returns the engine's counters; for an engine without any, a new text whenever its probe
-        answers.
+        """Returns the engine's counters. An engine without counters counts as alive whenever its
+        probe answers: the text is a new one each time.
         """
         try:
             async with (

@@ -44,7 +44,8 @@ class ServiceAccountService:
         """
         if lifetime_s is not None and not with_key:
             raise InvalidRequest(
-                "A key that is not made cannot expire.", param="expires_in_seconds"
+                "'expires_in_seconds' needs a key: the call creates none.",
+                param="expires_in_seconds",
             )
         account = ServiceAccount(
             id=new_id("svc_acct_"),

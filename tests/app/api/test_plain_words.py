@@ -33,13 +33,13 @@ async def test_no_refused_query_is_answered_in_the_librarys_words(api: Api) -> N
     assert len(calls) > 60
     for path, name, value in calls:
         reply = await _ask(api, "GET", path, params={name: value})
-        error = reply.json().get("error")
-        if error is None:
+        if reply.status_code < 400:
             continue
+        error = reply.json()["error"]
         assert not _leaks(reply.text), (path, name, reply.text)
         if reply.status_code == 400:
-            assert error["param"] == name, (path, reply.text)
-            assert f"'{name}'" in error["message"], (path, reply.text)
+            assert error["param"].removesuffix("[0]") == name, (path, reply.text)
+            assert f"'{error['param']}'" in error["message"], (path, reply.text)
             assert "^" not in error["message"], (path, reply.text)
 
 

@@ -76,6 +76,7 @@ async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_i
     (outcome,) = scorer.outcomes.values()
     assert isinstance(verdict, Failure)
     assert outcome.results == []
+    assert len(outcome.faults) == 2
     for fault in outcome.faults:
         assert fault["code"] == "grader_bad_reply"
         assert fault["message"].endswith(f"none of the labels as `result`: {text!r}")

@@ -64,8 +64,9 @@ def test_every_curve_counts_each_token_once(
     make_trainer: MakeTrainer, samples: list[TrainingSample], at: str
 ) -> None:
     plain, small = make_trainer(), make_trainer()
-    limit_memory(small, 100, at=at)
+    passes = limit_memory(small, 100, at=at)
     expected, found = plain.update(samples), small.update(samples)
+    assert max(passes) > 100
     assert found == pytest.approx(expected, rel=1e-4, abs=1e-6)
     assert found[names.COMPUTED_TOKENS] == expected[names.COMPUTED_TOKENS]
     assert small.steps == 1
@@ -83,8 +84,9 @@ def test_the_smaller_size_stays(make_trainer: MakeTrainer, samples: list[Trainin
 def test_pairs_are_halved_whole(make_trainer: MakeTrainer) -> None:
     samples = random_samples(6, count=12)
     plain, small = (warmed(make_trainer, options={"loss": "dpo"}) for _ in range(2))
-    limit_memory(small, 130)
+    passes = limit_memory(small, 130)
     expected, found = gradients(plain, samples), gradients(small, samples)
+    assert max(passes) > 130
     for name, gradient in found.items():
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6)
 
@@ -93,9 +95,10 @@ def test_validation_and_reference_are_halved_too(
     make_trainer: MakeTrainer, samples: list[TrainingSample]
 ) -> None:
     plain, small = make_trainer(), make_trainer()
-    limit_memory(small, 100)
+    passes = limit_memory(small, 100)
     (found,), (expected,) = small.evaluate([samples]), plain.evaluate([samples])
     assert found == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    assert max(passes) > 100
     for row, expected_row in zip(
         small.reference_logprobs(samples), plain.reference_logprobs(samples), strict=True
     ):
