@@ -5,10 +5,10 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-_ID: Final = r"^[!-~]{1,256}$"
-ServiceId = Annotated[str, Field(pattern=_ID)]
+_ID: Final = re.compile(r"[!-~]{1,256}")
+ServiceId = Annotated[str, Field(pattern=rf"^{_ID.pattern}$")]
 """Another text could not be sent, and the user would be blamed for it."""
 
 
 def is_service_id(text: str) -> bool:
-    return re.fullmatch(_ID, text) is not None
+    return _ID.fullmatch(text) is not None

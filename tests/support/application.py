@@ -29,3 +29,9 @@ def application(settings: Settings) -> FastAPI:
 def specification() -> dict[str, Any]:
     """Returns the document that every application publishes; it is shared, so nobody changes it."""
     return _first().openapi()
+
+
+def required_of(path: str) -> dict[str, int]:
+    """Returns a value for each query parameter that the GET of a path requires."""
+    parameters = specification()["paths"].get(path, {}).get("get", {}).get("parameters", [])
+    return {one["name"]: 1 for one in parameters if one["in"] == "query" and one["required"]}

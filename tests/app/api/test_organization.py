@@ -46,9 +46,7 @@ async def test_a_projects_key_administers_nothing_and_unknown_ids_are_not_found(
 
 async def test_what_is_not_offered_answers_the_404_envelope(admin: Admin) -> None:
     project = await admin.project("a")
-    of_organization = (
-        "users invites roles groups audit_logs costs usage/completions certificates spend_limit"
-    )
+    of_organization = "users invites roles groups usage/embeddings certificates spend_limit"
     of_project = "users rate_limits groups certificates model_permissions spend_alerts"
     for path in [
         *(f"{ROOT}/{name}" for name in of_organization.split()),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.api.application import Api
-from tests.support.application import specification
+from tests.support.application import required_of, specification
 
 NO_JOB = "Could not find fine tune: x"
 _OPEN_TEXTS = {
@@ -25,12 +25,6 @@ def named_parameters() -> list[tuple[str, str]]:
         if parameter["in"] == "query" and "string" in _types(parameter["schema"])
         if parameter["name"] not in _OPEN_TEXTS
     ]
-
-
-def required(path: str) -> dict[str, int]:
-    """Returns the parameters that a route refuses to be without."""
-    parameters = specification()["paths"].get(path, {}).get("get", {}).get("parameters", [])
-    return {one["name"]: 1 for one in parameters if one["in"] == "query" and one["required"]}
 
 
 def _types(schema: dict[str, Any]) -> set[str]:
@@ -63,7 +57,7 @@ async def test_an_unknown_name_is_refused_with_the_known_ones(
     api: Api, path: str, name: str
 ) -> None:
     key = api.admin_key if path.startswith("/v1/organization") else api.key
-    reply = await api.call("GET", path, params={name: "zzz", **required(path)}, key=key)
+    reply = await api.call("GET", path, params={name: "zzz", **required_of(path)}, key=key)
     error = reply.json()["error"]
     assert (reply.status_code, error["code"]) == (400, "invalid_value")
     assert error["param"].removesuffix("[0]") == name

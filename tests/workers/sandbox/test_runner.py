@@ -250,4 +250,7 @@ async def test_the_level_names_the_layers_that_were_tried(sandbox: RunningSandbo
     pid, uid = json.loads(own.reply)["value"]
     assert (pid == 1) == ("namespaces" in level.layers)
     assert (uid >= 60_800) == ("own_user" in level.layers)
-    assert children(sandbox.fork_server()) == sandbox.processes()
+    await until(
+        lambda: children(sandbox.fork_server()) == sandbox.processes(),
+        what="the end of processes that have answered",
+    )
