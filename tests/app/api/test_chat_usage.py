@@ -120,6 +120,18 @@ async def test_it_is_written_without_a_further_request(
     await usage.aclose()
 
 
+@pytest.mark.parametrize("wrong", [10**9 + 1, -1, True, 1.5, "7", [7], None])
+async def test_a_count_that_cannot_be_true_is_not_counted(
+    store: Store, tenant: Tenant, database: Database, wrong: object
+) -> None:
+    usage = usage_of(store)
+    usage.add(tenant, "a", {**REPLY, "prompt_tokens": wrong, "prompt_tokens_details": [wrong]})
+    usage.add(tenant, "a", {**REPLY, "completion_tokens": 10**9})
+    await usage.aclose()
+    [(_, _, *amounts)] = execute(database, SUMS)
+    assert amounts == [2, 10, 10**9 + 4, 6, None, None]
+
+
 LAST = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}\n\n'
 PIECE = b'data: {"choices": [{"delta": {"content": "\\"usage\\""}}]}\n\n'
 DONE = b"data: [DONE]\n\n"

@@ -118,6 +118,18 @@ async def test_training_and_its_costs(admin: Admin, database: Database) -> None:
     assert "AGENT_RFT_PRICING__PER_HOUR" in page["unpriced"]
 
 
+async def test_sums_have_no_largest_value(admin: Admin, database: Database) -> None:
+    most = 2**63 - 1
+    for name in ("a", "b"):
+        put(database, "first", name, START, kind="fine_tuning", judge_input_tokens=most)
+        put(database, "first", f"chat-{name}", START, input_tokens=most, output_tokens=1)
+    [run], _ = await results(admin, TRAINING)
+    [chats], _ = await results(admin, CHATS)
+    assert (run["judge_input_tokens"], chats["input_tokens"]) == (2 * most, 2 * most)
+    costs, _ = await results(admin, COSTS, group_by="line_item")
+    assert {line["quantity"] for line in costs} == {0.0, 2.0**64}
+
+
 @pytest.mark.parametrize(
     ("path", "params", "param"),
     [
