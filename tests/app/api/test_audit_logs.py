@@ -115,6 +115,35 @@ async def test_sessions_of_the_dashboard_are_actors(api: Api, admin: Admin) -> N
     assert paused["fine_tuning.job.paused"] == {"id": job}
 
 
+async def test_a_session_that_another_one_replaces_is_ended_by_its_own_key(
+    api: Api, admin: Admin
+) -> None:
+    await create_job(api)
+    first = (await newest(admin))["actor"]["api_key"]["id"]
+    made = await admin.account(await admin.project("p2"))
+    async with visiting(api.http) as visit:
+        await visit.sign_in(api.key)
+        await visit.sign_in(made["api_key"]["value"])
+    ended, began = await entries(admin, limit=2)
+    assert [one["type"] for one in (ended, began)] == ["logout.succeeded", "login.succeeded"]
+    keys = [one["actor"]["session"]["user"]["id"] for one in (ended, began)]
+    assert keys == [first, made["api_key"]["id"]]
+    assert await entries(admin, **{"resource_ids[]": first, "event_types[]": ended["type"]}) == [
+        ended
+    ]
+
+
+async def test_a_session_that_ends_as_the_oldest_was_ended_by_nobody(
+    api: Api, admin: Admin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.store.accounts.dashboard_sessions.MAX_SESSIONS", 1)
+    for _ in range(2):
+        async with visiting(api.http) as visit:
+            await visit.sign_in(api.key)
+    began = await entries(admin, limit=2)
+    assert [one["type"] for one in began] == ["login.succeeded"] * 2
+
+
 async def test_the_commands_of_the_operator_are_actors(admin: Admin) -> None:
     first = (await entries(admin, limit=100))[-1]
     assert (first["type"], first["actor"]) == ("project.created", {"type": "command_line"})
