@@ -16,7 +16,7 @@ from typing import Any, Final
 import structlog
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.accounts.usage import Amounts, UsageRecord
+from app.domain.accounts.usage import MINUTE_S, Amounts, UsageRecord
 from app.domain.errors import Unavailable
 from app.domain.http.reported_tokens import reported_tokens
 from app.domain.ids import new_id
@@ -24,7 +24,6 @@ from app.settings.runs import PricingSettings
 from app.store.database import Database
 
 log = structlog.get_logger()
-_MINUTE_S: Final = 60
 _MILLION: Final = 1_000_000
 MOST_WAITING: Final = 10_000
 """Records that wait for a database that is away; the memory of more is not worth them."""
@@ -53,7 +52,7 @@ class ChatUsage:
 
     def add(self, tenant: Tenant, model: str, usage: dict[str, Any]) -> None:
         """Adds a chat by the `usage` of its reply. Never waits."""
-        bucket = _Bucket(tenant, model, int(time.time()) // _MINUTE_S * _MINUTE_S)
+        bucket = _Bucket(tenant, model, int(time.time()) // MINUTE_S * MINUTE_S)
         amounts = self._amounts(usage)
         record = self._open.get(bucket)
         if record is None:

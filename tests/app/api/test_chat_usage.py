@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.accounts.usage import UsageQuery
 from app.domain.errors import Unavailable
 from app.factory.accounts import build_key_service, provisioning_service
+from app.services.accounts.usage import UsageService
 from app.services.models.chat_usage import ChatUsage
 from app.services.models.metered_streams import asks_for_usage, metered, with_usage
 from app.settings.runs import PricingSettings
@@ -118,6 +120,31 @@ async def test_it_is_written_without_a_further_request(
         usage.add(tenant, "a", REPLY)
         await until(partial(is_written, count), what="the record of a chat")
     await usage.aclose()
+
+
+async def test_a_span_counts_every_chat_of_the_minutes_that_it_touches(
+    store: Store, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minute = 1_800_000_000
+    monkeypatch.setattr("time.time", lambda: minute + 20.5)
+    usage = usage_of(store)
+    usage.add(tenant, "a", REPLY)
+    await usage.aclose()
+    service = UsageService(store, tenant, PricingSettings())
+
+    async def counted(start_s: int, end_s: int) -> list[tuple[int, int, int]]:
+        query = UsageQuery("completions", start_s, end_s, width="1h")
+        page = await service.page(query, page=None, limit=9)
+        return [
+            (one.start_s - minute, one.end_s - minute, sum(s.amounts.requests for s in one.sums))
+            for one in page.buckets
+        ]
+
+    assert await counted(minute + 20, minute + 21) == [(0, 60, 1)]
+    assert await counted(minute + 59, minute + 61) == [(0, 120, 1)]
+    assert await counted(minute - 61, minute - 1) == [(-120, 0, 0)]
+    assert await counted(minute - 61, minute) == [(-120, 0, 0)]
+    assert await counted(minute + 60, minute + 61) == [(60, 120, 0)]
 
 
 @pytest.mark.parametrize("wrong", [10**9 + 1, -1, True, 1.5, "7", [7], None])
