@@ -260,6 +260,11 @@ def _audit_logs() -> None:
         check=f"{_OF_ORGANIZATION} OR {OF_PROJECT}",
         system=True,
     )
+    # Policies are alternatives: that of an organization must not let a worker remove its entries.
+    op.execute(
+        f"CREATE POLICY removal ON {table} AS RESTRICTIVE FOR DELETE"
+        f" USING ({setting('system')} = 'on')"
+    )
 
 
 def _usage() -> None:

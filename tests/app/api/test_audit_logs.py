@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import psycopg
 import pytest
 
 from app.domain.accounts.audit_logs import AUDIT_EVENT_TYPES
@@ -254,6 +255,22 @@ async def test_no_service_role_changes_or_removes_an_entry(database: Database) -
         " AND grantee <> 'agent_rft_owner' ORDER BY 1, 2",
     )
     assert rights == [("agent_rft_app", "SELECT"), ("agent_rft_worker", "DELETE")]
+
+
+async def test_a_worker_removes_entries_only_as_the_service_itself(
+    admin: Admin, database: Database
+) -> None:
+    await admin.project("p2")
+    [[organization]] = execute(
+        database, "SELECT organization_id FROM audit_logs ORDER BY seq DESC LIMIT 1"
+    )
+    removed = {}
+    with psycopg.connect(database.worker_url.replace("+psycopg", "")) as connection:
+        for setting, value in (("organization", organization), ("system", "on")):
+            connection.execute("SELECT set_config(%s, %s, true)", (f"app.{setting}", value))
+            removed[setting] = connection.execute("DELETE FROM audit_logs").rowcount > 0
+            connection.rollback()
+    assert removed == {"organization": False, "system": True}
 
 
 def test_the_calls_have_canaries() -> None:
