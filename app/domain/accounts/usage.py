@@ -47,7 +47,7 @@ COUNTS: Final = tuple(f.name for f in fields(Amounts) if f.name not in ("cost", 
 
 @dataclass(frozen=True, slots=True)
 class UsageRecord:
-    """The usage of one committed step, or of the chats of one minute."""
+    """The usage of one committed step, or of chats of one minute."""
 
     id: str
     kind: UsageKind

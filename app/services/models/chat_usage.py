@@ -31,7 +31,9 @@ MOST_WAITING: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Bucket:
-    """The chats that one record adds up: those of a key with a model in a minute."""
+    """The chats that one record adds up: those of a key with a model in a minute since the last
+    write.
+    """
 
     tenant: Tenant
     model: str

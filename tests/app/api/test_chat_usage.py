@@ -14,12 +14,13 @@ from app.factory.accounts import build_key_service, provisioning_service
 from app.services.accounts.usage import UsageService
 from app.services.models.chat_usage import ChatUsage
 from app.services.models.metered_streams import asks_for_usage, metered, with_usage
-from app.settings.runs import PricingSettings
+from app.settings.runs import PricingSettings, RetentionSettings
 from app.store.database import Database as Store
 from app.store.unit_of_work import UnitOfWork
 from tests.support.api.organization import execute
 from tests.support.patience import until
 from tests.support.stack import Database
+from workers.maintenance.retention import retire
 
 REPLY = {
     "prompt_tokens": 10,
@@ -145,6 +146,26 @@ async def test_a_span_counts_every_chat_of_the_minutes_that_it_touches(
     assert await counted(minute - 61, minute - 1) == [(-120, 0, 0)]
     assert await counted(minute - 61, minute) == [(-120, 0, 0)]
     assert await counted(minute + 60, minute + 61) == [(60, 120, 0)]
+
+
+async def test_old_records_are_removed_where_the_operator_sets_a_retention(
+    store: Store, tenant: Tenant, database: Database
+) -> None:
+    usage = usage_of(store)
+    for model in ("old", "new"):
+        usage.add(tenant, model, REPLY)
+    await usage.aclose()
+    execute(
+        database,
+        "UPDATE usage_records SET used_at = now() - interval '31 days' WHERE model = 'old'",
+    )
+    worker = Store(database.worker_url, pool_size=1)
+    await retire(worker, RetentionSettings(usage_days=32))
+    await retire(worker, RetentionSettings())
+    assert [row[0] for row in execute(database, SUMS)] == ["new", "old"]
+    await retire(worker, RetentionSettings(usage_days=30))
+    await worker.dispose()
+    assert [row[0] for row in execute(database, SUMS)] == ["new"]
 
 
 @pytest.mark.parametrize("wrong", [10**9 + 1, -1, True, 1.5, "7", [7], None])
