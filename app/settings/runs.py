@@ -80,6 +80,8 @@ class RetentionSettings(SettingsGroup):
     """Exports of models, counted from their end; they can be made again."""
     audit_logs_days: float | None = Field(None, gt=0)
     """Entries of the audit log."""
+    usage_days: float | None = Field(None, gt=0)
+    """Records of usage, and with them what usage and costs show of those days."""
 
 
 class PricingSettings(SettingsGroup):

@@ -260,6 +260,7 @@ def _audit_logs() -> None:
         check=f"{_OF_ORGANIZATION} OR {OF_PROJECT}",
         system=True,
     )
+    _limit_removal(table)
 
 
 def _usage() -> None:
@@ -285,12 +286,23 @@ def _usage() -> None:
     for owner in ("organization_id", "project_id"):
         columns = [owner, "kind", "used_at"]
         op.create_index(op.f(f"ix_{table}_{'_'.join(columns)}"), table, columns)
+    op.create_index(f"ix_{table}_used_at", table, ["used_at"], postgresql_using="brin")
     guard(
         table,
         app="SELECT, INSERT",
-        worker="INSERT",
+        worker="SELECT (project_id, id, used_at), INSERT, DELETE",
         policy=f"{_OF_ORGANIZATION} OR {OF_PROJECT}",
         check=OF_PROJECT,
+        system=True,
+    )
+    _limit_removal(table)
+
+
+def _limit_removal(table: str) -> None:
+    """Lets rows go by age alone: other policies are alternatives, and this one is a condition."""
+    op.execute(
+        f"CREATE POLICY removal ON {table} AS RESTRICTIVE FOR DELETE"
+        f" USING ({setting('system')} = 'on')"
     )
 
 

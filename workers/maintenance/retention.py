@@ -33,6 +33,8 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
         counts["files"] = await _expire_files(database, retention.files_days)
     if retention.audit_logs_days is not None:
         counts["audit_logs"] = await _forget_changes(database, retention.audit_logs_days)
+    if retention.usage_days is not None:
+        counts["usage_records"] = await _forget_usage(database, retention.usage_days)
     if any(counts.values()):
         log.info("removed by age", **counts)
 
@@ -69,5 +71,15 @@ async def _forget_changes(database: Database, days: float) -> int:
     while newly == _BATCH:
         async with maintenance(database) as unit:
             newly = await unit.expiry.remove_audit_logs(_BATCH, days=days)
+        removed += newly
+    return removed
+
+
+async def _forget_usage(database: Database, days: float) -> int:
+    """Removes records of usage. Returns their number."""
+    removed, newly = 0, _BATCH
+    while newly == _BATCH:
+        async with maintenance(database) as unit:
+            newly = await unit.expiry.remove_usage(_BATCH, days=days)
         removed += newly
     return removed

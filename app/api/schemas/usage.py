@@ -173,8 +173,8 @@ class UsageBucketObject(DescribedByItem, Generic[Result]):
     item_description: ClassVar[str] = "The `{}` objects of a minute, an hour or a day."
     object: Literal["bucket"] = "bucket"
     start_time: int
-    """Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time`
-    of the call.
+    """Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or the minute
+    of the call's `start_time`.
     """
     end_time: int
     """Unix seconds at which it has ended."""

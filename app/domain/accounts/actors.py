@@ -3,6 +3,8 @@
 Owns the actor of the running task, which the store hands to the database with every transaction.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -42,6 +44,17 @@ def identify(key_id: str) -> None:
     actor = _current.get()
     if actor is not None and not actor.id:
         _current.set(replace(actor, id=key_id))
+
+
+@contextmanager
+def acting_as_key(key_id: str) -> Iterator[None]:
+    """Gives the actor of the running task another key within the block."""
+    actor = _current.get()
+    former = _current.set(None if actor is None else replace(actor, id=key_id))
+    try:
+        yield
+    finally:
+        _current.reset(former)
 
 
 def current_actor() -> Actor | None:

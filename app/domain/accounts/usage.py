@@ -1,13 +1,14 @@
 """Usage of an organization: what chats and training runs used, in buckets of time. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Final, Literal
 
 UsageKind = Literal["completions", "fine_tuning"]
 UsageGrouping = Literal["project_id", "api_key_id", "model", "job_id", "line_item"]
 BucketWidth = Literal["1m", "1h", "1d"]
-WIDTHS_S: Final[Mapping[BucketWidth, int]] = {"1m": 60, "1h": 3600, "1d": 86_400}
+MINUTE_S: Final = 60
+WIDTHS_S: Final[Mapping[BucketWidth, int]] = {"1m": MINUTE_S, "1h": 3600, "1d": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ COUNTS: Final = tuple(f.name for f in fields(Amounts) if f.name not in ("cost", 
 
 @dataclass(frozen=True, slots=True)
 class UsageRecord:
-    """The usage of one committed step, or of the chats of one minute."""
+    """The usage of one committed step, or of chats of one minute."""
 
     id: str
     kind: UsageKind
@@ -72,6 +73,11 @@ class UsageQuery:
     job_ids: tuple[str, ...] = ()
     in_money: bool = False
     """Adds costs up too, those of each currency apart."""
+
+    def in_whole_minutes(self) -> "UsageQuery":
+        """Returns the query with every minute that it touches: chats are recorded by the minute."""
+        end_s = -(-self.end_s // MINUTE_S) * MINUTE_S
+        return replace(self, start_s=self.start_s // MINUTE_S * MINUTE_S, end_s=end_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any, Final
 
+from app.domain.http.reported_tokens import reported_tokens
 from app.domain.http.status import is_success
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
@@ -62,7 +63,7 @@ def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
         numbers = []
     if len(numbers) != count or len(numbers) != len(entries):
         raise EndpointFault(FaultKind.BAD_REPLY, f"gave no list of {count} embeddings")
-    tokens = _tokens(content)
+    tokens = reported_tokens(content.get("usage"), "prompt_tokens")
     return [
         Embedding(direction, tokens // count + (index < tokens % count))
         for index, direction in enumerate(numbers)
@@ -89,9 +90,3 @@ def _decoded(text: str) -> "array[float]":
     if len(raw) % _FLOAT_BYTES:
         raise ValueError("an embedding is cut")
     return array("d", memoryview(raw).cast("f"))
-
-
-def _tokens(content: Any) -> int:
-    usage = content.get("usage")
-    counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    return counted if isinstance(counted, int) and counted > 0 else 0

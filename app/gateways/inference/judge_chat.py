@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from app.domain.http.reported_tokens import reported_tokens
 from app.domain.http.status import is_client_error, is_success
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
@@ -74,16 +75,11 @@ def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
     return JudgeReply(
         text=text if isinstance(text, str) else "",
         refusal=refusal if isinstance(refusal, str) and refusal else None,
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        completion_tokens=_count(usage, "completion_tokens"),
-        cached_tokens=_count(details, "cached_tokens"),
+        prompt_tokens=reported_tokens(usage, "prompt_tokens"),
+        completion_tokens=reported_tokens(usage, "completion_tokens"),
+        cached_tokens=reported_tokens(details, "cached_tokens"),
         latency_s=latency_s,
     )
-
-
-def _count(usage: Any, key: str) -> int:
-    value = usage.get(key) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def read_reply(reply: EgressReply) -> JudgeReply | EgressReply:

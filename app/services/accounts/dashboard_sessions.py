@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 import structlog
 
-from app.domain.accounts.actors import identify
+from app.domain.accounts.actors import acting_as_key, identify
 from app.domain.accounts.dashboard_sessions import (
     LINK_S,
     SESSION_S,
@@ -75,7 +75,7 @@ class DashboardSessionService:
         return SessionOwner(await self._tenant(stored), form_token=_form_token(session))
 
     async def end(self, session: str) -> None:
-        """Ends a session; does nothing for one that has ended."""
+        """Ends a session, as a change by its own key; does nothing for one that has ended."""
         stored = await self._find(session, SessionKind.SESSION)
         if stored is None:
             return
@@ -83,8 +83,9 @@ class DashboardSessionService:
             tenant = await self._tenant(stored)
         except AuthenticationFailed:  # it ended with its key
             return
-        async with self._database.tenant(tenant) as unit:
-            await unit.dashboard_sessions.remove(stored.id)
+        with acting_as_key(tenant.key_id):
+            async with self._database.tenant(tenant) as unit:
+                await unit.dashboard_sessions.remove(stored.id)
 
     async def _issue(self, api_key: str, kind: SessionKind) -> str:
         tenant = _tenant_of(await self._keys.authenticate(api_key))

@@ -67,7 +67,7 @@ class ChatCompletionService:
                     reply = await self._inference.chat(forwarded)
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
-        self._note(model, reply.get("usage") or {})
+        self._note(model, usage if isinstance(usage := reply.get("usage"), dict) else {})
         if offers_tools(body):
             mark_reply(reply, await _parser_of(model))
         return {**reply, "model": model.name}

@@ -9,7 +9,6 @@ since the last write, at most `flush_s` seconds while the database answers.
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -17,14 +16,14 @@ from typing import Any, Final
 import structlog
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.accounts.usage import Amounts, UsageRecord
+from app.domain.accounts.usage import MINUTE_S, Amounts, UsageRecord
 from app.domain.errors import Unavailable
+from app.domain.http.reported_tokens import reported_tokens
 from app.domain.ids import new_id
 from app.settings.runs import PricingSettings
 from app.store.database import Database
 
 log = structlog.get_logger()
-_MINUTE_S: Final = 60
 _MILLION: Final = 1_000_000
 MOST_WAITING: Final = 10_000
 """Records that wait for a database that is away; the memory of more is not worth them."""
@@ -32,7 +31,9 @@ MOST_WAITING: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Bucket:
-    """The chats that one record adds up: those of a key with a model in a minute."""
+    """The chats that one record adds up: those of a key with a model in a minute since the last
+    write.
+    """
 
     tenant: Tenant
     model: str
@@ -51,9 +52,9 @@ class ChatUsage:
         self._writing: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
 
-    def add(self, tenant: Tenant, model: str, usage: Mapping[str, Any]) -> None:
+    def add(self, tenant: Tenant, model: str, usage: dict[str, Any]) -> None:
         """Adds a chat by the `usage` of its reply. Never waits."""
-        bucket = _Bucket(tenant, model, int(time.time()) // _MINUTE_S * _MINUTE_S)
+        bucket = _Bucket(tenant, model, int(time.time()) // MINUTE_S * MINUTE_S)
         amounts = self._amounts(usage)
         record = self._open.get(bucket)
         if record is None:
@@ -114,9 +115,10 @@ class ChatUsage:
             log.exception("usage of chats is lost", records=len(records))
         return True
 
-    def _amounts(self, usage: Mapping[str, Any]) -> Amounts:
-        sent, made = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-        details = usage.get("prompt_tokens_details") or {}
+    def _amounts(self, usage: dict[str, Any]) -> Amounts:
+        sent = reported_tokens(usage, "prompt_tokens")
+        made = reported_tokens(usage, "completion_tokens")
+        details = usage.get("prompt_tokens_details")
         price_in = self._pricing.per_million_input_tokens
         price_out = self._pricing.per_million_output_tokens
         priced = price_in is not None or price_out is not None
@@ -125,12 +127,7 @@ class ChatUsage:
             requests=1,
             input_tokens=sent,
             output_tokens=made,
-            cached_tokens=_count(details, "cached_tokens"),
+            cached_tokens=reported_tokens(details, "cached_tokens"),
             cost=cost if priced else None,
             currency=self._pricing.currency if priced else None,
         )
-
-
-def _count(values: Mapping[str, Any], name: str) -> int:
-    value = values.get(name)
-    return value if isinstance(value, int) and value > 0 else 0

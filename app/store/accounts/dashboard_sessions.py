@@ -1,5 +1,6 @@
 """Sessions of the dashboard and links that begin one, as rows."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import delete, func, insert, select, text
@@ -8,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.accounts.dashboard_sessions import MAX_SESSIONS, SessionKind, StoredSession
 from app.store.schema.dashboard_sessions import DashboardSessionTable as Table
 from app.store.times import moment, unix
-from app.store.transactions.statements import PreparedStatement, Statements
+from app.store.transactions.statements import ACTOR, PreparedStatement, Statements
 
 SESSION: Final = "app.dashboard_session"
 _FIND: Final = PreparedStatement(
@@ -19,6 +20,8 @@ _FIND: Final = PreparedStatement(
 )
 
 _ONE_AT_A_TIME: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+_ACTOR: Final = select(func.coalesce(func.current_setting(ACTOR, True), ""))
+_ACT_AS: Final = text("SELECT set_config(:name, :actor, true)")
 
 
 class SessionLookup:
@@ -39,7 +42,9 @@ class SessionStore:
         self._session = session
 
     async def insert(self, stored: StoredSession) -> None:
-        """Stores a session or link. Ends the oldest of its kind and key beyond `MAX_SESSIONS`."""
+        """Stores a session or link. Ends the oldest of its kind and key beyond `MAX_SESSIONS`,
+        without an actor: nobody signed out.
+        """
         await self._session.execute(_ONE_AT_A_TIME, {"name": f"sessions/{stored.key_id}"})
         await self._session.execute(
             insert(Table).values(
@@ -57,7 +62,14 @@ class SessionStore:
             .order_by(Table.created_at.desc(), Table.id)
             .offset(MAX_SESSIONS)
         )
-        await self._session.execute(delete(Table).where(Table.id.in_(too_many)))
+        if ended := (await self._session.scalars(too_many)).all():
+            await self._remove_without_actor(ended)
+
+    async def _remove_without_actor(self, session_ids: Sequence[str]) -> None:
+        actor = await self._session.scalar(_ACTOR)
+        await self._session.execute(_ACT_AS, {"name": ACTOR, "actor": ""})
+        await self._session.execute(delete(Table).where(Table.id.in_(session_ids)))
+        await self._session.execute(_ACT_AS, {"name": ACTOR, "actor": actor})
 
     async def remove(self, session_id: str) -> bool:
         """Removes a session or link. Returns False if it was already removed: only one of several

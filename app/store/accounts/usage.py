@@ -1,7 +1,8 @@
 """Records of usage as rows: written once each, and added up in buckets of time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
+from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, cast, func, literal, select
@@ -25,6 +26,7 @@ from app.store.schema.jobs import FineTuningJobTable as Job
 from app.store.schema.usage import UsageRecordTable as Table
 from app.store.times import moment
 
+_MOST: Final = 2**62
 _COLUMNS: Final[dict[UsageGrouping, Any]] = {
     "project_id": Table.project_id,
     "api_key_id": Table.key_id,
@@ -110,8 +112,8 @@ def amounts_of(used: Usage) -> Amounts:
         rollouts=used.rollouts,
         tool_calls=used.tool_calls,
         grader_calls=used.grader_calls,
-        judge_input_tokens=round(sum(n for key, n in judged if key.endswith("prompt_tokens"))),
-        judge_output_tokens=round(sum(n for key, n in judged if key.endswith("completion_tokens"))),
+        judge_input_tokens=_whole(n for key, n in judged if key.endswith("prompt_tokens")),
+        judge_output_tokens=_whole(n for key, n in judged if key.endswith("completion_tokens")),
         training_s=used.training_time_s,
         gpu_s=used.gpu_seconds,
         cost=used.estimated_cost,
@@ -119,10 +121,15 @@ def amounts_of(used: Usage) -> Amounts:
     )
 
 
+def _whole(counts: Iterable[float]) -> int:
+    """Returns a sum that a BIGINT holds: no server's counts make the commit of a step fail."""
+    return round(min(sum(counts), _MOST))
+
+
 def _sums(*, in_money: bool) -> list[Any]:
     columns = Table.__table__.c
-    # The sum of a BIGINT is a NUMERIC; the column's own type holds it for any real usage.
-    sums = [cast(func.sum(columns[name]), columns[name].type).label(name) for name in COUNTS]
+    # The sum of a BIGINT is a NUMERIC, which has no largest value.
+    sums = [func.sum(columns[name]).label(name) for name in COUNTS]
     return [*sums, func.sum(Table.cost).label("cost")] if in_money else sums
 
 
@@ -138,8 +145,12 @@ def _conditions(query: UsageQuery) -> list[Any]:
 
 
 def _to_sum(row: Any, names: Sequence[UsageGrouping]) -> UsageSum:
-    counts = {name: getattr(row, name) for name in COUNTS}
+    counts = {name: _number(getattr(row, name)) for name in COUNTS}
     groups = {name: getattr(row, f"by_{name}") for name in names}
     cost, currency = (getattr(row, name, None) for name in ("cost", "currency"))
     amounts = Amounts(**counts, cost=cost, currency=currency)
     return UsageSum(amounts, **groups)
+
+
+def _number(total: Decimal | float) -> float:
+    return int(total) if isinstance(total, Decimal) else total

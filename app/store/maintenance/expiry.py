@@ -22,6 +22,7 @@ from app.store.schema.idempotency import StoredResponseTable as Response
 from app.store.schema.jobs import FineTuningJobTable as Job
 from app.store.schema.registry import RegisteredObjectTable as Registered
 from app.store.schema.uploads import UploadTable as Upload
+from app.store.schema.usage import UsageRecordTable as UsageRecord
 from app.store.schema.webhooks import WebhookEventTable as Event
 
 
@@ -174,6 +175,20 @@ class ExpiryStore:
         )
         removed = await self._session.execute(
             delete(AuditLog).where(AuditLog.seq.in_(old)).returning(AuditLog.seq)
+        )
+        return len(removed.all())
+
+    async def remove_usage(self, limit: int, *, days: float) -> int:
+        """Removes records of usage that are older. Returns their number."""
+        old = (
+            select(UsageRecord.project_id, UsageRecord.id)
+            .where(UsageRecord.used_at <= func.now() - timedelta(days=days))
+            .limit(limit)
+        )
+        removed = await self._session.execute(
+            delete(UsageRecord)
+            .where(tuple_(UsageRecord.project_id, UsageRecord.id).in_(old))
+            .returning(UsageRecord.id)
         )
         return len(removed.all())
 

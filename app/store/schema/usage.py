@@ -1,4 +1,4 @@
-"""Records of usage: what one committed step, or the chats of one minute, used."""
+"""Records of usage: what one committed step, or chats of one minute, used."""
 
 from sqlalchemy import BigInteger, Double, Index, PrimaryKeyConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column
@@ -13,6 +13,7 @@ class UsageRecordTable(Base):
         of_own_project(),
         Index(None, "organization_id", "kind", "used_at"),
         Index(None, "project_id", "kind", "used_at"),
+        Index("ix_usage_records_used_at", "used_at", postgresql_using="brin"),
     )
 
     id: Mapped[str]

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import psycopg
 import pytest
 
 from app.domain.accounts.audit_logs import AUDIT_EVENT_TYPES
@@ -115,6 +116,35 @@ async def test_sessions_of_the_dashboard_are_actors(api: Api, admin: Admin) -> N
     assert paused["fine_tuning.job.paused"] == {"id": job}
 
 
+async def test_a_session_that_another_one_replaces_is_ended_by_its_own_key(
+    api: Api, admin: Admin
+) -> None:
+    await create_job(api)
+    first = (await newest(admin))["actor"]["api_key"]["id"]
+    made = await admin.account(await admin.project("p2"))
+    async with visiting(api.http) as visit:
+        await visit.sign_in(api.key)
+        await visit.sign_in(made["api_key"]["value"])
+    ended, began = await entries(admin, limit=2)
+    assert [one["type"] for one in (ended, began)] == ["logout.succeeded", "login.succeeded"]
+    keys = [one["actor"]["session"]["user"]["id"] for one in (ended, began)]
+    assert keys == [first, made["api_key"]["id"]]
+    assert await entries(admin, **{"resource_ids[]": first, "event_types[]": ended["type"]}) == [
+        ended
+    ]
+
+
+async def test_a_session_that_ends_as_the_oldest_was_ended_by_nobody(
+    api: Api, admin: Admin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.store.accounts.dashboard_sessions.MAX_SESSIONS", 1)
+    for _ in range(2):
+        async with visiting(api.http) as visit:
+            await visit.sign_in(api.key)
+    began = await entries(admin, limit=2)
+    assert [one["type"] for one in began] == ["login.succeeded"] * 2
+
+
 async def test_the_commands_of_the_operator_are_actors(admin: Admin) -> None:
     first = (await entries(admin, limit=100))[-1]
     assert (first["type"], first["actor"]) == ("project.created", {"type": "command_line"})
@@ -225,6 +255,22 @@ async def test_no_service_role_changes_or_removes_an_entry(database: Database) -
         " AND grantee <> 'agent_rft_owner' ORDER BY 1, 2",
     )
     assert rights == [("agent_rft_app", "SELECT"), ("agent_rft_worker", "DELETE")]
+
+
+async def test_a_worker_removes_entries_only_as_the_service_itself(
+    admin: Admin, database: Database
+) -> None:
+    await admin.project("p2")
+    [[organization]] = execute(
+        database, "SELECT organization_id FROM audit_logs ORDER BY seq DESC LIMIT 1"
+    )
+    removed = {}
+    with psycopg.connect(database.worker_url.replace("+psycopg", "")) as connection:
+        for setting, value in (("organization", organization), ("system", "on")):
+            connection.execute("SELECT set_config(%s, %s, true)", (f"app.{setting}", value))
+            removed[setting] = connection.execute("DELETE FROM audit_logs").rowcount > 0
+            connection.rollback()
+    assert removed == {"organization": False, "system": True}
 
 
 def test_the_calls_have_canaries() -> None:

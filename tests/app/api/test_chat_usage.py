@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.accounts.usage import UsageQuery
 from app.domain.errors import Unavailable
 from app.factory.accounts import build_key_service, provisioning_service
+from app.services.accounts.usage import UsageService
 from app.services.models.chat_usage import ChatUsage
 from app.services.models.metered_streams import asks_for_usage, metered, with_usage
-from app.settings.runs import PricingSettings
+from app.settings.runs import PricingSettings, RetentionSettings
 from app.store.database import Database as Store
 from app.store.unit_of_work import UnitOfWork
 from tests.support.api.organization import execute
 from tests.support.patience import until
 from tests.support.stack import Database
+from workers.maintenance.retention import retire
 
 REPLY = {
     "prompt_tokens": 10,
@@ -118,6 +121,63 @@ async def test_it_is_written_without_a_further_request(
         usage.add(tenant, "a", REPLY)
         await until(partial(is_written, count), what="the record of a chat")
     await usage.aclose()
+
+
+async def test_a_span_counts_every_chat_of_the_minutes_that_it_touches(
+    store: Store, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minute = 1_800_000_000
+    monkeypatch.setattr("time.time", lambda: minute + 20.5)
+    usage = usage_of(store)
+    usage.add(tenant, "a", REPLY)
+    await usage.aclose()
+    service = UsageService(store, tenant, PricingSettings())
+
+    async def counted(start_s: int, end_s: int) -> list[tuple[int, int, int]]:
+        query = UsageQuery("completions", start_s, end_s, width="1h")
+        page = await service.page(query, page=None, limit=9)
+        return [
+            (one.start_s - minute, one.end_s - minute, sum(s.amounts.requests for s in one.sums))
+            for one in page.buckets
+        ]
+
+    assert await counted(minute + 20, minute + 21) == [(0, 60, 1)]
+    assert await counted(minute + 59, minute + 61) == [(0, 120, 1)]
+    assert await counted(minute - 61, minute - 1) == [(-120, 0, 0)]
+    assert await counted(minute - 61, minute) == [(-120, 0, 0)]
+    assert await counted(minute + 60, minute + 61) == [(60, 120, 0)]
+
+
+async def test_old_records_are_removed_where_the_operator_sets_a_retention(
+    store: Store, tenant: Tenant, database: Database
+) -> None:
+    usage = usage_of(store)
+    for model in ("old", "new"):
+        usage.add(tenant, model, REPLY)
+    await usage.aclose()
+    execute(
+        database,
+        "UPDATE usage_records SET used_at = now() - interval '31 days' WHERE model = 'old'",
+    )
+    worker = Store(database.worker_url, pool_size=1)
+    await retire(worker, RetentionSettings(usage_days=32))
+    await retire(worker, RetentionSettings())
+    assert [row[0] for row in execute(database, SUMS)] == ["new", "old"]
+    await retire(worker, RetentionSettings(usage_days=30))
+    await worker.dispose()
+    assert [row[0] for row in execute(database, SUMS)] == ["new"]
+
+
+@pytest.mark.parametrize("wrong", [10**9 + 1, -1, True, 1.5, "7", [7], None])
+async def test_a_count_that_cannot_be_true_is_not_counted(
+    store: Store, tenant: Tenant, database: Database, wrong: object
+) -> None:
+    usage = usage_of(store)
+    usage.add(tenant, "a", {**REPLY, "prompt_tokens": wrong, "prompt_tokens_details": [wrong]})
+    usage.add(tenant, "a", {**REPLY, "completion_tokens": 10**9})
+    await usage.aclose()
+    [(_, _, *amounts)] = execute(database, SUMS)
+    assert amounts == [2, 10, 10**9 + 4, 6, None, None]
 
 
 LAST = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}\n\n'

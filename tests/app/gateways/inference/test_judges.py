@@ -207,6 +207,13 @@ async def served(script: Script, **changes: Any) -> tuple[JudgeReply | JudgeFaul
         return await ask(question(**changes), configured=(settings,)), server.received
 
 
+async def test_token_counts_that_cannot_be_true_are_not_counted() -> None:
+    usage = {"prompt_tokens": 10**9 + 1, "completion_tokens": -1, "prompt_tokens_details": [7]}
+    reply, _ = await served(lambda _: Reply(json={**COMPLETION, "usage": usage}))
+    assert isinstance(reply, JudgeReply)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens) == (0, 0, 0)
+
+
 async def test_a_server_of_the_operators_with_its_key() -> None:
     reply, (request,) = await served(lambda _: Reply(json=COMPLETION))
     assert isinstance(reply, JudgeReply)
