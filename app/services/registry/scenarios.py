@@ -98,7 +98,7 @@ class ScenarioWriter:
                 code=MODEL_FAILED,
             )
         self._result.duplicates = self._found.duplicates
-        _split(self._plan, self._found.scenarios[: self._plan.wanted], self._result)
+        split(self._plan, self._found.scenarios[: self._plan.wanted], self._result)
         return self._result
 
     async def _ask_until_enough(self) -> None:
@@ -200,11 +200,15 @@ def _row(plan: ScenarioPlan, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _split(plan: ScenarioPlan, scenarios: Sequence[Scenario], result: ScenarioSet) -> None:
-    """Divides the scenarios as they were wanted; both parts have easy and hard ones."""
+def split(plan: ScenarioPlan, scenarios: Sequence[Scenario], result: ScenarioSet) -> None:
+    """Divides the scenarios as they were wanted. In order of difficulty, the held-out ones are the
+    middle of each of as many equal parts, so that they are as hard as the others.
+    """
     held_out = round(len(scenarios) * plan.validation_tasks / plan.wanted)
     by_difficulty = sorted(range(len(scenarios)), key=lambda at: scenarios[at].difficulty)
-    chosen = {by_difficulty[at * len(scenarios) // held_out] for at in range(held_out)}
+    chosen = {
+        by_difficulty[(2 * at + 1) * len(scenarios) // (2 * held_out)] for at in range(held_out)
+    }
     for at, scenario in enumerate(scenarios):
         part = result.validation if at in chosen else result.training
         part.append(_row(plan, scenario))

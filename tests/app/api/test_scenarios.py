@@ -191,7 +191,7 @@ async def test_the_entries_of_an_answer_that_are_read_are_bounded(
     assert checked == [LOOKUP]
 
 
-async def test_rows_that_repeat_large_tools_are_refused_before_a_model_is_asked(
+async def test_rows_that_repeat_large_tools_are_refused_before_a_model_is_called(
     database: Database,
 ) -> None:
     large = {**LOOKUP, "function": {**LOOKUP["function"], "description": "d" * 40_000}}
