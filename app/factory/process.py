@@ -30,6 +30,7 @@ from app.services.processes.health import HealthPorts, HealthService
 from app.services.processes.monitoring import MonitoringService
 from app.services.registry.calibrations import calibration_slots
 from app.services.registry.environments import environment_test_slots
+from app.services.registry.scenarios import scenario_slots
 from app.services.registry.tools import tool_test_slots
 from app.settings.settings import Settings
 from app.slots.project_slots import ProjectSlots
@@ -75,6 +76,7 @@ class ProcessContext:
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
     environment_tests: ProjectSlots = field(default_factory=environment_test_slots)
     computing: ComputingShares = field(default_factory=ComputingShares)
+    scenarios: ProjectSlots = field(default_factory=scenario_slots)
     calibrations: ProjectSlots = field(default_factory=calibration_slots)
 
     @classmethod

@@ -67,6 +67,7 @@ class RegistryServices(FileServices, ModelServices):
             computing=lambda: context.computing.of(
                 self._tenant.organization_id, self._tenant.project_id
             ),
+            writing=lambda: context.scenarios.taken(self._tenant.project_id),
         )
         return TrialService(
             ports,

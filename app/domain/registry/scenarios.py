@@ -19,6 +19,8 @@ from app.domain.graders.judged import JudgeBaseUrl, check_headers
 EASIEST, HARDEST = 1, 5
 MAX_TASK: Final = 4_000
 """Characters of a task."""
+AT_ONCE: Final = 20
+"""Scenarios of one question, and entries of one answer that are read."""
 _SHOWN: Final = 40
 """Earlier tasks that a question repeats, so that they are not written again."""
 
@@ -139,8 +141,8 @@ def answer_schema() -> dict[str, Any]:
 
 
 def read_scenarios(text: str) -> tuple[list[Scenario], int]:
-    """Returns the scenarios of an answer, and how many entries are none. Raises
-    `UnusableScenarios`.
+    """Returns the scenarios of an answer, and how many entries are none. Entries beyond `AT_ONCE`,
+    which no question asks for, are not read. Raises `UnusableScenarios`.
     """
     try:
         answer = json.loads(_unfenced(text))
@@ -149,7 +151,7 @@ def read_scenarios(text: str) -> tuple[list[Scenario], int]:
     entries = answer.get("scenarios") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
         raise UnusableScenarios('the answer is no JSON object with a list "scenarios"')
-    read = [_scenario(entry) for entry in entries]
+    read = [_scenario(entry) for entry in entries[:AT_ONCE]]
     found = [scenario for scenario in read if scenario is not None]
     return found, len(read) - len(found)
 

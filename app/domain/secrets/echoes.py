@@ -2,13 +2,15 @@
 
 Owns the rule for values that count as credentials, and their replacement. Finds them in the forms
 of `app/domain/secrets/encoded_forms.py`: a server that splits or encrypts a credential can still
-reveal it. Imports the standard library only.
+reveal it. Promises: a text is read once, however many credentials there are. Imports the standard
+library only.
 """
 
 import json
 import re
 import string
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, assert_never
 from urllib.parse import parse_qsl, urlsplit
 
@@ -18,8 +20,10 @@ from app.domain.secrets.urls import REDACTED
 
 LEAST: Final = 8
 """Smallest number of characters of a credential to search for: a shorter one may be an ordinary
-word.
+word. Every form begins with as many characters, by which all forms are searched for together.
 """
+MAX_CREDENTIALS: Final = 32
+"""Largest number of different credentials that a new definition may send to one address."""
 _LONG: Final = 20
 """Number of characters from which a value with a digit and no space counts as a credential under
 any name.
@@ -36,22 +40,21 @@ class Echoes:
     """
 
     def __init__(self, headers: Mapping[str, str], url: str) -> None:
-        sent = [*headers.items(), *parse_qsl(urlsplit(url).query)]
-        secret = [value for name, value in sent if _is_credential(name, value)]
+        secret = credentials_of(headers, url)
         parts = {part for value in secret for part in _parts(value) if len(part) >= LEAST}
-        self._texts = {_folded(text) for part in parts for text in texts_of(part)}
-        self._base64 = {text for part in parts for text in base64_of(part)}
+        self._texts = _Forms(_folded(text) for part in parts for text in texts_of(part))
+        self._base64 = _Forms(text for part in parts for text in base64_of(part))
+        self._starts = self._texts.starts | {_folded(start) for start in self._base64.starts}
 
     def hidden_in(self, text: str) -> str:
         """Returns the text with each credential replaced by `[redacted]`."""
-        if not self._texts:
+        if not self._starts:
             return text
-        folded = _folded(text)
-        spans = [span for form in self._texts for span in _spans(form, folded)]
+        folded, starts = _folded(text), self._starts
+        places = [at for at in range(len(text) - LEAST + 1) if folded[at : at + LEAST] in starts]
+        spans = [(at, stop) for at in places if (stop := self._texts.end(folded, at))]
         spans += [
-            _with_ends(start, stop, text)
-            for form in self._base64
-            for start, stop in _spans(form, text)
+            _with_ends(at, stop, text) for at in places if (stop := self._base64.end(text, at))
         ]
         return _without(spans, text)
 
@@ -59,7 +62,7 @@ class Echoes:
         """Returns a text of JSON in which every string and key is as `hidden_in` returns it. A text
         without a credential is returned unchanged.
         """
-        if not self._texts:
+        if not self._starts:
             return text
         read = json.loads(text)
         hidden = self._hidden(read)
@@ -77,6 +80,35 @@ class Echoes:
                 return value
 
 
+class _Forms:
+    """Forms of credentials by their first characters, and by their length."""
+
+    def __init__(self, forms: Iterable[str]) -> None:
+        by_start = defaultdict[str, defaultdict[int, set[str]]](lambda: defaultdict(set))
+        for form in forms:
+            by_start[form[:LEAST]][len(form)].add(form)
+        self._by_start = {
+            start: sorted(by_length.items(), reverse=True) for start, by_length in by_start.items()
+        }
+
+    @property
+    def starts(self) -> set[str]:
+        return set(self._by_start)
+
+    def end(self, text: str, at: int) -> int | None:
+        """Returns where the longest form that begins at a place ends."""
+        by_length = self._by_start.get(text[at : at + LEAST], ())
+        return next(
+            (at + length for length, forms in by_length if text[at : at + length] in forms), None
+        )
+
+
+def credentials_of(headers: Mapping[str, str], url: str) -> set[str]:
+    """Returns the values of headers and of a URL's query that count as credentials."""
+    sent = [*headers.items(), *parse_qsl(urlsplit(url).query)]
+    return {value for name, value in sent if _is_credential(name, value)}
+
+
 def _parts(value: str) -> Iterator[str]:
     """Yields what of a value is a credential."""
     scheme, _, credential = value.partition(" ")
@@ -91,13 +123,6 @@ def _folded(text: str) -> str:
     may change their number with their case, and no header has them.
     """
     return text.lower() if text.isascii() else text.translate(_LOWER)
-
-
-def _spans(form: str, text: str) -> Iterator[tuple[int, int]]:
-    start = text.find(form)
-    while start >= 0:
-        yield start, start + len(form)
-        start = text.find(form, start + len(form))
 
 
 def _with_ends(start: int, stop: int, text: str) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from app.domain.tools.trials import new_trace_id
 from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.mcp.listing import list_tools
+from app.gateways.mcp.listing import ServerTools, list_tools
 from app.gateways.mcp.servers import called_server
 
 UNAVAILABLE = "mcp_server_unavailable"
@@ -48,7 +48,7 @@ async def listed(
     """
     param = f"{SERVERS}[{index}]" if at is None else at
     called = called_server(server, endpoints, signer)
-    echoes = Echoes(server.sent_headers, server.server_url)
+    echoes = await asyncio.to_thread(Echoes, server.sent_headers, server.server_url)
     try:
         async with asyncio.timeout(within_s):
             found = await list_tools(
@@ -58,6 +58,11 @@ async def listed(
         return _unavailable(server, param, echoes.hidden_in(fault.message))
     except TimeoutError:
         return _unavailable(server, param, f"it takes longer than {within_s:g} s")
+    return await asyncio.to_thread(_read, server, found, echoes, param)
+
+
+def _read(server: McpServerSpec, found: ServerTools, echoes: Echoes, param: str) -> JobListing:
+    """Returns what the job keeps of a listing, on a thread: a listing may be long."""
     offered = tuple(_without(echoes, listed) for listed in found.tools)
     tools, faults = allowed(server, offered, param)
     resources = tuple(_shown_resource(echoes, resource) for resource in found.resources)

@@ -1,10 +1,11 @@
 """Checks definitions that a customer sent against this installation: tools, graders, whole methods.
 
-Owns eight refusals: too many sealed values or too long a key, an unknown key with an object, a
+Owns nine refusals: too many sealed values or too long a key, an unknown key with an object, a
 template's placeholder in single braces, a value `[redacted]`, a python grader that can never grade,
-an address that may not be called, an unknown judge, a measure that needs embeddings without a
-configured server. Finds them by type, so that new kinds of tools and graders are checked too. Makes
-no calls. A definition may be as large as a body, so it is walked on a thread.
+an address that may not be called, too many credentials for one address, an unknown judge, a measure
+that needs embeddings without a configured server. Finds them by type, so that new kinds of tools
+and graders are checked too. Makes no calls. A definition may be as large as a body, so it is walked
+on a thread.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from app.domain.documents.fields import (
 )
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import WalkedField, headers_of, walk_fields
-from app.domain.errors import EndpointRefused, InvalidRequest
+from app.domain.errors import EndpointRefused, InvalidRequest, refused_value
 from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, refused, unread
 from app.domain.faults.values import refusal
@@ -30,6 +31,7 @@ from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.source_faults import source_faults
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
+from app.domain.secrets.echoes import MAX_CREDENTIALS, credentials_of
 from app.domain.secrets.placeholders import refuse_placeholders
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
@@ -184,7 +186,9 @@ def no_embeddings(param: str) -> InvalidRequest:
 async def _check_address(
     url: str, headers: dict[str, Any] | None, *, egress: Egress, owner: str, field: str
 ) -> None:
-    """Raises `InvalidRequest` (`endpoint_not_allowed`) at `owner.field` or `owner.headers`."""
+    """Raises `InvalidRequest` at `owner.field` or `owner.headers`: `endpoint_not_allowed`, or
+    `invalid_value` for too many credentials.
+    """
     prefix = f"{owner}." if owner else ""
     try:
         await egress.check_url(url)
@@ -194,6 +198,12 @@ async def _check_address(
         check_headers(headers or {})
     except EndpointRefused as error:
         raise _not_allowed("headers", f"{prefix}headers", error) from error
+    if len(credentials_of(headers or {}, url)) > MAX_CREDENTIALS:
+        raise refused_value(
+            f"{prefix}headers",
+            f"with the query of the address, they hold more than {MAX_CREDENTIALS} different "
+            "credentials; send fewer",
+        )
 
 
 def _not_allowed(field: str, param: str, error: EndpointRefused) -> InvalidRequest:

@@ -184,7 +184,8 @@ class McpContractService:
             return Check("call", "failed", text, {"kind": fault.kind.value})
         finally:
             await session.close()
-        return _called(first, second, Echoes(server.sent_headers, server.server_url))
+        echoes = Echoes(server.sent_headers, server.server_url)
+        return await asyncio.to_thread(_called, first, second, echoes)
 
     def _endpoints(self) -> EndpointPool:
         timeout_s = min(CALL_TIMEOUT_S, self._limits.call_timeout_s)

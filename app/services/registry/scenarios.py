@@ -6,6 +6,7 @@ it wrote before; nothing is stored. Must not know HTTP routes.
 """
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -18,6 +19,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.ids import new_id
 from app.domain.registry.scenarios import (
+    AT_ONCE,
     Scenario,
     ScenarioPlan,
     ScenarioSet,
@@ -29,12 +31,16 @@ from app.domain.registry.scenarios import (
 from app.domain.tools.trials import new_trace_id
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.judged import sampling_of
+from app.slots.project_slots import ProjectSlots
 
 MODEL_FAILED: Final = "scenario_model_failed"
 PARAM: Final = "generator"
 LIMIT_S: Final = 120.0
-_AT_ONCE: Final = 20
-"""Scenarios of one question."""
+MAX_ROWS_BYTES: Final = 16_000_000
+"""Largest size of what all rows of an answer repeat: the tools and the system message."""
+MAX_WRITERS: Final = 2
+"""Calls of one project at the same time: each asks a model for up to `LIMIT_S`."""
+_RETRY_AFTER_S: Final = 10.0
 _SAME: Final = 92.0
 """Likeness, in percent, from which two tasks are one."""
 _IDLE: Final = 2
@@ -45,11 +51,26 @@ class ModelFailed(Exception):
     """The model writes no more; users read the text."""
 
 
-def check_tools(tools: Sequence[Any]) -> None:
-    """Raises `InvalidRequest` for tools that no row may have."""
-    for pointer, fault in tools_faults(list(tools), "tools", callable_names=None):
+def scenario_slots() -> ProjectSlots:
+    return ProjectSlots(MAX_WRITERS, noun="generations of scenarios", retry_after_s=_RETRY_AFTER_S)
+
+
+def check_tools(plan: ScenarioPlan) -> None:
+    """Raises `InvalidRequest` for tools that no row may have, or that are too large for so many
+    rows.
+    """
+    for pointer, fault in tools_faults(list(plan.tools), "tools", callable_names=None):
         path = tuple(int(part) if part.isdigit() else part for part in pointer.split("/"))
         raise refused_value(parameter("", path), fault)
+    repeated = json.dumps([plan.tools, plan.system_prompt], ensure_ascii=False)
+    size = len(repeated.encode(errors="surrogatepass"))
+    if size * plan.wanted > MAX_ROWS_BYTES:
+        raise refused_value(
+            "tools",
+            f"each of the {plan.wanted} rows repeats them and the system message, {size:,} bytes, "
+            f"and all rows together may repeat {MAX_ROWS_BYTES:,}; send fewer or shorter tools, or "
+            "ask for fewer rows",
+        )
 
 
 class ScenarioWriter:
@@ -77,7 +98,7 @@ class ScenarioWriter:
                 code=MODEL_FAILED,
             )
         self._result.duplicates = self._found.duplicates
-        _split(self._plan, self._found.scenarios[: self._plan.wanted], self._result)
+        split(self._plan, self._found.scenarios[: self._plan.wanted], self._result)
         return self._result
 
     async def _ask_until_enough(self) -> None:
@@ -85,14 +106,22 @@ class ScenarioWriter:
         while len(self._found.scenarios) < self._plan.wanted:
             before = len(self._found.scenarios)
             missing = self._plan.wanted - before
-            for scenario in await self._scenarios(min(_AT_ONCE, missing)):
-                if next(row_faults(_row(self._plan, scenario), None), None) is not None:
-                    self._result.unusable += 1
-                else:
-                    self._found.add(scenario)
+            written = await self._scenarios(min(AT_ONCE, missing))
+            await asyncio.to_thread(self._keep, written)
             idle = 0 if len(self._found.scenarios) > before else idle + 1
             if idle == _IDLE:
                 raise ModelFailed(f"the model wrote nothing new in {_IDLE} answers")
+
+    def _keep(self, written: Sequence[Scenario]) -> None:
+        """Keeps the scenarios that are new and may be rows. Each is compared with all earlier ones,
+        so that this runs on a thread; the tools of the rows are checked already.
+        """
+        for scenario in written:
+            row = {"messages": _messages(self._plan, scenario)}
+            if next(row_faults(row, None), None) is not None:
+                self._result.unusable += 1
+            else:
+                self._found.add(scenario)
 
     async def _scenarios(self, count: int) -> list[Scenario]:
         """Asks one question, and once more after an answer that cannot be read."""
@@ -158,20 +187,28 @@ class _Distinct:
         self.scenarios.append(scenario)
 
 
-def _row(plan: ScenarioPlan, scenario: Scenario) -> dict[str, Any]:
+def _messages(plan: ScenarioPlan, scenario: Scenario) -> list[dict[str, Any]]:
     system = [{"role": "system", "content": plan.system_prompt}] if plan.system_prompt else []
+    return [*system, {"role": "user", "content": scenario.task}]
+
+
+def _row(plan: ScenarioPlan, scenario: Scenario) -> dict[str, Any]:
     return {
-        "messages": [*system, {"role": "user", "content": scenario.task}],
+        "messages": _messages(plan, scenario),
         "tools": list(plan.tools),
         "difficulty": scenario.difficulty,
     }
 
 
-def _split(plan: ScenarioPlan, scenarios: Sequence[Scenario], result: ScenarioSet) -> None:
-    """Divides the scenarios as they were wanted; both parts have easy and hard ones."""
+def split(plan: ScenarioPlan, scenarios: Sequence[Scenario], result: ScenarioSet) -> None:
+    """Divides the scenarios as they were wanted. In order of difficulty, the held-out ones are the
+    middle of each of as many equal parts, so that they are as hard as the others.
+    """
     held_out = round(len(scenarios) * plan.validation_tasks / plan.wanted)
     by_difficulty = sorted(range(len(scenarios)), key=lambda at: scenarios[at].difficulty)
-    chosen = {by_difficulty[at * len(scenarios) // held_out] for at in range(held_out)}
+    chosen = {
+        by_difficulty[(2 * at + 1) * len(scenarios) // (2 * held_out)] for at in range(held_out)
+    }
     for at, scenario in enumerate(scenarios):
         part = result.validation if at in chosen else result.training
         part.append(_row(plan, scenario))

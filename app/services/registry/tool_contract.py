@@ -5,6 +5,7 @@ number of calls, no retries that would hide a fault, and a report whatever the e
 not know rows or rollouts.
 """
 
+import asyncio
 import json
 from typing import Any, Final, assert_never
 
@@ -49,12 +50,12 @@ class ContractTest:
             sent = sample_arguments((tool.model_extra or {}).get("parameters"))
         self._arguments = json.dumps(sent)
 
-    def _seen(self, outcome: ToolOutcome) -> dict[str, Any]:
-        return {"model_sees": self._shown(outcome.output), "error": outcome.error}
+    async def _seen(self, outcome: ToolOutcome) -> dict[str, Any]:
+        return {"model_sees": await self._shown(outcome.output), "error": outcome.error}
 
-    def _shown(self, output: str) -> str:
+    async def _shown(self, output: str) -> str:
         """Returns an output without the credentials that the endpoint was sent, cut if long."""
-        return shown(self._echoes.hidden_in(output))
+        return shown(await asyncio.to_thread(self._echoes.hidden_in, output))
 
     @property
     def remaining_s(self) -> float:
@@ -94,12 +95,12 @@ class ContractTest:
             case EndpointFault() as fault:
                 return _failed("shape", fault), fault.kind not in _GONE
             case ToolOutcome() as outcome:
-                return self._shape_of(call, outcome), True
+                return await self._shape_of(call, outcome), True
             case _:
                 assert_never(result)
 
-    def _shape_of(self, call: ToolCall, result: ToolOutcome) -> Check:
-        data = self._seen(result)
+    async def _shape_of(self, call: ToolCall, result: ToolOutcome) -> Check:
+        data = await self._seen(result)
         if result.error is not None and result.error.startswith("http_"):
             text = "The reply must be 200 with JSON that has a string `output`."
             return Check("shape", "failed", text, data)
@@ -121,7 +122,7 @@ class ContractTest:
             case EndpointFault() as fault:
                 return _failed(check, fault)
             case ToolOutcome() as outcome:
-                return _mistake_check(check, outcome.error, self._seen(outcome))
+                return _mistake_check(check, outcome.error, await self._seen(outcome))
             case _:
                 assert_never(result)
 
@@ -144,7 +145,7 @@ class ContractTest:
                     outputs.append(outcome.output)
                 case _:
                     assert_never(result)
-        data = {"outputs": [self._shown(output) for output in outputs]}
+        data = {"outputs": [await self._shown(output) for output in outputs]}
         if outputs[0] != outputs[1]:
             text = (
                 "The same call_id and Idempotency-Key got two different outputs: a retry would be "
@@ -164,7 +165,7 @@ class ContractTest:
                 if outcome.error != "too_large" or len(self.egress.exchanges) > sent:
                     return was_sent
                 text = "A request over 1 MB is answered by the service and never sent."
-                return Check("request_over_1mb", "passed", text, self._seen(outcome))
+                return Check("request_over_1mb", "passed", text, await self._seen(outcome))
             case EndpointFault():
                 return was_sent
             case _:

@@ -63,6 +63,8 @@ class TrialPorts:
     sandbox: Sandbox
     computing: Callable[[], AbstractContextManager[None]] = nullcontext
     """Opens a block whose scores are computed in the organization's share of the threads."""
+    writing: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Takes the slot of the project in which a model writes scenarios."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +179,15 @@ class TrialService:
 
     async def write_scenarios(self, plan: ScenarioPlan) -> ScenarioSet:
         """Has a model write the rows of a curriculum. Raises `InvalidRequest` for a model that may
-        not or cannot be called, and for one that writes none.
+        not or cannot be called, and for one that writes none, and `RateLimited` while others of
+        the project write.
         """
-        check_tools(plan.tools)
-        await check_definition(
-            plan.writer, SCENARIO_PARAM, egress=self._ports.egress, models=self._models
-        )
-        return await ScenarioWriter(self._grading().judges, plan).write()
+        with self._ports.writing():
+            await asyncio.to_thread(check_tools, plan)
+            await check_definition(
+                plan.writer, SCENARIO_PARAM, egress=self._ports.egress, models=self._models
+            )
+            return await ScenarioWriter(self._grading().judges, plan).write()
 
     async def _check(self, grader: AnyGrader, param: str) -> None:
         await check_definition(grader, param, egress=self._ports.egress, models=self._models)

@@ -1,11 +1,15 @@
 """Scenarios that a model writes for a list of tools: a real server plays the model."""
 
+import asyncio
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from rapidfuzz import fuzz
 
+from app.domain.data import chat_rows
 from tests.support.api.application import Api, running
 from tests.support.api.job_calls import JOBS
 from tests.support.endpoints import Received, Reply, endpoint
@@ -21,7 +25,7 @@ LOOKUP = {
         "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
     },
 }
-Script = Callable[[Received], Reply]
+Script = Callable[[Received], Reply | Awaitable[Reply]]
 
 
 def completion(content: str) -> Reply:
@@ -156,6 +160,68 @@ async def test_an_answer_that_cannot_be_read_is_requested_once_more(database: Da
     status, reply, received = await generated(database, lambda _: answers.pop(0))
     assert (status, reply["questions"], reply["complete"]) == (200, 2, True)
     assert "the answer is no JSON" in received[1].json["messages"][-1]["content"]
+
+
+async def test_the_entries_of_an_answer_that_are_read_are_bounded(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared, checked = list[str](), list[Any]()
+    likeness, tool_faults = fuzz.ratio, chat_rows._tool_faults
+
+    def counted(text: str, other: str, *, score_cutoff: float) -> float:
+        compared.append(threading.current_thread().name)
+        return likeness(text, other, score_cutoff=score_cutoff)
+
+    def counted_check(tool: Any, pointer: str) -> Any:
+        checked.append(tool)
+        return tool_faults(tool, pointer)
+
+    monkeypatch.setattr(fuzz, "ratio", counted)
+    monkeypatch.setattr(chat_rows, "_tool_faults", counted_check)
+    entries: list[Any] = [
+        {"task": f"Sum {chr(97 + at % 26) * 9}", "difficulty": 1} for at in range(2000)
+    ]
+    entries[15:20] = [5, 5, 5, 5, 5]
+    status, reply, received = await generated(database, lambda _: scenarios(*entries))
+    rows = sum(len(part) for part in reply["curriculum"].values())
+    assert (status, len(received), rows, reply["unusable"]) == (200, 3, 15, 15), reply
+    assert reply["duplicates"] == 30
+    assert 0 < len(compared) <= 15 * 14 / 2 + 30 * 15
+    assert threading.main_thread().name not in compared
+    assert checked == [LOOKUP]
+
+
+async def test_rows_that_repeat_large_tools_are_refused_before_a_model_is_called(
+    database: Database,
+) -> None:
+    large = {**LOOKUP, "function": {**LOOKUP["function"], "description": "d" * 40_000}}
+    status, reply, received = await generated(
+        database, lambda _: scenarios(), tools=[large], training_tasks=500
+    )
+    assert (status, reply["error"]["param"], received) == (400, "tools", [])
+    assert "ask for fewer rows" in reply["error"]["message"]
+
+
+async def test_the_calls_of_a_project_that_write_at_once_are_bounded(database: Database) -> None:
+    asked, answer = asyncio.Semaphore(0), asyncio.Event()
+
+    async def write(_: Received) -> Reply:
+        asked.release()
+        await answer.wait()
+        return scenarios(*map(task, range(20)))
+
+    async with endpoint(write) as server, running(database, server.host_port) as api:
+        generator = {"model": "writer", "base_url": server.url("/v1")}
+        body = {"tools": [LOOKUP], "generator": generator, "training_tasks": 10}
+        first = [asyncio.create_task(api.call("POST", PATH, json=body)) for _ in range(2)]
+        for _ in first:
+            await asked.acquire()
+        refused = await api.call("POST", PATH, json=body)
+        answer.set()
+        assert [reply.status_code for reply in await asyncio.gather(*first)] == [200, 200]
+        assert (refused.status_code, len(server.received)) == (429, 2)
+        again = await api.call("POST", PATH, json=body)
+        assert again.status_code == 200, again.text
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,10 @@
 
 import base64
 import json
+import sys
+from collections import Counter
+from types import FrameType
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -98,3 +102,33 @@ def test_the_password_of_basic_is_hidden_when_the_server_decodes_it() -> None:
 def test_a_text_in_another_alphabet_keeps_its_letters() -> None:
     echoes = Echoes({"X-Token": TOKEN}, "https://tools.example/")
     assert echoes.hidden_in(f"İİ {TOKEN.upper()} ß") == "İİ [redacted] ß"
+
+
+def calls(of: Echoes, text: str) -> int:
+    """Returns how many functions of Python and of C one search calls."""
+    made = Counter[str]()
+
+    def count(_: FrameType, event: str, __: Any) -> None:
+        made[event] += 1
+
+    sys.setprofile(count)
+    try:
+        of.hidden_in(text)
+    finally:
+        sys.setprofile(None)
+    return made["call"] + made["c_call"]
+
+
+def test_a_search_does_not_grow_with_the_number_of_credentials() -> None:
+    one, many = (
+        Echoes({f"x-secret-{at}": f"Basic {at:05d}-pa55word" for at in range(number)}, URL)
+        for number in (1, 500)
+    )
+    text = "lists the records of a customer, and their orders; " * 20
+    assert calls(many, text) == calls(one, text)
+    assert many.hidden_in("so 00499-pa55word!") == "so [redacted]!"
+
+
+def test_of_two_credentials_that_begin_alike_the_whole_is_hidden() -> None:
+    echoes = Echoes({"X-Token": "abcdefgh", "X-Key": "abcdefgh-and-more"}, "https://tools.example/")
+    assert echoes.hidden_in("abcdefgh-and-more, abcdefgh-and") == "[redacted], [redacted]-and"

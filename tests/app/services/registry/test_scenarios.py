@@ -1,0 +1,30 @@
+"""The held-out part of the scenarios that a model wrote."""
+
+from statistics import mean
+
+import pytest
+
+from app.domain.registry.scenarios import Scenario, ScenarioModel, ScenarioPlan, ScenarioSet
+from app.services.registry.scenarios import split
+
+
+@pytest.mark.parametrize(
+    ("training", "validation", "at_most"),
+    [(24, 10, 0.1), (40, 10, 0.1), (40, 3, 0.2), (40, 1, 0.1)],
+)
+def test_held_out_tasks_are_as_hard_as_the_others(
+    training: int, validation: int, at_most: float
+) -> None:
+    plan = ScenarioPlan(
+        writer=ScenarioModel(model="writer"),
+        tools=(),
+        training_tasks=training,
+        validation_tasks=validation,
+    )
+    written = [Scenario(f"task {at}", 1 + at % 5) for at in range(plan.wanted)]
+    result = ScenarioSet()
+    split(plan, written, result)
+    parts = result.training, result.validation
+    assert tuple(map(len, parts)) == (training, validation)
+    train, valid = (mean(row["difficulty"] for row in part) for part in parts)
+    assert abs(train - valid) <= at_most
