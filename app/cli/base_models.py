@@ -7,10 +7,12 @@ import json
 import subprocess
 import sys
 
+from app.domain.processes.interpreters import running_module
+
 
 def check_base_models(models_json: str) -> int:
     """Prints what each model can do and returns the exit code: 9 if one is refused."""
-    command = (sys.executable, "-m", "workers.engines.base_model_check", "--models-json", "-")
+    command = running_module("workers.engines.base_model_check", "--models-json", "-")
     done = subprocess.run(command, input=models_json, capture_output=True, text=True, check=False)  # noqa: S603 - ourselves
     for line in done.stdout.splitlines():
         report = json.loads(line)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.processes.exit_codes import FAILED, INTERRUPTED
+from app.domain.processes.interpreters import running_module
 from app.settings.environment import inherited_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -96,7 +97,7 @@ def _down() -> None:
 
 
 def _cli(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "app.cli.main", *arguments]
+    return [*running_module("app.cli.main", *arguments)]
 
 
 def _free_port() -> int:

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from app.cli.console import describe
 from app.domain.processes.exit_codes import FAILED, WRONG_OPTIONS
+from app.domain.processes.interpreters import running_module
 from app.embedded.announcement import Announcement
 from app.embedded.base_model.choice import (
     LastModel,
@@ -164,7 +165,7 @@ def _relay(report: dict[str, Any], *, process: subprocess.Popen[bytes], log_file
 
 
 def start_command(directory: DataDir, options: UpOptions) -> list[str]:
-    command = [sys.executable, "-m", "app.cli.main", "up"]
+    command = [*running_module("app.cli.main", "up")]
     command += ["--data-dir", str(directory.root), "--port", str(options.port)]
     for endpoint in options.allow_endpoints:
         command += ["--allow-endpoint", endpoint]

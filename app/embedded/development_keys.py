@@ -6,11 +6,11 @@ Promises: the keys do not change over restarts. Must not know: how keys are gene
 """
 
 import json
-import sys
 from dataclasses import replace
 
 import structlog
 
+from app.domain.processes.interpreters import running_module
 from app.embedded.commands import CommandFailed, run_once
 from app.embedded.state import State
 from app.settings.environment import inherited_environment, to_environment
@@ -25,7 +25,7 @@ def make_sign_in_link(state: State, settings: Settings) -> str | None:
     """
     try:
         output = run_once(
-            (sys.executable, "-m", "app.cli.main", "keys", "sign-in-link"),
+            running_module("app.cli.main", "keys", "sign-in-link"),
             environment={**inherited_environment(), **to_environment(settings)},
             text_in=state.api_key,
             timeout_s=60.0,
@@ -43,7 +43,7 @@ def ensure_keys(state: State, settings: Settings) -> State:
     if state.api_key is not None and state.admin_key is not None:
         return state
     output = run_once(
-        (sys.executable, "-m", "app.cli.main", "keys", "bootstrap"),
+        running_module("app.cli.main", "keys", "bootstrap"),
         environment={**inherited_environment(), **to_environment(settings)},
         timeout_s=60.0,
     )

@@ -4,11 +4,11 @@ Must not know how children are supervised.
 """
 
 import os
-import sys
 from pathlib import Path
 from typing import Final, assert_never
 
 from app.domain.models.start_plans import EngineKind
+from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.layout import HOST, PASSIVE_THREADS
 from app.embedded.probes import http_ok, log_size
@@ -40,8 +40,7 @@ def engine_child(
     return ChildSpec(
         name="engine",
         command=(
-            sys.executable,
-            *("-m", "workers.engines.vllm" if on_vllm else "workers.engines.cpu"),
+            *running_module("workers.engines.vllm" if on_vllm else "workers.engines.cpu"),
             *("--host", HOST, "--port", str(port), "--models-json", str(models)),
             *_sizes(chosen, data_dir),
         ),

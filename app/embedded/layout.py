@@ -6,10 +6,10 @@ how children are supervised.
 """
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.choice import LastModel, ModelChoice
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.binaries import find_postgres, find_valkey, runnable_by
@@ -112,7 +112,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
     return ChildSpec(
         name="api",
         command=(
-            *(sys.executable, "-m", "uvicorn", "app.main:create_app", "--factory"),
+            *running_module("uvicorn", "app.main:create_app", "--factory"),
             *("--host", HOST, "--port", str(port), "--timeout-graceful-shutdown", "5"),
             *("--http", "app.api.middleware.protocol:Protocol"),
         ),
@@ -139,7 +139,7 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
     return ChildSpec(
         name=queue,
         command=(
-            *(sys.executable, "-m", "celery", "-A", "workers.celery_app", "worker"),
+            *running_module("celery", "-A", "workers.celery_app", "worker"),
             *("-Q", queue, "-c", "1", "-n", f"{queue}@%h", "--loglevel", "INFO"),
             *("--without-mingle", "--without-gossip", *beat),
         ),
@@ -166,7 +166,7 @@ def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
     answers = sandbox_answers(settings.sandbox_socket)
     return ChildSpec(
         name="sandbox",
-        command=(sys.executable, "-m", "workers.sandbox"),
+        command=running_module("workers.sandbox"),
         environment={
             "PATH": os.defpath,
             "PYTHONUNBUFFERED": "1",

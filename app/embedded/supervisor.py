@@ -18,6 +18,7 @@ from types import FrameType
 
 import structlog
 
+from app.domain.processes.interpreters import running_module
 from app.embedded import layout
 from app.embedded.announcement import Announcement, announce, withdraw
 from app.embedded.base_model.choice import settle
@@ -138,7 +139,7 @@ class Supervisor:
             provision(postgres, state)
         if settings.owner_database_url is not None:
             run_once(
-                (sys.executable, "-m", "app.embedded.migrate"),
+                running_module("app.embedded.migrate"),
                 environment=layout.owner_environment(settings),
                 timeout_s=300.0,
             )

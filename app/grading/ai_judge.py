@@ -208,15 +208,18 @@ def shown_order(count: int, seed: str, repeat: int) -> list[int]:
 
 
 def _share(usage: TokenUsage, count: int, number: int) -> TokenUsage:
-    """Returns one of `count` rollouts' share of a group's tokens, such that all shares add up to
-    the total.
+    """Returns one of `count` rollouts' share of a group's tokens and calls, such that all shares
+    add up to the total.
     """
 
-    def part(tokens: int) -> int:
-        return tokens // count + (number < tokens % count)
+    def part(whole: int) -> int:
+        return whole // count + (number < whole % count)
 
     return TokenUsage(
-        part(usage.prompt_tokens), part(usage.completion_tokens), part(usage.cached_tokens)
+        part(usage.prompt_tokens),
+        part(usage.completion_tokens),
+        part(usage.cached_tokens),
+        part(usage.calls),
     )
 
 

@@ -38,5 +38,5 @@ class CosineScorer:
         tokens = left.tokens + right.tokens
         model = self._embeddings.model
         return ScoreResult(
-            max(0.0, cosine), token_usage={model: TokenUsage(tokens)} if tokens else {}
+            max(0.0, cosine), token_usage={model: TokenUsage(tokens, calls=1)} if tokens else {}
         )

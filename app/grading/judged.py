@@ -129,7 +129,7 @@ class JudgedScorer(ABC):
 
 
 def usage_of(reply: JudgeReply) -> TokenUsage:
-    return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+    return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens, calls=1)
 
 
 def sampling_of(params: JudgeSampling | None) -> dict[str, Any]:

@@ -67,17 +67,19 @@ class GraderErrors:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens that a grader's own model used."""
+    """Tokens that a grader's own model used, and the number of its answers."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    calls: int = 0
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
         return TokenUsage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.cached_tokens + other.cached_tokens,
+            self.calls + other.calls,
         )
 
 

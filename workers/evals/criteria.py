@@ -14,17 +14,17 @@ from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.documents.json_object import Json
-from app.domain.evals.evals import passes, result_names, token_usage
+from app.domain.evals.evals import INVOCATIONS, passes, result_names, token_usage
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
-from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult
+from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult, TokenUsage
 from workers.evals.context import EvalContext
 from workers.evals.criterion import GroupedCriterion, SingleCriterion
 from workers.grading.job_grader import to_failure
 from workers.journal.journal import Journal
 
 TokensByModel = list[tuple[str, dict[str, int]]]
-"""Tokens by the name of the model that used them."""
+"""Tokens by the name of the model that used them, and the number of its calls."""
 
 
 @dataclass(slots=True)
@@ -141,10 +141,12 @@ class CriteriaScorer:
 
 
 def _by_model(usage: JudgeUsage) -> TokensByModel:
-    return [
-        (model, token_usage(used.prompt_tokens, used.completion_tokens, used.cached_tokens))
-        for model, used in usage.items()
-    ]
+    return [(model, _counted(used)) for model, used in usage.items()]
+
+
+def _counted(used: TokenUsage) -> dict[str, int]:
+    tokens = token_usage(used.prompt_tokens, used.completion_tokens, used.cached_tokens)
+    return {INVOCATIONS: used.calls, **tokens}
 
 
 def _result(name: str, criterion: Json, answer: ScoreResult) -> Json:

@@ -7,7 +7,6 @@ same one. Must not know how anything is scored.
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Final, assert_never
 
 from pydantic import TypeAdapter
@@ -177,4 +176,9 @@ def _spent(usages: Mapping[str, JudgeUsage]) -> dict[str, dict[str, float]]:
 
 def _tokens(usage: JudgeUsage) -> dict[str, float]:
     total = sum(usage.values(), TokenUsage())
-    return {what: float(number) for what, number in asdict(total).items()} if usage else {}
+    tokens = {
+        "prompt_tokens": total.prompt_tokens,
+        "completion_tokens": total.completion_tokens,
+        "cached_tokens": total.cached_tokens,
+    }
+    return {what: float(number) for what, number in tokens.items()} if usage else {}

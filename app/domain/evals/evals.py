@@ -29,6 +29,7 @@ class EvalRunStatus(StrEnum):
     FAILED = "failed"
 
 
+INVOCATIONS: Final = "invocation_count"
 OPEN_RUNS: Final = (EvalRunStatus.QUEUED, EvalRunStatus.IN_PROGRESS)
 EvalOrder = Literal["created_at", "updated_at"]
 """Times by which a list of evals can be sorted."""
@@ -200,14 +201,15 @@ class Tally:
         results: list[dict[str, Any]],
         usage: list[tuple[str, dict[str, int]]],
     ) -> None:
-        """`usage` names each model that was called, with the tokens of that call."""
+        """`usage` names each model that was called, with its tokens and, under `INVOCATIONS`, the
+        number of its calls: one if that is absent.
+        """
         self._total[status] += 1
         for result in results:
             self._criteria[result["name"]][0 if result["passed"] else 1] += 1
         for model, tokens in usage:
-            known = self._usage.setdefault(model, {"invocation_count": 0, **token_usage(0, 0)})
-            known["invocation_count"] += 1
-            for name, number in tokens.items():
+            known = self._usage.setdefault(model, {INVOCATIONS: 0, **token_usage(0, 0)})
+            for name, number in ({INVOCATIONS: 1} | tokens).items():
                 known[name] += number
 
     @property

@@ -6,13 +6,13 @@ all. Jobs that were running continue from the time of the backup.
 """
 
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
+from app.domain.processes.interpreters import running_module
 from app.embedded import layout
 from app.embedded.backup import manifest, plain_files
 from app.embedded.backup.manifest import Manifest, Secrets
@@ -180,7 +180,7 @@ def _migrate(state: State, data_dir: DataDir, host: HostSettings) -> None:
         UpOptions(port=_ANY_PORT), host=host, state=state, data_dir=data_dir
     )
     run_once(
-        (sys.executable, "-m", "app.embedded.migrate"),
+        running_module("app.embedded.migrate"),
         environment=layout.owner_environment(settings),
         timeout_s=_TIMEOUT_S,
     )

@@ -24,6 +24,7 @@ from app.domain.models.start_plans import (
     step_time,
 )
 from app.domain.models.trainer_memory import TrainerMemory
+from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.base_model.request import ModelRequest
 from app.embedded.base_model.source import ModelSource, fetch_weights, find_model
@@ -146,7 +147,7 @@ def _shown(seconds: float) -> str:
 def _run_planner(command: str, request: StartRequest, answer: type[M]) -> M:
     """Runs the planning module of the GPU plane, in a separate process that may import torch."""
     done = subprocess.run(  # noqa: S603 - our own program
-        (sys.executable, "-m", _PROGRAM, command),
+        running_module(_PROGRAM, command),
         input=request.model_dump_json(),
         stdout=subprocess.PIPE,
         text=True,

@@ -53,8 +53,17 @@ class Session(Protocol):
 @dataclass
 class _Episode:
     session: Session
+    rollout_id: str
     done: bool = False
     lock: Lock = field(default_factory=Lock)
+
+
+@dataclass(eq=False)
+class _Beginning:
+    """A reset that runs."""
+
+    rollout_id: str
+    given_up: bool = False
 
 
 class Bridge:
@@ -64,6 +73,7 @@ class Bridge:
         self._new_session = new_session
         self._tool = tool
         self._episodes: dict[str, _Episode] = {}
+        self._beginning: list[_Beginning] = []
         self._answered: OrderedDict[str, Answer] = OrderedDict()
         self._calls: dict[str, Lock] = {}
         self._lock = Lock()
@@ -92,14 +102,22 @@ class Bridge:
             case "step":
                 return self._step(call)
             case "close":
-                episode = self._episodes.pop(call["episode_id"], None)
-                if episode is not None:
-                    _close(episode.session)
+                self._end(call)
                 return 200, {}
             case _:
                 return 400, {"error": "there is no such call"}
 
     def _reset(self, call: Json) -> Answer:
+        beginning = _Beginning(call["rollout_id"])
+        with self._lock:
+            self._beginning.append(beginning)
+        try:
+            return self._begin(call, beginning)
+        finally:
+            with self._lock:
+                self._beginning.remove(beginning)
+
+    def _begin(self, call: Json, beginning: _Beginning) -> Answer:
         session = self._new_session()
         try:
             shown = session.reset(call["seed"], call["task"])
@@ -107,9 +125,31 @@ class Bridge:
             _close(session)
             return 503, {"error": f"reset failed: {type(error).__name__}"}
         episode_id = f"episode-{uuid4().hex}"
-        self._episodes[episode_id] = _Episode(session)
+        with self._lock:
+            if not beginning.given_up:
+                self._episodes[episode_id] = _Episode(session, beginning.rollout_id)
+        if beginning.given_up:
+            _close(session)
+            return 503, {"error": "the episode was closed while it began"}
         messages = [{"role": "user", "content": shown}]
         return 200, {"episode_id": episode_id, "messages": messages, "tools": [self._tool]}
+
+    def _end(self, call: Json) -> None:
+        """Closes an episode; without its id, which an answer that was lost had, all of a rollout,
+        those that still begin too.
+        """
+        rollout_id = call["rollout_id"]
+        with self._lock:
+            for beginning in self._beginning:
+                if call["episode_id"] is None and beginning.rollout_id == rollout_id:
+                    beginning.given_up = True
+            ended = [
+                self._episodes.pop(episode_id)
+                for episode_id, episode in list(self._episodes.items())
+                if call["episode_id"] in (episode_id, None) and episode.rollout_id == rollout_id
+            ]
+        for episode in ended:
+            _close(episode.session)
 
     def _step(self, call: Json) -> Answer:
         episode_id, calls = call["episode_id"], call["message"].get("tool_calls") or []

@@ -29,21 +29,21 @@ def _child(root: Path, engine: EngineKind, **sizes: float) -> ChildSpec:
 
 def test_vllm_gets_the_planned_share_of_the_gpu(tmp_path: Path) -> None:
     child = _child(tmp_path, "vllm", engine_share=0.45)
-    assert child.command[1:3] == ("-m", "workers.engines.vllm")
-    read = _arguments(child.command[3:])  # the launcher takes every word of it
+    assert child.command[1:4] == ("-P", "-m", "workers.engines.vllm")
+    read = _arguments(child.command[4:])  # the launcher takes every word of it
     assert (read.port, read.python, read.cpu) == (8311, "/v/bin/python", False)
     assert read.gpu_memory_utilization == 0.45
     assert read.cache_dir == tmp_path / "vllm"
 
 
 def test_the_cpu_build_computes_in_the_trainers_precision(tmp_path: Path) -> None:
-    read = _arguments(_child(tmp_path, "vllm_cpu", kv_mib=300).command[3:])
+    read = _arguments(_child(tmp_path, "vllm_cpu", kv_mib=300).command[4:])
     assert (read.cpu, read.dtype, read.kv_cache_mib) == (True, "float32", 300)
 
 
 def test_the_cpu_engine_gets_the_planned_cache(tmp_path: Path) -> None:
     child = _child(tmp_path, "cpu", kv_mib=300)
-    assert child.command[2] == "workers.engines.cpu"
+    assert child.command[3] == "workers.engines.cpu"
     assert child.command[-2:] == ("--kv-pool-mib", "300")
 
 

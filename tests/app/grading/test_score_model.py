@@ -104,7 +104,7 @@ async def test_a_prompt_without_a_system_message_gets_one() -> None:
 async def test_a_number_is_clamped(result: float, limits: list[float], expected: float) -> None:
     scored, _ = await run(JudgeReply(answer(result), None, 10, 5, 2, 0.5), range=limits)
     assert (scored.score, scored.errors.raised) == (expected, ())
-    assert scored.token_usage == {"judge-1": TokenUsage(10, 5, 2)}
+    assert scored.token_usage == {"judge-1": TokenUsage(10, 5, 2, calls=1)}
     assert (scored.sampled_model_name, scored.execution_time_s) == ("judge-1", 0.5)
 
 
@@ -122,7 +122,7 @@ async def test_an_answer_without_a_number_is_a_fault_and_no_0(text: str) -> None
     fault = caught.value
     assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
     assert fault.message == "the judge's answer contains no number `result`"
-    assert fault.token_usage == {"judge-1": TokenUsage(3, 4)}
+    assert fault.token_usage == {"judge-1": TokenUsage(3, 4, calls=1)}
 
 
 async def test_a_refusal_is_a_fault_and_no_0() -> None:
@@ -131,7 +131,7 @@ async def test_a_refusal_is_a_fault_and_no_0() -> None:
     fault = caught.value
     assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_refusal_error",))
     assert fault.details == "j: the judge refused: 'I cannot judge this.'"
-    assert fault.token_usage == {"judge-1": TokenUsage(3, 4)}
+    assert fault.token_usage == {"judge-1": TokenUsage(3, 4, calls=1)}
 
 
 def _reading(path: str) -> tuple[ScoreModelScorer, InMemoryJudges]:

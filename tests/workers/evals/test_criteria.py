@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.evals.evals import Eval, Tally, result_names, token_usage
+from app.domain.evals.evals import INVOCATIONS, Eval, Tally, result_names, token_usage
 from app.domain.graders.graders import read_grader
 from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
@@ -80,7 +80,7 @@ async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_i
     for fault in outcome.faults:
         assert fault["code"] == "grader_bad_reply"
         assert fault["message"].endswith(f"none of the labels as `result`: {text!r}")
-    assert outcome.usage == [("judge-1", token_usage(7, 2))] * 2
+    assert outcome.usage == [("judge-1", {INVOCATIONS: 1, **token_usage(7, 2)})] * 2
     of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=[LABELS, multi])
     tally = Tally(result_names(of))
     tally.add("error", outcome.results, outcome.usage)
@@ -128,7 +128,9 @@ async def test_a_judge_of_groups_sees_all_samples_of_an_item_in_one_question() -
     assert results[1]["sample"]["reasons"] == {"": "2 long"}
     assert [verdict.score for verdict in verdicts if isinstance(verdict, Grade)] == [1.0, 0.0, 1.0]
     used = [scorer.outcomes[key].usage for key in keys]
-    assert used == [[("judge-2", token_usage(30, 9))], [], []], "a question counts once"
+    assert used == [[("judge-2", {INVOCATIONS: 1, **token_usage(30, 9)})], [], []], (
+        "a question counts once"
+    )
 
 
 async def test_a_multi_joins_the_judge_of_the_group_with_scores_of_single_samples() -> None:
@@ -150,9 +152,9 @@ async def test_a_multi_joins_the_judge_of_the_group_with_scores_of_single_sample
     await scored(scorer, keys)
     assert [scorer.outcomes[key].results[0]["score"] for key in keys] == [2.0, 1.25, 0.5]
     assert sorted(question.model for question in judges.asked) == ["judge-1"] * 3 + ["judge-2"]
-    own = ("judge-1", token_usage(5, 1))
+    own = ("judge-1", {INVOCATIONS: 1, **token_usage(5, 1)})
     assert [sorted(scorer.outcomes[key].usage) for key in keys] == [
-        [own, ("judge-2", token_usage(30, 9))], [own], [own],
+        [own, ("judge-2", {INVOCATIONS: 1, **token_usage(30, 9)})], [own], [own],
     ]  # fmt: skip
 
 

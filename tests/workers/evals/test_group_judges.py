@@ -18,7 +18,7 @@ OTHER = "What is the weight of part P018?"
 
 def judge(received: Received) -> Reply:
     """Scores each rollout by the share of its answer's letters among those of the longest."""
-    asked = received.json["messages"][-1]["content"]
+    asked = "\n".join(message["content"] for message in received.json["messages"])
     shown = re.findall(r'<rollout id="(\d+)">\n(.*?)\n</rollout>', asked, re.DOTALL)
     answers = {number: len(json.loads(text)[-1]["content"]) for number, text in shown}
     longest = max(1, *answers.values(), 1)
@@ -66,6 +66,22 @@ async def test_the_samples_of_an_item_are_judged_together(world: World) -> None:
     assert (used["judge-1"]["invocation_count"], used["judge-1"]["prompt_tokens"]) == (2, 22)
     assert used["parrot"]["invocation_count"] == 6
     assert await world.get(f"{path}/output_items/{items[4]['id']}") == items[4]
+
+
+async def test_each_call_of_a_judge_is_an_invocation(world: World) -> None:
+    def unusable_first(received: Received) -> Reply:
+        if len(world.grader.received) == 1:
+            message = {"role": "assistant", "content": "no scores"}
+            return Reply(json={"choices": [{"index": 0, "message": message}]})
+        return judge(received)
+
+    world.grader.script = unusable_first
+    source = sampled(rows(RIGHT), samples_per_item=2, sampling_params={"temperature": 1.5})
+    path = await world.make({**ruler(world), "repeats": 2}, exact(), source=source)
+    run = await world.finish(path)
+    used = {usage["model_name"]: usage["invocation_count"] for usage in run["per_model_usage"]}
+    assert len(world.grader.received) == 3, "two questions, and one again"
+    assert used == {"judge-1": 3, "parrot": 2}
 
 
 async def test_a_claim_continues_with_the_items_that_have_no_samples_yet(world: World) -> None:
