@@ -6179,7 +6179,7 @@ export interface components {
             num_rollouts: number;
             /**
              * Num Tool Calls
-             * @description Calls of tools that were run.
+             * @description Calls of tools that rollouts made, refused ones included.
              */
             num_tool_calls: number;
             /**
@@ -11824,7 +11824,7 @@ export interface components {
             object: "bucket";
             /**
              * Start Time
-             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or the minute of the call's `start_time`.
              */
             start_time: number;
             /**
@@ -11852,7 +11852,7 @@ export interface components {
             object: "bucket";
             /**
              * Start Time
-             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or the minute of the call's `start_time`.
              */
             start_time: number;
             /**
@@ -11880,7 +11880,7 @@ export interface components {
             object: "bucket";
             /**
              * Start Time
-             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or the minute of the call's `start_time`.
              */
             start_time: number;
             /**

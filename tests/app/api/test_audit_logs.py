@@ -134,7 +134,7 @@ async def test_a_session_that_another_one_replaces_is_ended_by_its_own_key(
     ]
 
 
-async def test_a_session_that_ends_as_the_oldest_was_ended_by_nobody(
+async def test_the_end_of_the_oldest_session_is_no_logout(
     api: Api, admin: Admin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.store.accounts.dashboard_sessions.MAX_SESSIONS", 1)
