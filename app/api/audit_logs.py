@@ -63,7 +63,7 @@ def _values(sent: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(sent or ())
 
 
-Wanted = Annotated[AuditFilter, Depends(_filter)]
+EntryConditions = Annotated[AuditFilter, Depends(_filter)]
 
 
 @router.get(
@@ -74,7 +74,7 @@ Wanted = Annotated[AuditFilter, Depends(_filter)]
 )
 async def list_audit_logs(
     services: Administered,
-    wanted: Wanted,
+    conditions: EntryConditions,
     after: After = None,
     before: Annotated[
         str | None,
@@ -87,7 +87,7 @@ async def list_audit_logs(
     An entry exists exactly if its change was committed.
     """
     entries, has_more = await services.audit_logs().page(
-        wanted, after=after, before=before, limit=limit
+        conditions, after=after, before=before, limit=limit
     )
     return paged([AuditLogEntry.of(entry) for entry in entries], has_more=has_more)
 
@@ -105,10 +105,10 @@ async def list_audit_logs(
     response_class=StreamingResponse,
 )
 async def export_audit_logs(
-    services: Administered, wanted: Wanted, check: StillValid
+    services: Administered, conditions: EntryConditions, check: StillValid
 ) -> StreamingResponse:
     """Downloads all entries that meet every condition sent, as JSON Lines."""
-    batches = services.audit_logs().batches(wanted, check=check)
+    batches = services.audit_logs().batches(conditions, check=check)
     return await table_reply(
         batches, _TABLE, "jsonl", turn=services.export_turn, filename="audit_logs"
     )

@@ -96,13 +96,13 @@ def _grouped(text: str) -> Any:
     return Query(description=f"A result for each {text}; repeated for several")
 
 
-Asked = Annotated[UsageQuery, Depends(_query)]
+UsageSpan = Annotated[UsageQuery, Depends(_query)]
 
 
 @router.get("/usage/completions", operation_id="usage-completions", responses=responses())
 async def completions_usage(
     services: Administered,
-    asked: Asked,
+    span: UsageSpan,
     group_by: Annotated[
         list[Literal["project_id", "api_key_id", "model"]] | None,
         _grouped("project, API key or model"),
@@ -114,7 +114,7 @@ async def completions_usage(
 
     A chat is shown some seconds after its reply.
     """
-    query = replace(asked, kind="completions", group_by=_names(group_by))
+    query = replace(span, kind="completions", group_by=_names(group_by))
     found = await services.usage().page(query, page=page, limit=_size(limit, query.width))
     return page_of(found, CompletionsUsage.of, UsageBucketObject[CompletionsUsage])
 
@@ -122,7 +122,7 @@ async def completions_usage(
 @router.get("/usage/fine_tuning", operation_id="usageFineTuning", responses=responses())
 async def fine_tuning_usage(
     services: Administered,
-    asked: Asked,
+    span: UsageSpan,
     job_ids: Annotated[list[_Id] | None, _ids("jobs")] = None,
     group_by: Annotated[
         list[Literal["project_id", "api_key_id", "model", "job_id"]] | None,
@@ -133,7 +133,7 @@ async def fine_tuning_usage(
 ) -> UsagePageObject[FineTuningUsage]:
     """Shows what training runs used, in buckets of time. A step counts when it is committed."""
     query = replace(
-        asked, kind="fine_tuning", job_ids=tuple(job_ids or ()), group_by=_names(group_by)
+        span, kind="fine_tuning", job_ids=tuple(job_ids or ()), group_by=_names(group_by)
     )
     found = await services.usage().page(query, page=page, limit=_size(limit, query.width))
     return page_of(found, FineTuningUsage.of, UsageBucketObject[FineTuningUsage])

@@ -19,7 +19,7 @@ _DAY_S: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class UsageLine:
     """A line of a table."""
 
     day_s: int
@@ -34,17 +34,17 @@ async def usage_page(request: Request, visitor: SignedIn) -> Response:
     service = usage_service(context_of(request.app), visitor.owner.tenant)
     end = (int(time.time()) // _DAY_S + 1) * _DAY_S
 
-    async def used(kind: UsageKind, group: UsageGrouping) -> list[Used]:
+    async def lines(kind: UsageKind, group: UsageGrouping) -> list[UsageLine]:
         start = end - _DAYS * _DAY_S
         query = UsageQuery(kind, start, end, group_by=(group,), in_money=True)
         found = await service.page(query, page=None, limit=_DAYS)
         return [
-            Used(bucket.start_s, str(getattr(sums, group)), sums.amounts)
+            UsageLine(bucket.start_s, str(getattr(sums, group)), sums.amounts)
             for bucket in reversed(found.buckets)
             for sums in bucket.sums
         ]
 
-    chats, runs = await used("completions", "model"), await used("fine_tuning", "job_id")
+    chats, runs = await lines("completions", "model"), await lines("fine_tuning", "job_id")
     return await visitor.on_thread(
         lambda: page(
             "usage.html",

@@ -3539,8 +3539,8 @@ export interface components {
         };
         /**
          * Comparison
-         * @description One value under the compared models: means over the held-out rows that have it before and
-         *     after training.
+         * @description One value under the compared models: means over the held-out rows that have this value
+         *     before and after training.
          */
         Comparison: {
             /**
@@ -3732,7 +3732,7 @@ export interface components {
             difference_ci95?: number[] | null;
             /**
              * Rows
-             * @description Held-out rows that have it before and after training; with 0, the other values are `null`. `null` in reports of earlier versions.
+             * @description Held-out rows that have the number before and after training; if 0, the others are `null`. `null` in reports of earlier versions.
              */
             rows?: number | null;
             /**
@@ -6179,7 +6179,7 @@ export interface components {
             num_rollouts: number;
             /**
              * Num Tool Calls
-             * @description Calls of tools that were run.
+             * @description Calls of tools that rollouts made, refused ones included.
              */
             num_tool_calls: number;
             /**
@@ -6308,7 +6308,7 @@ export interface components {
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Threshold
-             * @description Mean training value since the validation before, less the validation's.
+             * @description Smallest gap that counts: the mean training value since the previous validation minus the validation's mean.
              * @default 0.2
              */
             threshold: number;
@@ -11824,7 +11824,7 @@ export interface components {
             object: "bucket";
             /**
              * Start Time
-             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or the minute of the call's `start_time`.
              */
             start_time: number;
             /**
@@ -11852,7 +11852,7 @@ export interface components {
             object: "bucket";
             /**
              * Start Time
-             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or the minute of the call's `start_time`.
              */
             start_time: number;
             /**
@@ -11880,7 +11880,7 @@ export interface components {
             object: "bucket";
             /**
              * Start Time
-             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of the call.
+             * @description Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or the minute of the call's `start_time`.
              */
             start_time: number;
             /**

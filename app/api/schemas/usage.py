@@ -76,7 +76,7 @@ class FineTuningUsage(_Groups):
     num_rollouts: int
     """Rollouts of training and validation, discarded ones included."""
     num_tool_calls: int
-    """Calls of tools that were run."""
+    """Calls of tools that rollouts made, refused ones included."""
     num_grader_calls: int
     """Scores that graders gave; each child of a `multi` grader counts."""
     judge_input_tokens: int

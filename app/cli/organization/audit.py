@@ -35,14 +35,19 @@ class EntryFilter:
         return {name: values for name, values in sent.items() if values}
 
 
+class _Named(BaseModel):
+    id: str | None = None
+    name: str | None = None
+
+
 class _Key(BaseModel):
     id: str
     ip_address: str | None = None
-    service_account: dict[str, Any] | None = None
+    service_account: _Named | None = None
 
 
 class _Session(BaseModel):
-    user: dict[str, Any] = {}
+    user: _Named = _Named()
     ip_address: str | None = None
 
 
@@ -54,10 +59,12 @@ class _Actor(BaseModel):
     @property
     def who(self) -> str:
         if self.api_key is not None:
-            account = (self.api_key.service_account or {}).get("id")
-            return f"{self.api_key.id} ({account})" if account else self.api_key.id
+            account = self.api_key.service_account
+            if account is not None and account.id is not None:
+                return f"{self.api_key.id} ({account.id})"
+            return self.api_key.id
         if self.session is not None:
-            return f"session of {self.session.user.get('id')}"
+            return f"session of {self.session.user.id}"
         return self.type
 
     @property
@@ -71,13 +78,23 @@ class EntryReply(BaseModel):
     type: str
     effective_at: float
     actor: _Actor
-    project: dict[str, Any] | None = None
+    project: _Named | None = None
+
+
+class _Resource(BaseModel):
+    resource: _Named
+
+
+def _with_resource(row: dict[str, Any]) -> tuple[EntryReply, _Named]:
+    """Returns the entry, and what was changed: it stands under the name of the change."""
+    entry = shaped(EntryReply, row)
+    return entry, shaped(_Resource, {"resource": row.get(entry.type) or {}}).resource
 
 
 def list_entries(remote: Remote, wanted: EntryFilter, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(AUDIT_LOGS, limit=limit, **wanted.params())
-    entries = [(shaped(EntryReply, row), row) for row in rows.data]
+    entries = [_with_resource(row) for row in rows.data]
 
     def show() -> None:
         header = ("TIME", "CHANGE", "OBJECT", "BY", "FROM", "PROJECT")
@@ -85,12 +102,12 @@ def list_entries(remote: Remote, wanted: EntryFilter, *, limit: int) -> None:
             (
                 moment(entry.effective_at),
                 entry.type,
-                (row.get(entry.type) or {}).get("id"),
+                resource.id,
                 entry.actor.who,
                 entry.actor.address,
-                (entry.project or {}).get("name"),
+                None if entry.project is None else entry.project.name,
             )
-            for entry, row in entries
+            for entry, resource in entries
         ]
         console().print(columns(header, cells))
 

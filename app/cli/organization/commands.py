@@ -12,12 +12,15 @@ audit = typer.Typer(help="Audit log of an organization, by an admin key.", no_ar
 TypeOption = Annotated[
     list[str] | None, typer.Option("--type", help="Only these changes, such as project.created.")
 ]
-ProjectOption = Annotated[list[str] | None, typer.Option("--project", help="Only these projects.")]
+ProjectOption = Annotated[
+    list[str] | None, typer.Option("--project", help="Only projects with these ids.")
+]
 ActorOption = Annotated[
-    list[str] | None, typer.Option("--actor", help="Only changes by these keys or accounts.")
+    list[str] | None,
+    typer.Option("--actor", help="Only changes by keys or accounts with these ids."),
 ]
 ResourceOption = Annotated[
-    list[str] | None, typer.Option("--resource", help="Only changes of these objects.")
+    list[str] | None, typer.Option("--resource", help="Only changes of objects with these ids.")
 ]
 
 

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from app.cli.output import columns, console, note
 from app.cli.remote import Remote
@@ -23,9 +24,39 @@ _OF: Final = {
 """The groups that each answer can be split by."""
 
 
+class _Amount(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    value: FiniteFloat
+    currency: str
+
+
+class _Result(BaseModel):
+    """A result of any of the three answers; `--json` shows what it has beyond these."""
+
+    model_config = ConfigDict(extra="allow", protected_namespaces=())
+    model: str | None = None
+    project_id: str | None = None
+    api_key_id: str | None = None
+    fine_tuning_job_id: str | None = None
+    line_item: str | None = None
+    num_model_requests: int | None = None
+    num_rollouts: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    trained_tokens: int | None = None
+    num_tool_calls: int | None = None
+    num_grader_calls: int | None = None
+    judge_input_tokens: int | None = None
+    judge_output_tokens: int | None = None
+    training_seconds: FiniteFloat | None = None
+    gpu_seconds: FiniteFloat | None = None
+    amount: _Amount | None = None
+
+
 class _Bucket(BaseModel):
-    start_time: float
-    results: list[dict[str, Any]]
+    model_config = ConfigDict(extra="allow")
+    start_time: FiniteFloat
+    results: list[_Result]
 
 
 class _Page(BaseModel):
@@ -47,13 +78,17 @@ def show_usage(remote: Remote, *, by: Sequence[str], days: int, projects: Sequen
             found[what], unpriced = _buckets(
                 service, path, start_time=start, project_ids=list(projects), group_by=split
             )
-    data = {what: [bucket.model_dump() for bucket in found[what]] for what in found}
+    data = {
+        what: [bucket.model_dump(exclude_unset=True) for bucket in found[what]] for what in found
+    }
 
     def show() -> None:
         _print_usage(found["completions"], found["fine_tuning"], groups)
         _print_costs(found["costs"], [name for name in groups if name in _OF["costs"]])
         if unpriced is not None:
             note(unpriced)
+        if projects and not any(one.results for one in chain(*found.values())):
+            note("No project with such an id used anything then: --project takes ids, not names.")
 
     remote.out.result({**data, "unpriced": unpriced}, show)
 
@@ -62,14 +97,16 @@ def _buckets(service: Service, path: str, **params: Any) -> tuple[list[_Bucket],
     """Follows the pages. Returns the buckets, and what has no price."""
     found: list[_Bucket] = []
     token: str | None = None
+    seen: set[str] = set()
     while True:
         page = shaped(_Page, service.get(path, limit=_PAGE, page=token, **params))
         found += page.data
         if page.next_page is None:
             return found, page.unpriced
-        if page.next_page == token or not page.data:
+        if not page.next_page or page.next_page in seen or not page.data:
             raise strange(path)
         token = page.next_page
+        seen.add(token)
 
 
 def _print_usage(
@@ -89,30 +126,31 @@ def _print_usage(
 
 def _print_costs(costs: Sequence[_Bucket], groups: Sequence[str]) -> None:
     priced = [
-        (_day(bucket), one.get("line_item"), *_groups(one, groups), _price(one["amount"]))
+        (_day(bucket), one.line_item, *_groups(one, groups), _price(one.amount))
         for bucket in costs
         for one in bucket.results
-        if one.get("amount")
+        if one.amount is not None
     ]
     if priced:
         console().print()
         console().print(columns(("DAY", "FOR", *_titles(groups), "COST"), priced))
 
 
-def _amounts(one: dict[str, Any]) -> tuple[object, ...]:
-    judged = [one.get(name) for name in ("judge_input_tokens", "judge_output_tokens")]
-    seconds = (one.get("training_seconds"), one.get("gpu_seconds"))
+def _amounts(one: _Result) -> tuple[object, ...]:
+    read, sampled = one.judge_input_tokens, one.judge_output_tokens
     return (
-        *(one.get("num_model_requests"), one.get("num_rollouts"), one.get("input_tokens")),
-        *(one.get("output_tokens"), one.get("trained_tokens"), one.get("num_tool_calls")),
-        one.get("num_grader_calls"),
-        None if None in judged else sum(map(int, filter(None, judged))),
-        *(duration(value) if isinstance(value, int | float) else None for value in seconds),
+        *(one.num_model_requests, one.num_rollouts, one.input_tokens, one.output_tokens),
+        *(one.trained_tokens, one.num_tool_calls, one.num_grader_calls),
+        None if read is None or sampled is None else read + sampled,
+        *(
+            None if time_s is None else duration(time_s)
+            for time_s in (one.training_seconds, one.gpu_seconds)
+        ),
     )
 
 
-def _groups(one: dict[str, Any], groups: Sequence[str]) -> list[object]:
-    return [one.get(_SHOWN_AS.get(name, name)) for name in groups]
+def _groups(one: _Result, groups: Sequence[str]) -> list[object]:
+    return [getattr(one, _SHOWN_AS.get(name, name)) for name in groups]
 
 
 def _titles(groups: Sequence[str]) -> list[str]:
@@ -124,7 +162,5 @@ def _day(bucket: _Bucket) -> str:
     return moment(bucket.start_time).partition(" ")[0]
 
 
-def _price(amount: dict[str, Any]) -> str:
-    value = amount.get("value")
-    shown = f"{value:,.4f}" if isinstance(value, int | float) else "-"
-    return f"{shown} {str(amount.get('currency')).upper()}"
+def _price(amount: _Amount) -> str:
+    return f"{amount.value:,.4f} {amount.currency.upper()}"

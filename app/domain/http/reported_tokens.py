@@ -11,5 +11,6 @@ def reported_tokens(usage: Any, name: str) -> int:
     that no server makes the sums of others meaningless.
     """
     value = usage.get(name) if isinstance(usage, dict) else None
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_count and 0 <= value <= MOST_TOKENS else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 <= value <= MOST_TOKENS else 0

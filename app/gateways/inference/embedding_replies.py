@@ -54,7 +54,8 @@ def reader_of(count: int) -> Callable[[EgressReply], list[Embedding] | int]:
 
 
 def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
-    content, entries = None, dict[int, Any]()
+    content: Any = None
+    entries = dict[int, Any]()
     try:
         content = json.loads(reply.body)
         entries = {entry["index"]: entry["embedding"] for entry in content["data"]}

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections import defaultdict
 from contextlib import suppress
+from contextvars import Context
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -70,7 +71,8 @@ class ChatUsage:
             record = replace(record, amounts=record.amounts.plus(amounts))
         self._open[bucket] = record
         if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write_soon())
+            # In a context of its own: it also writes what later chats, of other tenants, use.
+            self._writing = asyncio.create_task(self._write_soon(), context=Context())
 
     async def flush(self) -> None:
         """Writes all records. Those of a database that is away wait for the next call."""

@@ -152,5 +152,5 @@ def _to_sum(row: Any, names: Sequence[UsageGrouping]) -> UsageSum:
     return UsageSum(amounts, **groups)
 
 
-def _number(total: Decimal | float) -> float:
+def _number(total: Decimal | float) -> Any:
     return int(total) if isinstance(total, Decimal) else total

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.accounts.actors import Actor, act_as, current_actor
 from app.domain.accounts.tenants import Tenant
 from app.domain.accounts.usage import UsageQuery
 from app.domain.errors import Unavailable
@@ -178,6 +179,27 @@ async def test_a_count_that_cannot_be_true_is_not_counted(
     await usage.aclose()
     [(_, _, *amounts)] = execute(database, SUMS)
     assert amounts == [2, 10, 10**9 + 4, 6, None, None]
+
+
+async def test_records_are_written_outside_the_context_of_a_chat(
+    store: Store, tenant: Tenant
+) -> None:
+    actors: list[Actor | None] = []
+
+    class Watched:
+        @asynccontextmanager
+        async def tenant(self, tenant: Tenant) -> AsyncIterator[UnitOfWork]:
+            actors.append(current_actor())
+            async with store.tenant(tenant) as unit:
+                yield unit
+
+    act_as(Actor("api_key", tenant.key_id))
+    usage = usage_of(Watched())
+    usage.add(tenant, "a", REPLY)
+    act_as(None)
+    await until(lambda: bool(actors), what="the write of a chat's usage")
+    await usage.aclose()
+    assert set(actors) == {None}
 
 
 LAST = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}\n\n'

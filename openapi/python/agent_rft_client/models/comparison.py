@@ -22,8 +22,8 @@ T = TypeVar("T", bound="Comparison")
 
 @_attrs_define
 class Comparison:
-    """ One value under the compared models: means over the held-out rows that have it before and
-    after training.
+    """ One value under the compared models: means over the held-out rows that have this value
+    before and after training.
 
         Attributes:
             base_mean (float | None | Unset): Mean of the base model; `null` if it was not measured.

@@ -36,7 +36,7 @@ class ComponentComparison:
             difference (float | None | Unset): Mean over rows of tuned less start.
             difference_ci95 (list[float] | None | Unset): 95 % interval of `difference` (paired bootstrap); `null` for fewer
                 than 6 rows. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
-            rows (int | None | Unset): Held-out rows that have it before and after training; with 0, the other values are
+            rows (int | None | Unset): Held-out rows that have the number before and after training; if 0, the others are
                 `null`. `null` in reports of earlier versions.
             rollouts_without (int | None | Unset): Graded rollouts, before and after training together, that do not have it.
                 `null` in reports of earlier versions.

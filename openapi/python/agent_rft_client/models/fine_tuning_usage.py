@@ -33,7 +33,7 @@ class FineTuningUsage:
             output_tokens (int): Tokens that were sampled in rollouts.
             trained_tokens (int): Tokens with a weight in the loss.
             num_rollouts (int): Rollouts of training and validation, discarded ones included.
-            num_tool_calls (int): Calls of tools that were run.
+            num_tool_calls (int): Calls of tools that rollouts made, refused ones included.
             num_grader_calls (int): Scores that graders gave; each child of a `multi` grader counts.
             judge_input_tokens (int): Tokens that model graders read.
             judge_output_tokens (int): Tokens that model graders sampled.

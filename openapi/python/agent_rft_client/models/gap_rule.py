@@ -30,7 +30,8 @@ class GapRule:
         Attributes:
             action (GapRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
                 checkpoint. Default: 'warn'.
-            threshold (float | Unset): Mean training value since the validation before, less the validation's. Default: 0.2.
+            threshold (float | Unset): Smallest gap that counts: the mean training value since the previous validation minus
+                the validation's mean. Default: 0.2.
             evaluations (int | Unset): Validations in succession with such a gap, beyond the error of the validation.
                 Default: 2.
      """

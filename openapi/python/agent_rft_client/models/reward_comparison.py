@@ -33,11 +33,10 @@ class RewardComparison:
             ties (int): Rows that stayed the same.
             losses (int): Rows that became worse.
             regressions (list[Regression]): The rows that became worse, worst first.
-            reward (Comparison): One value under the compared models: means over the held-out rows that have it before and
-                after training.
-            tool_calls (Comparison): One value under the compared models: means over the held-out rows that have it before
-                and
-                after training.
+            reward (Comparison): One value under the compared models: means over the held-out rows that have this value
+                before and after training.
+            tool_calls (Comparison): One value under the compared models: means over the held-out rows that have this value
+                before and after training.
             components (RewardComparisonComponents): Numbers that the grader reports besides the reward, by name.
      """
 

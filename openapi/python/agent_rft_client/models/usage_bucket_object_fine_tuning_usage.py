@@ -28,8 +28,8 @@ class UsageBucketObjectFineTuningUsage:
 
         Attributes:
             object_ (Literal['bucket']): Type of the object; each type has one constant value. Default: 'bucket'.
-            start_time (int): Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or `start_time` of
-                the call.
+            start_time (int): Unix seconds at which the bucket begins: a whole minute, hour or day (UTC), or the minute of
+                the call's `start_time`.
             end_time (int): Unix seconds at which it has ended.
             results (list[FineTuningUsage]): A result for each group; empty without usage.
      """

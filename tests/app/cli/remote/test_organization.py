@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.command_line import agent_rft
 from tests.support.contract.administration import admin_keys_of
 from tests.support.remote_commands import Commands, new_job
+from tests.support.scripted_service import reply, scripted_service
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +71,41 @@ def test_the_audit_log_is_listed_and_exported(
     assert entries[0]["fine_tuning.job.created"]["id"] == job
     assert {entry["type"] for entry in entries} == {"fine_tuning.job.created"}
     assert commands.run(*export, AGENT_RFT_API_KEY=admin).returncode == 2
+
+
+def bucket(**result: object) -> str:
+    return json.dumps({"data": [{"start_time": 0, "results": [result]}]})
+
+
+def page_with(token: str) -> str:
+    return json.dumps({"data": [{"start_time": 0, "results": []}], "next_page": token})
+
+
+ENTRY = {"id": "a", "type": "a", "effective_at": 1, "actor": {"type": "command_line"}}
+
+
+@pytest.mark.parametrize(
+    ("command", "answers", "reported"),
+    [
+        ("usage", [bucket(), bucket(), bucket(amount="x")], "(data.0.results.0.amount)"),
+        ("usage", [bucket(judge_input_tokens=["x"])], "(data.0.results.0.judge_input_tokens)"),
+        ("usage", [page_with(name) for name in "aba"], "did not answer as an agent-rft service"),
+        ("usage", [page_with("")], "did not answer as an agent-rft service"),
+        ("audit list", [json.dumps({"data": [ENTRY | {"a": ["x"]}]})], "(resource)"),
+        ("audit list", [json.dumps({"data": [ENTRY | {"project": {"name": [1]}}]})], "(project."),
+    ],
+)
+def test_an_odd_reply_is_a_sentence_and_a_code(
+    command: str, answers: list[str], reported: str
+) -> None:
+    with scripted_service([reply(answer) for answer in answers]) as found:
+        done = agent_rft(*command.split(), "--base-url", found.base_url, "--api-key", "art_x")
+    assert (done.returncode, done.stdout) == (15, "")
+    assert reported in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_project_without_usage_is_noted(commands: Commands, admin: str) -> None:
+    done = commands.run("usage", "--project", "rivers", AGENT_RFT_API_KEY=admin)
+    assert done.returncode == 0
+    assert "--project takes ids, not names" in done.stderr
