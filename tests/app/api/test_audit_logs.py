@@ -134,11 +134,7 @@ async def test_a_session_that_another_one_replaces_is_ended_by_its_own_key(
     ]
 
 
-<<<<<<< HEAD
 async def test_the_end_of_the_oldest_session_has_no_actor(
-=======
-async def test_the_end_of_the_oldest_session_is_no_logout(
->>>>>>> m-usage
     api: Api, admin: Admin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.store.accounts.dashboard_sessions.MAX_SESSIONS", 1)
