@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from aiohttp import WSMsgType, web
+from typing_extensions import override
 
 from examples.environments.bridges import gymnasium_bridge, openenv_bridge
 from examples.environments.bridges.bridge import OVER
@@ -171,6 +172,7 @@ def test_an_episode_that_is_closed_while_it_begins_is_closed() -> None:
     begins, proceed = Event(), Event()
 
     class Late(Guessing):
+        @override
         def reset(self, *, seed: int, options: Json | None) -> tuple[Any, Json]:
             begins.set()
             assert proceed.wait(PATIENCE_S)
