@@ -162,12 +162,15 @@ class Installation:
         }
 
     def kept_adapters(self, job_id: str, steps: Collection[int]) -> dict[int, str]:
-        """Waits until these steps alone are stored: the others are removed after a job's end."""
+        """Waits until these steps are stored. The others are removed by the run after its end, or
+        ten minutes later by the maintenance if a kill ended the run first.
+        """
         wait_for(
-            lambda: self.adapters(job_id).keys() == set(steps),
-            what=f"the removal of other steps than {sorted(steps)} of {job_id}",
+            lambda: self.adapters(job_id).keys() >= set(steps),
+            what=f"the steps {sorted(steps)} of {job_id}",
         )
-        return self.adapters(job_id)
+        stored = self.adapters(job_id)
+        return {step: stored[step] for step in steps}
 
     def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = PATIENCE_S) -> None:
         """Waits for a step, also while the API itself is away for a moment."""
