@@ -17,7 +17,7 @@ from tests.support.stack import Database
 
 PATH = "/v1/fine_tuning/alpha/scenarios/generate"
 CANARY = "canary-scenarios-7d"
-LOOKUP = {
+LOOKUP: dict[str, Any] = {
     "type": "function",
     "function": {
         "name": "lookup",
