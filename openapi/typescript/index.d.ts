@@ -6341,7 +6341,7 @@ export interface components {
             training_tasks: number;
             /**
              * Validation Tasks
-             * @description Held-out rows.
+             * @description Held-out rows: 10 and more, or 0 for training rows alone. A reinforcement job needs a validation file.
              * @default 10
              */
             validation_tasks: number;

@@ -2,15 +2,24 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import ClosedBody
 from app.domain.documents.described import Described
 from app.domain.documents.json_object import Json
+from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.registry.scenarios import ScenarioModel, ScenarioPlan, ScenarioSet
 
 _Words = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
+
+
+def _enough_for_a_file(rows: int) -> int:
+    if 0 < rows < MIN_EXAMPLES:
+        why = "a job needs {least} held-out rows or none: send 0, or {least} and more"
+        raise PydanticCustomError("too_few_rows", why, {"least": MIN_EXAMPLES})
+    return rows
 
 
 class GenerateScenarios(ClosedBody):
@@ -22,8 +31,12 @@ class GenerateScenarios(ClosedBody):
     """The model that writes the tasks."""
     training_tasks: Annotated[int, Field(ge=10, le=500, strict=True)] = 24
     """Rows to train on."""
-    validation_tasks: Annotated[int, Field(ge=0, le=100, strict=True)] = 10
-    """Held-out rows."""
+    validation_tasks: Annotated[
+        int, Field(ge=0, le=100, strict=True), AfterValidator(_enough_for_a_file)
+    ] = 10
+    """Held-out rows: 10 and more, or 0 for training rows alone. A reinforcement job needs a
+    validation file.
+    """
     instructions: _Words | None = None
     """Words about the tasks that are wanted."""
     system_prompt: _Words | None = None

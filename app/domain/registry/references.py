@@ -157,7 +157,7 @@ def read_curriculum(sent: Any) -> CurriculumSource:
 
 def _rows(sent: dict[str, Any], split: str) -> list[dict[str, Any]]:
     rows = sent.get(split)
-    if rows is None and split == "validation":
+    if split == "validation" and (rows is None or rows == []):
         return []
     if not isinstance(rows, list) or not rows:
         raise _fault("it is a list of rows, with one at least", split)

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Final
 
 from app.domain.texts.patterns import TOOL_NAME
+from app.domain.tools.mcp_resources import is_reading_tool
 from app.domain.tools.mcp_servers import McpListing, McpResource, McpServerSpec, McpTool
 
 SERVERS: Final = "method.reinforcement.mcp_servers"
@@ -140,14 +141,21 @@ def _duplicates(
     for index, (label, tools) in enumerate(servers):
         for tool in tools:
             if (owner := owners.get(tool.name)) is not None:
-                yield ListingFault(
-                    "duplicate_tool",
-                    f"{SERVERS}[{index}].allowed_tools",
-                    f"The tool '{tool.name}' of the MCP server '{label}' has the name of a tool of "
-                    f"{owner}: a model could not distinguish them. Leave one of them out with "
-                    "'allowed_tools'.",
-                )
+                yield _duplicate(tool, label, owner, f"{SERVERS}[{index}]")
             owners.setdefault(tool.name, f"the MCP server '{label}'")
+
+
+def _duplicate(tool: McpTool, label: str, owner: str, at: str) -> ListingFault:
+    if is_reading_tool(tool, label):
+        name, cure = "resources", "Give the server another label, or leave out 'resources'."
+    else:
+        name, cure = "allowed_tools", "Leave one of them out with 'allowed_tools'."
+    return ListingFault(
+        "duplicate_tool",
+        f"{at}.{name}",
+        f"The tool '{tool.name}' of the MCP server '{label}' has the name of a tool of {owner}: a "
+        f"model could not distinguish them. {cure}",
+    )
 
 
 def shown_name(name: str) -> str:

@@ -24,7 +24,7 @@ def reading_tool_name(server_label: str) -> str:
 
 def reading_tool(server_label: str, resources: Sequence[McpResource]) -> McpTool:
     """Returns the tool that reads a server's resources, each with its description."""
-    lines = [f"Reads a resource of {server_label}:"]
+    lines = [_first_line(server_label)]
     lines += [f"- {resource.uri}: {_described(resource)}" for resource in resources]
     uri = {"type": "string", "enum": [resource.uri for resource in resources]}
     schema = {"type": "object", "properties": {URI: uri}, "required": [URI]}
@@ -33,6 +33,16 @@ def reading_tool(server_label: str, resources: Sequence[McpResource]) -> McpTool
         description="\n".join(lines),
         input_schema_json=json.dumps(schema, ensure_ascii=False),
     )
+
+
+def is_reading_tool(tool: McpTool, server_label: str) -> bool:
+    """Returns whether a tool is the one that `reading_tool` adds, not one that the server lists."""
+    described = (tool.description or "").startswith(_first_line(server_label))
+    return described and tool.name == reading_tool_name(server_label)
+
+
+def _first_line(server_label: str) -> str:
+    return f"Reads a resource of {server_label}:"
 
 
 def _described(resource: McpResource) -> str:

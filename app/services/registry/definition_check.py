@@ -172,8 +172,8 @@ async def _check_field(
 
 def unknown_judge(name: str, param: str) -> InvalidRequest:
     return InvalidRequest(
-        f"The model '{name}' does not exist: a judge is a model of this project, one that the "
-        "operator configured, or one behind the grader's own 'base_url'.",
+        f"The model '{name}' does not exist: name a model of this project, one that the operator "
+        "configured as a judge, or one behind a 'base_url' that is sent with it.",
         param=param,
         code="model_not_found",
     )

@@ -250,6 +250,9 @@ def _session(*, keeps: bool) -> Check:
 
 def _called(first: ToolOutcome, second: ToolOutcome, echoes: Echoes) -> Check:
     data = {"model_sees": shown(echoes.hidden_in(first.output)), "error": first.error}
+    if first.attempts == 0:
+        text = "Nothing was sent: the service answers this call itself; 'model_sees' has its text."
+        return Check("call", "warned", text, data)
     if first.error is not None:
         text = "The tool reported an error for these arguments; send some that it accepts."
         return Check("call", "warned", text, data)

@@ -7,7 +7,7 @@ it wrote before; nothing is stored. Must not know HTTP routes.
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from app.domain.data.dataset import row_faults
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.ids import new_id
+from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.registry.scenarios import (
     AT_ONCE,
     Scenario,
@@ -99,6 +100,7 @@ class ScenarioWriter:
             )
         self._result.duplicates = self._found.duplicates
         split(self._plan, self._found.scenarios[: self._plan.wanted], self._result)
+        self._result.faults += _short_parts(self._result)
         return self._result
 
     async def _ask_until_enough(self) -> None:
@@ -198,6 +200,13 @@ def _row(plan: ScenarioPlan, scenario: Scenario) -> dict[str, Any]:
         "tools": list(plan.tools),
         "difficulty": scenario.difficulty,
     }
+
+
+def _short_parts(result: ScenarioSet) -> Iterator[str]:
+    """Yields the fault of each part that is too short for the file of a job."""
+    for name, rows in (("training", result.training), ("validation", result.validation)):
+        if 0 < len(rows) < MIN_EXAMPLES:
+            yield f"'{name}' has {len(rows)} rows, and a job needs {MIN_EXAMPLES} in a file"
 
 
 def split(plan: ScenarioPlan, scenarios: Sequence[Scenario], result: ScenarioSet) -> None:

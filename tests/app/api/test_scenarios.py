@@ -115,6 +115,9 @@ async def test_the_rows_are_the_curriculum_of_a_job(database: Database) -> None:
         }
         job = await api.call("POST", JOBS, json=call)
         assert job.status_code == 200, job.text
+        training = {**written, "validation": []}
+        refused = await api.call("POST", JOBS, json={**call, "curriculum": training})
+        assert refused.json()["error"]["param"] == "validation_file", refused.text
         content = await api.call("GET", f"/v1/files/{job.json()['training_file']}/content")
     assert [json.loads(line) for line in content.text.splitlines()] == written["training"]
 
@@ -130,6 +133,9 @@ async def test_what_a_model_wrote_before_it_failed_is_returned_with_the_reason(
     assert [len(part) for part in reply["curriculum"].values()] == [3, 3]
     assert reply["complete"] is False
     assert "401" in reply["faults"][0]
+    assert reply["faults"][1:] == [
+        f"'{part}' has 3 rows, and a job needs 10 in a file" for part in ("training", "validation")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -224,6 +230,13 @@ async def test_the_calls_of_a_project_that_write_at_once_are_bounded(database: D
         assert again.status_code == 200, again.text
 
 
+async def test_an_unknown_model_is_refused_in_words_that_fit_its_caller(api: Api) -> None:
+    reply = await api.call("POST", PATH, json={"tools": [LOOKUP], "generator": {"model": "none"}})
+    message = reply.json()["error"]["message"]
+    assert "a 'base_url' that is sent with it" in message
+    assert "grader" not in message
+
+
 @pytest.mark.parametrize(
     ("change", "param"),
     [
@@ -231,6 +244,8 @@ async def test_the_calls_of_a_project_that_write_at_once_are_bounded(database: D
         ({"tools": [{"type": "function"}]}, "tools[0].function"),
         ({"training_tasks": 9}, "training_tasks"),
         ({"validation_tasks": True}, "validation_tasks"),
+        ({"validation_tasks": 9}, "validation_tasks"),
+        ({"validation_tasks": 1}, "validation_tasks"),
         ({"generator": {"model": "nobody"}}, "generator.model"),
         ({"generator": {"model": "a", "headers": {"X": "y"}}}, "generator.headers"),
         ({"generator": {"model": "a", "base_url": "http://10.0.0.1/v1"}}, "generator.base_url"),

@@ -32,7 +32,8 @@ class GenerateScenarios:
                 {…}}`.
             generator (ScenarioModel): The model that writes scenarios, on this service or on an OpenAI-compatible server.
             training_tasks (int | Unset): Rows to train on. Default: 24.
-            validation_tasks (int | Unset): Held-out rows. Default: 10.
+            validation_tasks (int | Unset): Held-out rows: 10 and more, or 0 for training rows alone. A reinforcement job
+                needs a validation file. Default: 10.
             instructions (None | str | Unset): Words about the tasks that are wanted.
             system_prompt (None | str | Unset): System message of each row.
      """

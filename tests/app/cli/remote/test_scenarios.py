@@ -13,13 +13,14 @@ BODY = {
     "tools": [TOOL],
     "generator": {"model": "writer", "base_url": f"http://127.0.0.1:{HOOK_PORT}/v1"},
     "training_tasks": 10,
-    "validation_tasks": 2,
+    "validation_tasks": 10,
 }
 
 
-def write(_: Received) -> Reply:
-    entries = [{"task": f"Look up record {n}.", "difficulty": 1 + n % 5} for n in range(12)]
-    content = json.dumps({"scenarios": [*entries, entries[0]]})
+def write(received: Received) -> Reply:
+    tasks = [{"task": f"Look up record {n}.", "difficulty": 1 + n % 5} for n in range(20)]
+    is_second = "<written>" in received.json["messages"][1]["content"]
+    content = json.dumps({"scenarios": tasks[19:] if is_second else [*tasks[:19], tasks[0]]})
     return Reply(json={"choices": [{"message": {"role": "assistant", "content": content}}]})
 
 
@@ -40,12 +41,12 @@ def test_generated_tasks_become_files_and_replace_none(commands: Commands, tmp_p
         assert "left out: 1 repeats, 0 unusable entries" in ran.stderr
         again = commands.run(*call)
         asked = len(server.received)
-    assert (again.returncode, asked) == (2, 1), "no model is asked for files that cannot be written"
+    assert (again.returncode, asked) == (2, 2), "no model is asked for files that cannot be written"
     assert "exists already" in again.stderr
     training, validation = map(rows_of, paths)
-    assert (len(training), len(validation)) == (10, 2)
+    assert (len(training), len(validation)) == (10, 10)
     tasks = {row["messages"][0]["content"] for row in training + validation}
-    assert tasks == {f"Look up record {n}." for n in range(12)}
+    assert tasks == {f"Look up record {n}." for n in range(20)}
     assert all(row["tools"] == [TOOL] for row in training)
 
 

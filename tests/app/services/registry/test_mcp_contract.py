@@ -1,10 +1,13 @@
-"""The time of a test of an MCP server: its calls end with it, by the clock that they are given."""
+"""Tests of an MCP server: calls end with the test's time, by the clock that they are given, and a
+call that is not sent is not the server's.
+"""
 
 from functools import partial
 
 import pytest
 
 from app.domain.tools.mcp_contract import McpCallPlan
+from app.domain.tools.mcp_resources import reading_tool_name
 from app.gateways.mcp.session import LONGEST_END_S
 from app.services.registry.contract_tests import Deadline
 from app.services.registry.mcp_contract import McpContractService
@@ -42,3 +45,24 @@ async def test_a_call_ends_with_the_time_of_the_test(
     assert (last.name, last.status, last.detail) == ("call", status, detail)
     assert [check.status for check in report.checks[:3]] == ["passed"] * 3
     assert len(called) <= most
+
+
+async def test_a_call_that_is_not_sent_is_no_error_of_the_tool() -> None:
+    with mcp_server(resources={"file:///a": "A"}) as server:
+        async with egress_to(server) as egress:
+            service = McpContractService(
+                egress,
+                no_judges(),
+                SIGNER,
+                limits=EgressSettings(),
+                slots=ProjectSlots(1, noun="tests"),
+                project_id="proj_a",
+            )
+            asked = spec(server.url, resources=True)
+            plan = McpCallPlan(
+                tool=reading_tool_name(asked.server_label), arguments={"uri": "file:///b"}
+            )
+            last = (await service.test(asked, plan)).checks[-1]
+    assert (last.name, last.status) == ("call", "warned")
+    assert last.detail.startswith("Nothing was sent")
+    assert "there is no resource 'file:///b'" in (last.data or {})["model_sees"]
