@@ -65,11 +65,19 @@ def server_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yields complete lines; an incomplete line of a broken connection is dropped."""
-    rest = b""
+    # The beginning of a line, in pieces: joined with each chunk, a long line is copied each time.
+    pieces: list[bytes] = []
+    size = 0
     for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from lines
-        if len(rest) > _LONGEST:
+        first, *more = chunk.split(b"\n")
+        pieces.append(first)
+        size += len(first)
+        if more:
+            yield b"".join(pieces)
+            *lines, rest = more
+            yield from lines
+            pieces, size = [rest], len(rest)
+        if size > _LONGEST:
             raise _too_long()
 
 

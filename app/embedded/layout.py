@@ -21,7 +21,7 @@ from app.embedded.provision import database_url
 from app.embedded.state import DataDir, State
 from app.embedded.valkey import ValkeyServer
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
-from app.settings.environment import inherited_environment, to_environment
+from app.settings.environment import inherited_environment, set_variables, to_environment
 from app.settings.host import HostSettings
 from app.settings.settings import Settings
 
@@ -101,6 +101,7 @@ def _valkey_url(state: State) -> str:
     return f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0"
 
 
+_PROXIES = "FORWARDED_ALLOW_IPS"
 _PROBE_API_S = 10.0
 """Seconds between two probes of the API: after six unanswered probes of a second each, 66 s, it is
 replaced.
@@ -114,7 +115,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         command=(
             *running_module("uvicorn", "app.main:create_app", "--factory"),
             *("--host", HOST, "--port", str(port), "--timeout-graceful-shutdown", "5"),
-            *("--http", "app.api.middleware.protocol:Protocol"),
+            *("--http", "app.api.middleware.protocol:Protocol", *_trusted_proxies()),
         ),
         environment=_without(_environment(settings), hidden),
         log=data_dir.logs / "api.log",
@@ -125,6 +126,14 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         probe_every_s=_PROBE_API_S,
         directory=data_dir.root,
     )
+
+
+def _trusted_proxies() -> tuple[str, ...]:
+    """Returns no option if the operator names proxies, in a variable that uvicorn reads; else the
+    one by which it believes none. By itself it believes each caller on this machine, and those
+    are our callers.
+    """
+    return () if set_variables([_PROXIES]) else ("--no-proxy-headers",)
 
 
 def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec:

@@ -1,6 +1,7 @@
 """Reads the items of an eval run: from the run itself, or from a file that is checked first."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import BinaryIO, assert_never
@@ -9,11 +10,13 @@ from app.domain.data.chat_rows import MAX_ROW_BYTES, is_blank
 from app.domain.errors import NotFound, RunFailed
 from app.domain.evals.data_sources import (
     MAX_ITEMS,
+    MAX_REPEATED_BYTES,
     EvalRow,
     FileContent,
     FileReference,
     RowFault,
     parse_row,
+    repeats_too_much,
 )
 from app.gateways.objects import fetched
 from workers.evals.context import EvalContext
@@ -66,14 +69,21 @@ def _rows_to_the_end(file: BinaryIO) -> Iterator[EvalRow]:
 
 
 def _check_items(file: BinaryIO, samples: int) -> None:
-    count = 0
-    for count, _ in enumerate(_rows(file), start=1):
+    count = size = 0
+    for count, row in enumerate(_rows(file), start=1):
+        size += len(json.dumps(row.item)) if samples > 1 else 0
         if count > MAX_ITEMS:
             raise RowFault(count, f"the file has more than {MAX_ITEMS} items")
         if count * samples > MAX_ITEMS:
             raise RowFault(
                 count,
                 f"up to here there are more than {MAX_ITEMS} samples, with {samples} of each item",
+            )
+        if repeats_too_much(size, samples):
+            raise RowFault(
+                count,
+                f"up to here there are more than {MAX_REPEATED_BYTES} bytes of items, as each of "
+                f"{samples} samples is stored with its item",
             )
     if count == 0:
         raise RowFault(1, "the file has no items")

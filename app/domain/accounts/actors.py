@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from typing import Final, Literal
 
 ActorKind = Literal["api_key", "session", "command_line"]
-_LONGEST: Final = 64
 _current: ContextVar["Actor | None"] = ContextVar("actor", default=None)
 
 
@@ -24,8 +24,17 @@ class Actor:
 
     @property
     def text(self) -> str:
-        """Returns kind, id and address, separated by spaces."""
-        return " ".join((self.kind, self.id, "".join(self.address.split())[:_LONGEST]))
+        """Returns kind, id and address, separated by spaces. A text that is no IP address is left
+        out: a header of the client may have named it.
+        """
+        return " ".join((self.kind, self.id, _ip_address(self.address)))
+
+
+def _ip_address(sent: str) -> str:
+    try:
+        return str(ip_address(sent.partition("%")[0]))
+    except ValueError:
+        return ""
 
 
 COMMAND_LINE: Final = Actor("command_line", "")

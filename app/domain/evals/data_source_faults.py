@@ -5,6 +5,7 @@ credential in it is useless, so it is refused and never sealed. The rows of `fil
 customer's data and are not walked.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final, assert_never
 
@@ -13,10 +14,13 @@ from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.evals.data_sources import (
     MAX_ITEMS,
+    MAX_REPEATED_BYTES,
+    EvalRow,
     FileContent,
     FileReference,
     JsonlSource,
     SampledSource,
+    repeats_too_much,
 )
 from app.domain.faults.unknown_keys import NOT_AVAILABLE, refused_wholly
 from app.domain.graders.template_faults import placeholders, template_fault
@@ -55,10 +59,21 @@ def _too_many_samples(source: JsonlSource | SampledSource) -> Iterator[InvalidRe
                     f"{len(content)} items with {source.samples} samples each are more than "
                     f"{MAX_ITEMS} output items",
                 )
+            elif repeats_too_much(_size(source, content), source.samples):
+                yield _invalid(
+                    ("samples_per_item",),
+                    f"each of {source.samples} samples is stored with its item, which makes more "
+                    f"than {MAX_REPEATED_BYTES} bytes",
+                )
         case FileReference():
             return
         case rows:
             assert_never(rows)
+
+
+def _size(source: JsonlSource | SampledSource, rows: tuple[EvalRow, ...]) -> int:
+    """Returns the bytes of the items of a source that repeats them."""
+    return sum(len(json.dumps(row.item)) for row in rows) if source.samples > 1 else 0
 
 
 def _sample_read(field: WalkedField) -> InvalidRequest | None:

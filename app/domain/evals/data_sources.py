@@ -16,6 +16,8 @@ from app.domain.graders.templates import TemplateError, parse_template
 MAX_ITEMS: Final = 10_000
 """Output items of one run: one for each sample of each row."""
 MAX_SAMPLES_PER_ITEM: Final = 64
+MAX_REPEATED_BYTES: Final = 128 * 1024**2
+"""Bytes of the items in the output of a run that repeats them: each sample's has its item."""
 Text = Annotated[str, Field(min_length=1, max_length=256)]
 
 
@@ -133,6 +135,11 @@ def planned_items(source: JsonlSource | SampledSource) -> int:
     as many rows as a run can have.
     """
     return min(MAX_ITEMS, source.source.planned_items * source.samples)
+
+
+def repeats_too_much(size: int, samples: int) -> bool:
+    """Returns true if items of `size` bytes are too large to be stored with every sample."""
+    return samples > 1 and size * samples > MAX_REPEATED_BYTES
 
 
 class RowFault(ValueError):

@@ -32,6 +32,7 @@ _FORMAT: Final = "response_format"
 
 def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
     """Yields the faults of `method.reinforcement`, in the order in which they are reported."""
+    yield from _repeated_tools(method, root)
     sent = _response_format(method)
     fault = response_format_fault(sent, f"{root}.{_FORMAT}")
     if fault is not None:
@@ -57,6 +58,20 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
     if grader is not None:
         yield from literal_faults(grader, f"{root}.grader")
         yield from () if in_environment else _without_environment(grader, f"{root}.grader")
+
+
+def _repeated_tools(method: Any, root: str) -> Iterator[InvalidRequest]:
+    tools = value_of(method, "tools")
+    names: set[str] = set()
+    for tool in tools if isinstance(tools, list | tuple) else ():
+        name = value_of(tool, "name")
+        if isinstance(name, str) and name in names:
+            yield InvalidRequest(
+                f"Tool '{name}' is registered twice.", param=f"{root}.tools", code="invalid_value"
+            )
+            return
+        if isinstance(name, str):
+            names.add(name)
 
 
 def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequest]:

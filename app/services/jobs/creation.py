@@ -152,7 +152,6 @@ class JobCreationService:
         uncalled: tuple[str, ...] = ()
         match method:
             case ReinforcementMethod():
-                _check_tools(method)
                 uncalled = _uncalled(method)
                 for fault in reinforcement_faults(method, path):
                     raise fault
@@ -226,17 +225,6 @@ def _eval_of(job: Job) -> Eval | None:
             return None
         case _:
             assert_never(job.method)
-
-
-def _check_tools(method: ReinforcementMethod) -> None:
-    names = [tool.name for tool in method.tools]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InvalidRequest(
-            f"Tool '{twice}' is registered twice.",
-            param="method.reinforcement.tools",
-            code="invalid_value",
-        )
 
 
 def _uncalled(method: ReinforcementMethod) -> tuple[str, ...]:

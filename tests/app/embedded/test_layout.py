@@ -4,6 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
+import uvicorn
 
 from app.domain.models.models import BaseModelSpec
 from app.embedded.base_model.chosen import ChosenModel
@@ -51,3 +52,21 @@ def test_the_operators_values_are_read_before_a_database_is_known(
 ) -> None:
     monkeypatch.setenv("AGENT_RFT_RUNS__CHECKPOINTING", "true")
     assert ConfiguredRuns().runs.memory.checkpointing is True
+
+
+@pytest.mark.parametrize(("named", "believed"), [(None, False), ("", False), ("10.0.0.7", True)])
+def test_the_api_believes_only_proxies_that_the_operator_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str | None, believed: bool
+) -> None:
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    if named is not None:
+        monkeypatch.setenv("FORWARDED_ALLOW_IPS", named)
+    data_dir = DataDir(tmp_path)
+    settings = build_settings(
+        UpOptions(8310), host=HostSettings(), state=State(1, 2, 3), data_dir=data_dir, chosen=None
+    )
+    child = api_child(settings, data_dir, 8310)
+    options = child.command[child.command.index("uvicorn") + 1 :]
+    read = uvicorn.main.make_context("uvicorn", [*options])
+    assert read.params["proxy_headers"] is believed
+    assert child.environment.get("FORWARDED_ALLOW_IPS") == named

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.evals.data_sources import MAX_ITEMS
+from app.domain.evals.data_sources import MAX_ITEMS, MAX_REPEATED_BYTES
 from tests.support.endpoints import Received, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import QUESTION, World, exact, rows, sampled
@@ -121,6 +121,10 @@ async def test_a_claim_continues_with_the_items_that_have_no_samples_yet(world: 
             "data_source.samples_per_item",
         ),
         (
+            sampled(rows(*[{"question": "?" * 500_000}] * 5), samples_per_item=64),
+            "data_source.samples_per_item",
+        ),
+        (
             {"type": "jsonl", "source": rows(RIGHT), "samples_per_item": 2},
             "data_source.samples_per_item",
         ),
@@ -147,3 +151,16 @@ async def test_a_file_with_more_samples_than_a_run_makes_fails_before_any_call(
     run = await world.finish(path)
     assert (run["status"], run["error"]["code"]) == ("failed", "invalid_file")
     assert "more than 10000 samples, with 64 of each item" in run["error"]["message"]
+
+
+async def test_a_file_whose_samples_repeat_too_many_bytes_fails_before_any_call(
+    world: World,
+) -> None:
+    large = {"item": {"question": "?" * 900_000}}
+    file_id = await world.upload([large] * 5)
+    source = sampled({"type": "file_id", "id": file_id}, samples_per_item=64)
+    path = await world.make(exact(), source=source)
+    run = await world.finish(path)
+    assert (run["status"], run["error"]["code"]) == ("failed", "invalid_file")
+    assert "Line 3: up to here" in run["error"]["message"]
+    assert f"more than {MAX_REPEATED_BYTES} bytes" in run["error"]["message"]
