@@ -161,13 +161,20 @@ class Installation:
             for path in (self.data_dir / "objects").glob(pattern)
         }
 
-    def kept_adapters(self, job_id: str, steps: Collection[int]) -> dict[int, str]:
-        """Waits until these steps are stored. The others are removed by the run after its end, or
-        ten minutes later by the maintenance if a kill ended the run first.
+    def kept_adapters(
+        self, job_id: str, steps: Collection[int], *, killed: bool = False
+    ) -> dict[int, str]:
+        """Waits until these steps alone are stored. The run removes the others after its end; if a
+        kill may have come before that, the maintenance removes them ten minutes later, which is
+        not waited for.
         """
         wait_for(
-            lambda: self.adapters(job_id).keys() >= set(steps),
-            what=f"the steps {sorted(steps)} of {job_id}",
+            lambda: (
+                self.adapters(job_id).keys() >= set(steps)
+                if killed
+                else self.adapters(job_id).keys() == set(steps)
+            ),
+            what=f"the steps {sorted(steps)} of {job_id} alone",
         )
         stored = self.adapters(job_id)
         return {step: stored[step] for step in steps}

@@ -51,10 +51,10 @@ class Echoes:
         if not self._starts:
             return text
         folded, starts = _folded(text), self._starts
-        places = [at for at in range(len(text) - LEAST + 1) if folded[at : at + LEAST] in starts]
-        spans = [(at, stop) for at in places if (stop := self._texts.end(folded, at))]
+        begins = [at for at in range(len(text) - LEAST + 1) if folded[at : at + LEAST] in starts]
+        spans = [(at, stop) for at in begins if (stop := self._texts.end(folded, at))]
         spans += [
-            _with_ends(at, stop, text) for at in places if (stop := self._base64.end(text, at))
+            _with_ends(at, stop, text) for at in begins if (stop := self._base64.end(text, at))
         ]
         return _without(spans, text)
 
@@ -119,7 +119,7 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def _folded(text: str) -> str:
-    """Returns the text without the case of its Latin letters, in the same places: other letters
+    """Returns the text without the case of its Latin letters, at the same indices: other letters
     may change their number with their case, and no header has them.
     """
     return text.lower() if text.isascii() else text.translate(_LOWER)

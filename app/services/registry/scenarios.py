@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from rapidfuzz import fuzz
-
 from app.domain.data.chat_rows import tools_faults
 from app.domain.data.dataset import row_faults
 from app.domain.documents.pointers import parameter
@@ -178,6 +176,8 @@ class _Distinct:
     """Plain texts by the numbers in them: tasks about other numbers are others."""
 
     def add(self, scenario: Scenario) -> None:
+        from rapidfuzz import fuzz  # noqa: PLC0415 - its 40 modules are for this call only
+
         letters = (letter if letter.isalnum() else " " for letter in scenario.task.casefold())
         words = "".join(letters).split()
         numbers = tuple(word for word in words if any(map(str.isdigit, word)))

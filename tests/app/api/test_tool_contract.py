@@ -142,6 +142,7 @@ async def test_calls_are_started_at_the_stated_rate_however_slow_the_tool(
     report, received, _ = await report_of(database, slow, requests=measured, rate=20)
     assert len(received) == earlier + measured
     assert received[-1].at - received[earlier].at >= 0.2  # the last one is due after 0.25 s
+    assert check_of(report, "latency")["max_ms"] >= 200  # the first one is answered after the last
     assert report["passed"] is True
 
 

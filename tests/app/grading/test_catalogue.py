@@ -214,7 +214,7 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score(grader: dict[str
         (
             {**JSON, "json_schema": {"$ref": "https://schemas.example/a.json"}},
             ("json_schema",),
-            "nothing is fetched",
+            "are not fetched",
         ),
         ({**JSON, "json_schema": {"$ref": "file:///etc/passwd"}}, ("json_schema",), "fetched"),
         ({**JSON, "json_schema": {"pattern": "(?=a)"}}, ("json_schema",), "no JSON schema"),

@@ -123,5 +123,5 @@ def test_a_full_disk_ends_nothing_for_good(
             lambda: (_readiness(live) or {}).get("status") in {"ok", "degraded"},
             what="a ready service",
         )
-        assert outcome(live, job_id) == quiet.outcome
+        assert outcome(live, job_id, killed=True) == quiet.outcome
         assert live.supervisor() == supervisor

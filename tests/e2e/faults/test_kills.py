@@ -45,7 +45,7 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
             os.kill(pid, signal.SIGKILL)
         else:
             live.kill(victim)
-    assert outcome(live, job_id) == quiet.outcome
+    assert outcome(live, job_id, killed=True) == quiet.outcome
     healed = live.pids()
     assert healed.keys() == before.keys()
     assert not set(healed.values()) & set(before.values()), "each of them has another process"

@@ -55,8 +55,10 @@ def quiet_job(live: Installation, endpoint: str, files: tuple[str, str]) -> Quie
     return QuietJob(job_id, str(job.fine_tuned_model), ended)
 
 
-def outcome(live: Installation, job_id: str) -> QuietOutcome:
-    """Waits until the job has succeeded. Each of its samples was counted once."""
+def outcome(live: Installation, job_id: str, *, killed: bool = False) -> QuietOutcome:
+    """Waits until the job has succeeded. Each of its samples was counted once. `killed` allows for
+    a kill between the run's end and the removal of its state.
+    """
     job = wait_until_final(live.client(), job_id)
     assert job.status == "succeeded", job.error
     rows = live.rollouts(job_id)
@@ -71,6 +73,6 @@ def outcome(live: Installation, job_id: str) -> QuietOutcome:
         assert usage[name] == sum(row[name] for row in rows), name
     assert all(row["reward"] is not None for row in rows)
     assert sorted(live.curve(job_id, "reward/mean")) == list(range(1, STEPS + 1))
-    adapters = live.kept_adapters(job_id, _CHECKPOINTS)
+    adapters = live.kept_adapters(job_id, _CHECKPOINTS, killed=killed)
     assert len(set(adapters.values())) == len(_CHECKPOINTS), "each step has other weights"
     return QuietOutcome(adapters, frozenset(counted))

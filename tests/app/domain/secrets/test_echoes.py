@@ -85,7 +85,7 @@ def test_base64_is_hidden_wherever_the_credential_begins_in_it(before: str, afte
         encoded = encode(f"{before}{TOKEN}{after}".encode()).decode()
         hidden = echoes.hidden_in(f"({encoded})")
         start, _, end = hidden.partition("[redacted]")
-        # What is left is of the text around it: too little of the token's own bits for a letter.
+        # The rest encodes the text around the token, and too few of its bits for a letter.
         assert len(start) <= 1 + 4 * len(before) / 3
         assert len(end) <= 1 + 4 * (len(after) + 2) / 3
         assert hidden.count("[redacted]") == 1

@@ -112,7 +112,8 @@ def test_a_detached_start_gets_every_option(
         up, "start", lambda root, options, *, ready_fd: started.append((root, options, ready_fd))
     )
     command = up.start_command(data, sent)
-    monkeypatch.setattr(sys, "argv", ["agent-rft", *command[3:], "--ready-fd", "5"])
+    arguments = command[command.index("up") :]
+    monkeypatch.setattr(sys, "argv", ["agent-rft", *arguments, "--ready-fd", "5"])
     with pytest.raises(SystemExit) as ended:
         command_line.main()
     assert ended.value.code in (0, None)
