@@ -31,7 +31,7 @@ from workers.processes.clients import open_database
 from workers.processes.forks import ChildProcess, Starter
 from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_lost
-from workers.processes.retry import retry_while_unavailable
+from workers.processes.retry import PATIENCE_S, retry_while_unavailable
 from workers.processes.vitals import Patience, Verdict, attend
 
 log = structlog.get_logger()
@@ -48,10 +48,9 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
         return
     queue = CeleryJobQueue(settings.redis_url)
     async with open_database(settings, pool_size=2) as database, contextlib.aclosing(queue):
-        loop = ClaimLoop(_SupervisedClaim(work, settings, database, queue, starter))
-        if not await loop.claim():
-            return
-        running = asyncio.ensure_future(loop.finish())
+        claim = _SupervisedClaim(work, settings, database, queue, starter)
+        loop = ClaimLoop(claim, patience_s=PATIENCE_S)
+        running = asyncio.ensure_future(loop.run_once())
         # An orderly stop of the worker releases the lease instead of letting it run out.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         await running
@@ -59,7 +58,7 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
 
 @dataclass(frozen=True, slots=True)
 class _SupervisedClaim:
-    """Claims one row, waits while the database is away, and supervises the row's child."""
+    """Claims one row and supervises the row's child."""
 
     work: LeasedWork
     settings: Settings
@@ -68,7 +67,7 @@ class _SupervisedClaim:
     starter: Starter
 
     async def claim(self) -> list[Lease]:
-        return await retry_while_unavailable(lambda: self.work.claim(self.database, self.settings))
+        return await self.work.claim(self.database, self.settings)
 
     def start(self, lease: Lease) -> Coroutine[Any, Any, None]:
         named = self.work.named(lease.id)

@@ -6,6 +6,7 @@ and the write, another one sends the event again under the same `webhook-id`. No
 while the worker waits for a receiver.
 """
 
+import math
 import secrets
 import time
 from collections.abc import Coroutine
@@ -56,7 +57,7 @@ class Deliverer:
         """Delivers until no delivery was due for `idle_s`; with 0, until every due delivery is
         done.
         """
-        await ClaimLoop(self).run(idle_s=idle_s)
+        await ClaimLoop(self, patience_s=math.inf).run(idle_s=idle_s)
 
     async def claim(self) -> list[Lease]:
         """Makes deliveries of events committed until now, and claims due deliveries."""
