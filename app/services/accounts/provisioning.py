@@ -7,7 +7,8 @@ cannot be read back.
 import time
 from dataclasses import dataclass
 
-from app.domain.accounts.actors import COMMAND_LINE, act_as
+from app.current_actor import act_as
+from app.domain.accounts.actors import COMMAND_LINE
 from app.domain.accounts.keys import Organization, Project
 from app.domain.accounts.tenants import KeyKind
 from app.domain.ids import OrganizationId, ProjectId, new_id

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts.actors import Actor, act_as, current_actor
+from app.current_actor import act_as, current_actor
+from app.domain.accounts.actors import Actor
 from app.domain.accounts.tenants import Tenant
 from app.domain.accounts.usage import UsageQuery
 from app.domain.errors import Unavailable

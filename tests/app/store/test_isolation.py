@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-from app.domain.accounts.actors import Actor, act_as
+from app.current_actor import act_as
+from app.domain.accounts.actors import Actor
 from app.domain.accounts.dashboard_sessions import SessionKind, StoredSession
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
 from app.domain.accounts.tenants import KeyKind, Tenant
