@@ -6,8 +6,10 @@ how children are supervised.
 """
 
 import os
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.choice import LastModel, ModelChoice
@@ -102,6 +104,10 @@ def _valkey_url(state: State) -> str:
 
 
 _PROXIES = "FORWARDED_ALLOW_IPS"
+_FIRST_ON_PATH: Final = ("--app-dir", sysconfig.get_path("stdlib"))
+"""Uvicorn puts this folder before all others on the path of imports, by default the working
+directory, whose `queue.py` or `secrets.py` would run. The standard library comes first anyway.
+"""
 _PROBE_API_S = 10.0
 """Seconds between two probes of the API: after six unanswered probes of a second each, 66 s, it is
 replaced.
@@ -113,7 +119,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
     return ChildSpec(
         name="api",
         command=(
-            *running_module("uvicorn", "app.main:create_app", "--factory"),
+            *running_module("uvicorn", "app.main:create_app", "--factory", *_FIRST_ON_PATH),
             *("--host", HOST, "--port", str(port), "--timeout-graceful-shutdown", "5"),
             *("--http", "app.api.middleware.protocol:Protocol", *_trusted_proxies()),
         ),
@@ -148,7 +154,7 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
     return ChildSpec(
         name=queue,
         command=(
-            *running_module("celery", "-A", "workers.celery_app", "worker"),
+            *running_module("workers.celery_command", "-A", "workers.celery_app", "worker"),
             *("-Q", queue, "-c", "1", "-n", f"{queue}@%h", "--loglevel", "INFO"),
             *("--without-mingle", "--without-gossip", *beat),
         ),

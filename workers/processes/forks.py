@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 from typing_extensions import override
 
+from app.domain.processes.interpreters import interpreter, running_module
 from workers.processes import fork_requests
 
 log = structlog.get_logger()
@@ -143,7 +144,7 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - our own program
-                (sys.executable, "-m", "workers.processes.fork_server", *self.modules),
+                running_module("workers.processes.fork_server", *self.modules),
                 stdin=theirs.fileno(),
                 start_new_session=True,
             )
@@ -194,7 +195,7 @@ class Interpreters:
     ) -> ChildProcess:
         return SpawnedProcess(
             subprocess.Popen(  # noqa: S603 - our own program
-                (sys.executable, *arguments),
+                interpreter(*arguments),
                 stdin=stdin,
                 stderr=stderr,
                 env=environment,

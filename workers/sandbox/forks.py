@@ -7,13 +7,13 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
 import workers
+from app.domain.processes.interpreters import running_module
 from app.domain.sandbox.layers import Layer, Level
 
 _START_S: Final = 120.0
@@ -90,7 +90,7 @@ class ProgramForkServer:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program; it starts in milliseconds
-                (sys.executable, "-m", "workers.sandbox.fork_server", options.to_json()),
+                running_module("workers.sandbox.fork_server", options.to_json()),
                 stdin=theirs.fileno(),
                 env=_environment(),
                 cwd=Path(next(iter(workers.__path__))).parent,

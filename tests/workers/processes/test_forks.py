@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.child_processes import FORKS, child, ended, killed
+from tests.support.foreign_folder import foreign_folder
 from tests.support.patience import PATIENCE_S, wait_for
 from workers.processes.forks import ChildProcess, ForkServer, Interpreters, Starter
 
@@ -48,6 +49,24 @@ def starter(request: pytest.FixtureRequest) -> Starter:
 
 
 Line = tuple[socket.socket, socket.socket]
+
+
+@pytest.mark.parametrize("forks", [True, False])
+async def test_no_file_of_the_working_directory_runs_in_a_server_or_a_child(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, forks: bool
+) -> None:
+    monkeypatch.chdir(foreign_folder(tmp_path))
+    starter = ForkServer(["workers.processes.retry"]) if forks else Interpreters()
+    with (tmp_path / "errors").open("w+") as errors:
+        started = starter.start(
+            ("-c", "import secrets, sys; sys.exit(7)"),
+            stdin=line[1].fileno(),
+            stderr=errors.fileno(),
+        )
+        assert await ended(started) == 7, errors.seek(0) or errors.read()
+        assert started.fault is None
+    if isinstance(starter, ForkServer):
+        starter.close()
 
 
 @pytest.mark.parametrize(
