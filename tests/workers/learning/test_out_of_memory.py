@@ -120,10 +120,12 @@ def test_a_sequence_that_does_not_fit_ends_the_run_with_the_setting_that_helps(
     work: Callable[[LoraTrainer, list[TrainingSample]], object],
 ) -> None:
     trainer = make_trainer()
-    limit_memory(trainer, 20)
+    passes = limit_memory(trainer, 20)
     with pytest.raises(RunFailed, match="`checkpointing` of the base model") as failed:
         work(trainer, samples)
     assert failed.value.code == "out_of_memory"
+    assert passes[0] > passes[-1] > 20, "halved, down to one sequence that does not fit"
+    assert f"a single sequence of {passes[-1]} tokens" in str(failed.value)
     assert trainer.steps == 0
 
 
