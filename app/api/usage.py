@@ -60,7 +60,7 @@ PageText = Annotated[str | None, Query(max_length=64, description="`next_page` o
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What every report of usage takes: the records to add up, and the page of buckets."""
+    """The request of a report of usage: the records to add up, and the page of buckets."""
 
     query: UsageQuery
     page: str | None

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
-from app.cli.issue_lines import issue_lines
+from app.cli.terminal.issue_lines import issue_lines
 from app.domain.environments.environments import FILE_PARAM, built_in
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue

@@ -6,7 +6,7 @@ from tests.house.rooms import mutual
 from tests.house.tree import ROOT, python_files
 
 STORE = "app/store"
-TIERS = ("app/api", "app/services", STORE, "app/gateways", "app/domain", "workers")
+TIERS = ("app/api", "app/cli", "app/services", STORE, "app/gateways", "app/domain", "workers")
 
 
 @pytest.mark.parametrize("tier", TIERS)

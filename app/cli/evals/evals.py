@@ -8,15 +8,15 @@ from typing import Any, Final
 import httpx
 from pydantic import BaseModel
 
-from app.cli.json_files import read_body
-from app.cli.output import columns, console, fields, note
-from app.cli.patience import ServicePatience
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.service_ids import ServiceId
-from app.cli.times import moment
+from app.cli.service.client import Service, path_of, shaped
+from app.cli.service.ids import ServiceId
+from app.cli.service.json_files import read_body
+from app.cli.service.patience import ServicePatience
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, fields, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.times import moment
 from app.domain.processes.exit_codes import INTERRUPTED, RUN_CANCELLED, RUN_FAILED
 
 EVALS: Final = "evals"

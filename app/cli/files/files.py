@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from app.cli.downloads import download
 from app.cli.files.uploading import FILES, FileReply, upload
-from app.cli.output import columns, console, fields, note
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
-from app.cli.times import moment
+from app.cli.service.client import path_of, shaped
+from app.cli.service.downloads import download
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, fields, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.times import moment
 
 
 def upload_file(remote: Remote, path: Path, *, purpose: str) -> None:

@@ -7,9 +7,9 @@ from typing import Any, Final
 import httpx
 from pydantic import BaseModel
 
-from app.cli.service_client import Service, json_object, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.service_ids import ServiceId
+from app.cli.service.client import Service, json_object, shaped
+from app.cli.service.ids import ServiceId
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 FILES: Final = "files"

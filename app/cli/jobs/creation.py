@@ -13,17 +13,17 @@ import httpx
 from rich.text import Text
 
 from app.cli.files.uploading import FILES, upload
-from app.cli.issue_lines import issue_lines
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import JobReply, ValidationReply
 from app.cli.jobs.watching import watch_job
-from app.cli.json_files import read_body
-from app.cli.output import console, note
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import CreationUnknown, ServiceError
-from app.cli.times import duration
+from app.cli.service.client import Service, path_of, shaped
+from app.cli.service.json_files import read_body
+from app.cli.service.remote import Remote
+from app.cli.terminal.issue_lines import issue_lines
+from app.cli.terminal.output import console, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import CreationUnknown, ServiceError
+from app.cli.terminal.times import duration
 from app.domain.processes.exit_codes import FAILED, NO_ANSWER
 
 _CHECK_TIMEOUT_S = 300.0

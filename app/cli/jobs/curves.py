@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from app.cli.charts import MOST_CURVES, chart
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import CurveReply, CurvesReply
-from app.cli.output import columns, console
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
+from app.cli.service.client import path_of, shaped
+from app.cli.service.remote import Remote
+from app.cli.terminal.charts import MOST_CURVES, chart
+from app.cli.terminal.output import columns, console
 from app.domain.rollouts.metrics import REWARD_MEAN
 
 _DRAWN_LINES: Final = 20

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.cli.jobs.replies import JobReply
-from app.cli.output import columns, console, fields
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
-from app.cli.times import duration, moment
+from app.cli.service.client import path_of, shaped
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, fields
+from app.cli.terminal.times import duration, moment
 
 JOBS: Final = "fine_tuning/jobs"
 

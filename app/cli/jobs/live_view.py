@@ -13,14 +13,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from app.cli.charts import chart
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, JobReply, PointReply, StateReply
 from app.cli.jobs.stream import News
-from app.cli.printable import printable
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.times import duration, moment
+from app.cli.service.client import Service, path_of, shaped
+from app.cli.terminal.charts import chart
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.times import duration, moment
 from app.domain.rollouts.metrics import DISCARDED_COUNT, DISCARDED_SHARE, LOSS, REWARD_MEAN
 
 _EVENTS: Final = 6

@@ -7,10 +7,10 @@ from pydantic import BaseModel
 from rich.text import Text
 
 from app.cli.jobs.listing import JOBS
-from app.cli.output import columns, console
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
+from app.cli.service.client import path_of, shaped
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console
+from app.cli.terminal.printable import printable
 from app.domain.jobs.gain_findings import report_finding
 
 _SHOWN_ROWS: Final = 10

@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Final
 
 import httpx
 
-from app.cli.bounded_replies import at_most
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, StateReply
-from app.cli.patience import PATIENCE_S, ServicePatience
-from app.cli.server_events import ServerEvent, server_events
-from app.cli.service_client import TIMEOUT, Service, check, path_of, shaped, strange
-from app.cli.service_errors import ServiceError
-from app.cli.service_ids import is_service_id
+from app.cli.service.bounded_replies import at_most
+from app.cli.service.client import TIMEOUT, Service, check, path_of, shaped, strange
+from app.cli.service.ids import is_service_id
+from app.cli.service.patience import PATIENCE_S, ServicePatience
+from app.cli.service.server_events import ServerEvent, server_events
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.jobs.streams import LAST_EVENT_ID
 
 _NO_CONTENT: Final = 204

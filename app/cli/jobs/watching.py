@@ -12,13 +12,13 @@ from app.cli.jobs.listing import JOBS
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
 from app.cli.jobs.stream import FollowedJob, News, StreamSilent
-from app.cli.output import Output, console, note
-from app.cli.patience import ServicePatience
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.times import moment
+from app.cli.service.client import Service, path_of, shaped
+from app.cli.service.patience import ServicePatience
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output, console, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.times import moment
 from app.domain.processes.exit_codes import INTERRUPTED
 
 

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.cli.downloads import download
-from app.cli.output import columns, console
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import shaped
-from app.cli.times import moment
+from app.cli.service.client import shaped
+from app.cli.service.downloads import download
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console
+from app.cli.terminal.printable import printable
+from app.cli.terminal.times import moment
 
 AUDIT_LOGS: Final = "organization/audit_logs"
 

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from app.cli.output import columns, console, note
-from app.cli.remote import Remote
-from app.cli.service_client import Service, shaped, strange
-from app.cli.times import duration, moment
+from app.cli.service.client import Service, shaped, strange
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, note
+from app.cli.terminal.times import duration, moment
 
 _DAY_S: Final = 86_400
 _PAGE: Final = 31

@@ -17,7 +17,7 @@ from typing import Final
 import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 DEFAULT: Final = "default"

@@ -6,12 +6,12 @@ from typing import Any, Final
 from pydantic import BaseModel
 from rich.text import Text
 
-from app.cli.json_files import read_body
-from app.cli.output import columns, console, fields, note
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
-from app.cli.times import moment
+from app.cli.service.client import path_of, shaped
+from app.cli.service.json_files import read_body
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, fields, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.times import moment
 from app.domain.processes.exit_codes import TEST_FAILED
 
 _TEST_TIMEOUT_S: Final = 300.0

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.cli.json_files import read_body
-from app.cli.output import note
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import shaped
-from app.cli.service_errors import ServiceError
+from app.cli.service.client import shaped
+from app.cli.service.json_files import read_body
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _PATH: Final = "fine_tuning/alpha/scenarios/generate"

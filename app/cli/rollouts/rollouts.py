@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli.jobs.listing import JOBS
-from app.cli.output import Lines, columns, console
-from app.cli.printable import printable
-from app.cli.remote import Remote
 from app.cli.rollouts.transcripts import RolloutReply, parts_of
-from app.cli.service_client import path_of, shaped
+from app.cli.service.client import path_of, shaped
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Lines, columns, console
+from app.cli.terminal.printable import printable
 
 _SIDE_BY_SIDE: Final = 100
 """Columns of a terminal from which two rollouts are shown side by side."""

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import patience, service_client
 from app.cli.evals.evals import run_eval
 from app.cli.jobs.creation import create
-from app.cli.output import Output
 from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
-from app.cli.service_errors import CreationUnknown, ServiceError
+from app.cli.service import client as service_client
+from app.cli.service import patience
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
+from app.cli.terminal.service_errors import CreationUnknown, ServiceError
 from tests.support.scripted_service import ScriptedService, cut, reply, scripted_service
 
 JOB = json.dumps({"id": "ftjob-1", "status": "queued", "model": "m", "created_at": 1})

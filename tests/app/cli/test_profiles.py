@@ -19,7 +19,7 @@ from app.cli.profiles.profiles import (
     variables_of,
     write_profiles,
 )
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.scripted_service import reply, scripted_service
 

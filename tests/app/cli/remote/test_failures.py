@@ -7,16 +7,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.cli import bounded_replies, downloads, model_download, service_client
 from app.cli.files.files import download_file
 from app.cli.jobs.stream import FollowedJob
-from app.cli.models import download
-from app.cli.output import Output
-from app.cli.printable import printable
+from app.cli.models import downloading as model_download
+from app.cli.models.models import download
 from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
-from app.cli.service_client import service
-from app.cli.service_errors import ServiceError
+from app.cli.service import bounded_replies, downloads
+from app.cli.service import client as service_client
+from app.cli.service.client import service
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.installation import free_port
 from tests.support.remote_commands import Commands

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.cli.model_chat import ChatOptions, chat
-from app.cli.output import Output
+from app.cli.models.chat import ChatOptions, chat
 from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
 from tests.support.command_line import running_agent_rft
 from tests.support.contract.service import BASE, ENDPOINT, HOOK_PORT, ROW, Service
 from tests.support.patience import wait_for

@@ -11,18 +11,18 @@ import httpx
 import pytest
 from rich.console import Console
 
-from app.cli import patience
 from app.cli.jobs import live_view
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
 from app.cli.jobs.stream import FollowedJob, News, StreamSilent
 from app.cli.jobs.watching import watch_job
-from app.cli.output import Output
 from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
-from app.cli.service_client import Service as Client
-from app.cli.service_client import service as calling
-from app.cli.service_errors import ServiceError
+from app.cli.service import patience
+from app.cli.service.client import Service as Client
+from app.cli.service.client import service as calling
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.rollouts.metrics import DISCARDED_COUNT
 from tests.support.command_line import agent_rft_in_terminal, running_agent_rft
 from tests.support.contract.service import Service

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main as command_line
-from app.cli import up
+from app.cli.installation import up
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import StartPlan, StepPace
 from app.embedded.base_model import preparation

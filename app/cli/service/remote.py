@@ -13,9 +13,9 @@ import typer
 from app.cli.options import ApiKeyOption, BaseUrlOption, JsonOption, ProfileOption
 
 if TYPE_CHECKING:
-    from app.cli.output import Output
     from app.cli.profiles.profiles import Address, Named
-    from app.cli.service_client import Service
+    from app.cli.service.client import Service
+    from app.cli.terminal.output import Output
 
 Options = ParamSpec("Options")
 _SHARED: Final[dict[str, tuple[Any, Any]]] = {
@@ -41,7 +41,7 @@ class Remote:
 
     @contextmanager
     def service(self) -> "Iterator[Service]":
-        from app.cli.service_client import service  # noqa: PLC0415 - keeps --help fast
+        from app.cli.service.client import service  # noqa: PLC0415 - keeps --help fast
 
         address = self.address
         with service(address.base_url, address.api_key) as running:
@@ -70,8 +70,8 @@ def remote_command(run: Callable[Concatenate[Remote, Options], None]) -> Callabl
 
 
 def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) -> None:
-    from app.cli.output import Output  # noqa: PLC0415 - keeps --help fast
-    from app.cli.profiles.profiles import Named, variables_of  # noqa: PLC0415 - as above
+    from app.cli.profiles.profiles import Named, variables_of  # noqa: PLC0415 - keeps --help fast
+    from app.cli.terminal.output import Output  # noqa: PLC0415 - as above
 
     typed = {name: options.pop(name) for name in ("base_url", "api_key")}
     # The parser reads variables one by one, but an address and a key belong together.

@@ -15,9 +15,9 @@ from uuid import uuid4
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from app.cli.bounded_replies import bounded
-from app.cli.service_errors import CreationUnknown, ServiceError
-from app.cli.service_ids import ServiceId
+from app.cli.service.bounded_replies import bounded
+from app.cli.service.ids import ServiceId
+from app.cli.terminal.service_errors import CreationUnknown, ServiceError
 from app.domain.errors import IdempotencyKeyInUse
 from app.domain.processes.exit_codes import (
     NO_ANSWER,

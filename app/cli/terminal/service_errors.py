@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from app.cli.printable import printable
+from app.cli.terminal.printable import printable
 from app.domain.errors import AgentRftError
 from app.domain.processes.exit_codes import FAILED
 

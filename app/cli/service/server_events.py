@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import NO_ANSWER
 
 _LONGEST: Final = 16 * 1024**2

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.cli.bounded_replies import DOWNLOAD_BYTES, at_most
-from app.cli.remote import Remote
-from app.cli.service_client import check, query
-from app.cli.service_errors import ServiceError
+from app.cli.service.bounded_replies import DOWNLOAD_BYTES, at_most
+from app.cli.service.client import check, query
+from app.cli.service.remote import Remote
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _CHUNK_BYTES: Final = 1 << 20

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any, Final
 
-from app.cli.downloads import download
 from app.cli.jobs.listing import JOBS
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import path_of
-from app.cli.service_errors import ServiceError
+from app.cli.service.client import path_of
+from app.cli.service.downloads import download
+from app.cli.service.remote import Remote
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _FORMATS: Final = {".jsonl": "jsonl", ".parquet": "parquet"}

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import finite
-from app.cli.remote import Remote, remote_command
+from app.cli.service.remote import Remote, remote_command
 
 NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an earlier download in DIR.")]
@@ -21,7 +21,7 @@ def models_list(remote: Remote) -> None:
 
     Example: agent-rft models list --json
     """
-    from app.cli.models import print_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.models.models import print_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     print_models(remote)
 
@@ -46,7 +46,7 @@ def models_chat(
 
     Example: agent-rft models chat ft:… -m 'Who wrote it?'
     """
-    from app.cli.model_chat import ChatOptions, chat  # noqa: PLC0415 - keeps --help fast
+    from app.cli.models.chat import ChatOptions, chat  # noqa: PLC0415 - keeps --help fast
 
     options = ChatOptions(name, system, temperature, max_tokens)
     chat(remote, options, message)
@@ -71,7 +71,7 @@ def models_download(
 
     Example: agent-rft models download ft:… --out adapter
     """
-    from app.cli.models import download  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.models.models import download  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     download(remote, name, out, force=force)
 
@@ -95,6 +95,6 @@ def models_export(
 
     Example: agent-rft models export ft:… --out merged
     """
-    from app.cli.models import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.models.models import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     export(remote, name, out, force=force)

@@ -1,6 +1,6 @@
 """Issues of a call on a terminal: a sentence once, with its count and its first places."""
 
-from app.cli.issue_lines import issue_lines
+from app.cli.terminal.issue_lines import issue_lines
 from app.domain.faults.issues import PreflightIssue
 
 

@@ -15,15 +15,15 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from app.cli.model_download import ModelDownload
-from app.cli.output import columns, console
-from app.cli.patience import ServicePatience
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.service_ids import ServiceId
-from app.cli.times import moment
+from app.cli.models.downloading import ModelDownload
+from app.cli.service.client import Service, path_of, shaped
+from app.cli.service.ids import ServiceId
+from app.cli.service.patience import ServicePatience
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.times import moment
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _POLL_S: Final = 1.0

@@ -10,7 +10,7 @@ keys = typer.Typer(help="API keys.", no_args_is_help=True)
 @keys.command("bootstrap")
 def keys_bootstrap() -> None:
     """Create the development organization, project and keys; print both keys as JSON."""
-    from app.cli.keys import bootstrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.keys.keys import bootstrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     bootstrap()
 
@@ -21,7 +21,7 @@ def keys_sign_in_link() -> None:
 
     The API key comes from standard input; the page is /sign-in#link=SECRET of the service.
     """
-    from app.cli.keys import sign_in_link  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.keys.keys import sign_in_link  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     sign_in_link()
 
@@ -33,6 +33,6 @@ def keys_rewrap(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
     The service may run meanwhile. AGENT_RFT_SECRET_KEY is the newest key and
     AGENT_RFT_OLDER_SECRET_KEYS a JSON list of those that it replaces.
     """
-    from app.cli.keys import rewrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.keys.keys import rewrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(rewrap(data_dir))

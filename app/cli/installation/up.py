@@ -19,7 +19,7 @@ from typing import Any, TextIO
 import typer
 from pydantic import ValidationError
 
-from app.cli.console import describe
+from app.cli.terminal.console import describe
 from app.domain.processes.exit_codes import FAILED, WRONG_OPTIONS
 from app.domain.processes.interpreters import running_module
 from app.embedded.announcement import Announcement

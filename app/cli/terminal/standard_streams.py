@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final, TextIO, cast
 
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.errors import AgentRftError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 

@@ -6,7 +6,7 @@ Must not know who checked the call.
 from collections.abc import Iterable, Iterator
 from typing import Final, Protocol
 
-from app.cli.printable import printable
+from app.cli.terminal.printable import printable
 
 _SHOWN_LOCATIONS: Final = 3
 

@@ -17,7 +17,7 @@ from app.domain.processes.exit_codes import FAILED, INTERRUPTED
 from app.domain.processes.interpreters import running_module
 from app.settings.environment import inherited_environment
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 DATA_DIR = Path(".agent-rft") / "demo"
 _START_TIMEOUT_S = 120
 

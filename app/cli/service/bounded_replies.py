@@ -11,7 +11,7 @@ from typing import Any, Final
 import httpx
 from typing_extensions import override
 
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import NO_ANSWER
 
 REPLY_BYTES: Final = 64 * 1024**2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.up import start_command
+from app.cli.installation.up import start_command
 from app.domain.processes.interpreters import running_module
 from app.embedded.layout import UpOptions, api_child, sandbox_child, worker_child
 from app.embedded.ports import free_port
@@ -15,7 +15,7 @@ from app.settings.settings import Settings
 from tests.support.foreign_folder import FOREIGN, foreign_folder
 from tests.support.patience import PATIENCE_S
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 NEEDS_THE_REPOSITORY = {"examples.records_agent.server", "examples.first_job"}
 STARTED = {
     "up": "Usage: ",

@@ -9,14 +9,14 @@ from typing import Any, Final
 import httpx
 from pydantic import BaseModel
 
-from app.cli.bounded_replies import ANSWER_BYTES, at_most
-from app.cli.output import note
-from app.cli.printable import printable_lines
-from app.cli.remote import Remote
-from app.cli.server_events import server_events
-from app.cli.service_client import Service, check, shaped, strange
-from app.cli.service_errors import ServiceError
-from app.cli.standard_streams import read_stdin
+from app.cli.service.bounded_replies import ANSWER_BYTES, at_most
+from app.cli.service.client import Service, check, shaped, strange
+from app.cli.service.remote import Remote
+from app.cli.service.server_events import server_events
+from app.cli.terminal.output import note
+from app.cli.terminal.printable import printable_lines
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.standard_streams import read_stdin
 from app.domain.processes.exit_codes import NO_ANSWER, WRONG_OPTIONS
 
 _PATH: Final = "chat/completions"

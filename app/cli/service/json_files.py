@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 from app.domain.texts.strict_json import strict_loads
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import plotext
 
-from app.cli.printable import printable
+from app.cli.terminal.printable import printable
 
 _MARKS: Final = "•x+o#*@%"
 MOST_CURVES: Final = len(_MARKS)

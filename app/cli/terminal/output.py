@@ -15,7 +15,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from app.cli.printable import printable
+from app.cli.terminal.printable import printable
 from app.domain.errors import AgentRftError
 
 ENVELOPE_VERSION: Final = 1

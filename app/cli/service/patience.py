@@ -7,7 +7,7 @@ from typing import Final
 
 import httpx
 
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import NO_ANSWER, TRY_LATER
 
 _FIRST_WAIT_S: Final = 1.0

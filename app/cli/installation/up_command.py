@@ -83,7 +83,7 @@ def up(
     With --model the model is checked, its memory planned and its speed measured first; nothing is
     started for a model that is refused (exit code 9) or does not fit (10).
     """
-    from app.cli import up as starting  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.installation import up as starting  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.embedded.base_model.request import requested_model  # noqa: PLC0415 - as above
     from app.embedded.layout import UpOptions  # noqa: PLC0415 - as above
 

@@ -20,9 +20,9 @@ from typing import IO, Final, Self
 
 import httpx
 
-from app.cli.bounded_replies import DOWNLOAD_BYTES, ReplyTooLong, at_most
-from app.cli.service_client import check
-from app.cli.service_errors import ServiceError
+from app.cli.service.bounded_replies import DOWNLOAD_BYTES, ReplyTooLong, at_most
+from app.cli.service.client import check
+from app.cli.terminal.service_errors import ServiceError
 from app.disk.file_digests import sha256_of
 from app.disk.model_directories import FULL, check_directory, flush
 from app.domain.errors import AgentRftError
