@@ -40,8 +40,8 @@ from benchmarks.our_loop import OurLoop, StepTimes, engine_process, even_share, 
 from benchmarks.tiny_models import NAME, prompt_texts, save_m1
 from benchmarks.trl_side import GrpoShape, GrpoStep, train_grpo
 from tests.support import trl_agreement
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.rollout.limits import EpisodeLimits
 
 RANK, ALPHA, LEARNING_RATE = 8, 16, 1e-4

@@ -18,7 +18,7 @@ JOB_CHILDREN: Final = fork_server(
     "workers.job_child",
     "workers.reinforcement.training",
     "workers.supervised.training",
-    "workers.learning.lora_trainer",
+    "workers.learning.training.lora_trainer",
 )
 """Children of jobs. Celery runs the tasks of each queue in a separate process, so each queue has
 its own fork server.

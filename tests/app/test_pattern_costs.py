@@ -36,7 +36,7 @@ IN_FUNCTIONS: Final = {
     "app/grading/words.py": "repeated classes, each apart from what follows it",
     "workers/base_models/tokenizer.py": "texts of the shipped model's training",
     "workers/engines/cpu/adapters.py": "names of modules",
-    "workers/learning/lora_targets.py": "names of modules",
+    "workers/learning/adapters/lora_targets.py": "names of modules",
     "workers/learning/memory/__main__.py": "an argument of the command",
     "workers/sandbox/forks.py": "a file of the kernel",
 }

@@ -23,7 +23,7 @@ FORKS: Final = ForkServer(
         "workers.job_child",
         "workers.reinforcement.training",
         "workers.supervised.training",
-        "workers.learning.lora_trainer",
+        "workers.learning.training.lora_trainer",
         "workers.evals.child",
         "workers.exports.child",
         "workers.webhooks.child",

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from app.disk.committed import commit_directory
 from app.gateways.objects import Objects
 from tests.support.stack import Database
-from workers.learning.committed import commit_directory
 
 
 async def chunks(*parts: bytes) -> AsyncIterator[bytes]:

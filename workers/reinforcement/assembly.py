@@ -16,6 +16,7 @@ from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.sandbox.client import build_sandbox
 from app.grading.build import GradingPorts
 from app.rendering.renderer import Renderer
+from workers.compute.compute_thread import is_computing
 from workers.engines.policy import EnginePolicy
 from workers.environments.http_environment import HttpEnvironment
 from workers.environments.http_episode import EnvironmentEndpoint
@@ -24,9 +25,8 @@ from workers.environments.job_tools import JobTools
 from workers.environments.single_turn import SingleTurn
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.build import build_group_scorer
-from workers.learning.compute_thread import is_computing
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.reinforcement.judging import operators_endpoints, run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.plan import Plan

@@ -16,7 +16,6 @@ from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
-from workers.learning.statistics import PairedValues, paired_report
 from workers.processes.retry import retry_while_unavailable
 from workers.reinforcement.outcome import SampledValidation
 from workers.reinforcement.summary import summarise
@@ -24,6 +23,7 @@ from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
+from workers.runs.statistics import PairedValues, paired_report
 from workers.runs.training_result import ChosenAdapter, report_head
 
 _PAGE = 200

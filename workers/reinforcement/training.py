@@ -10,7 +10,7 @@ from typing import Any
 from app.domain.data.dataset import DatasetRow
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.methods.reinforcement import ReinforcementMethod
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.reinforcement.assembly import Parts, assemble
 from workers.reinforcement.evaluation import NoReport, build_report
 from workers.reinforcement.learning_check import LearningCheck

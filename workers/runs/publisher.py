@@ -13,11 +13,11 @@ from pathlib import Path
 
 import structlog
 
+from app.disk.committed import directory_digest
 from app.domain.errors import AgentRftError, InvalidRequest, RunFailed
 from app.domain.rollouts import metrics as names
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
-from workers.learning.committed import directory_digest
-from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.rollout.policy import Policy
 from workers.runs.adapter_names import adapter_prefix

@@ -9,7 +9,7 @@ from app.domain.methods.mode import trains_in_order
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.gateways.inference.inference import EngineAway
-from workers.learning.processor import describe_processor, is_accelerated
+from workers.compute.processor import describe_processor, is_accelerated
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 

@@ -11,7 +11,7 @@ import structlog
 from app.domain.errors import AgentRftError, RunFailed
 from app.domain.jobs.jobs import ResumePoint
 from app.domain.models.manifests import ManifestMismatch
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_settings import saved_settings
 from workers.processes.retry import retry_while_unavailable

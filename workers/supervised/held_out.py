@@ -12,8 +12,8 @@ from math import fsum, isfinite, nan
 from pathlib import Path
 from typing import Final
 
+from app.disk.committed import ManifestMismatch, commit_directory
 from app.domain.rollouts import metrics as names
-from workers.learning.committed import ManifestMismatch, commit_directory
 from workers.runs.context import RunContext
 
 _NOTES: Final = "validation"

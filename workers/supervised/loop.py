@@ -12,7 +12,7 @@ from typing import Final
 
 from app.domain.ids import VALID_BASE
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.learning.training_samples import count_trained_tokens
 from workers.runs.context import RunContext

@@ -13,8 +13,8 @@ from typing import Any, Final
 from app.domain.jobs.gains import TIE
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
-from workers.learning.statistics import Sides, comparison
 from workers.runs.context import RunContext
+from workers.runs.statistics import Sides, comparison
 from workers.runs.training_result import ChosenAdapter, report_head
 from workers.supervised.held_out import RowValues, kept, kept_base, means
 

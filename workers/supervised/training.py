@@ -16,11 +16,11 @@ from app.domain.methods.loss import (
     SupervisedLoss,
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
-from workers.learning.compute_thread import run_on_compute_thread
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.runs.context import RunContext
 from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher

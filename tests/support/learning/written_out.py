@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 TEMPERATURE = 0.8

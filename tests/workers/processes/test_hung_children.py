@@ -34,7 +34,7 @@ from workers.runs.leased_jobs import JOBS
 
 CHILD = """
 import asyncio, pathlib, os, sys, time
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.processes.child import run_supervised
 from workers.progress import PROGRESS
 from workers.runs.leased_jobs import JOBS

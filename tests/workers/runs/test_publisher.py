@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from app.disk.committed import ManifestMismatch, commit_directory
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.jobs.usage import Usage
 from app.gateways.inference.inference import Completion, InMemoryInference
 from tests.support.runs.world import BASE, World
 from tests.support.scored import scored
 from workers.engines.policy import EnginePolicy
-from workers.learning.committed import ManifestMismatch, commit_directory
 from workers.learning.trainer_settings import TrainerSettings
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher

@@ -9,7 +9,7 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import EngineAway
 from tests.support.runs.real_run import RealRuns, TinyEngine, tiny_engine
 from tests.support.runs.world import World
-from workers.learning.processor import describe_processor, is_accelerated
+from workers.compute.processor import describe_processor, is_accelerated
 from workers.runs import reproducibility
 from workers.runs.reproducibility import record_reproducibility
 

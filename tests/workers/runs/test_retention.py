@@ -1,10 +1,10 @@
 """Files that remain on the disk after commits, kills and ends."""
 
+from app.disk.committed import commit_directory
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
 from tests.support.runs.world import World
 from tests.support.stored import store_directory
-from workers.learning.committed import commit_directory
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention
 

@@ -4,8 +4,8 @@ from math import inf, isnan, nan
 
 import pytest
 
+from app.disk.committed import ManifestMismatch
 from tests.support.runs.world import World
-from workers.learning.committed import ManifestMismatch
 from workers.runs.training_result import ChosenAdapter
 from workers.supervised.held_out import RowValues, keep, kept, kept_base, means
 from workers.supervised.report import build_report

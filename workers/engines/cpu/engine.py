@@ -20,11 +20,11 @@ from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
+from workers.compute.processor import describe_processor
 from workers.engines.cpu.base_model import BaseModel, load_model, serve
 from workers.engines.cpu.scheduler import Limits, Scheduler
 from workers.engines.cpu.sequence import Sampling, Sequence, Update
 from workers.engines.cpu.versions import Version, Versions
-from workers.learning.processor import describe_processor
 
 log = structlog.get_logger()
 

@@ -12,6 +12,7 @@ import torch
 from transformers import AutoConfig
 
 from app.domain.models.start_plans import EngineKind, StartPlan, StartRequest
+from workers.compute.processor import is_accelerated
 from workers.engines.base_model_check import BaseModelReport, check_base_model
 from workers.engines.start_plans.cpu_memory import (
     MIB,
@@ -25,7 +26,6 @@ from workers.learning.machine_options import machine_options
 from workers.learning.memory.__main__ import DTYPES, table
 from workers.learning.memory.counting import Counts, Uncountable, count
 from workers.learning.memory.plan import Given, MemoryPlan, plan_memory
-from workers.learning.processor import is_accelerated
 from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
 
 _NO_GPU: Final = (

@@ -17,7 +17,7 @@ import torch
 from transformers import AutoConfig, PretrainedConfig
 
 from app.domain.processes.exit_codes import DOES_NOT_FIT, MODEL_NOT_FOUND, UNCOUNTABLE
-from workers.learning.loading_errors import LOADING_ERRORS, in_one_line
+from workers.learning.forward.loading_errors import LOADING_ERRORS, in_one_line
 from workers.learning.memory.counting import Uncountable, count
 from workers.learning.memory.plan import GIB, Given, MemoryPlan, plan_memory
 

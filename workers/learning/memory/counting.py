@@ -13,11 +13,11 @@ import torch
 from torch import nn
 from transformers import AutoModelForCausalLM, PretrainedConfig
 
-from workers.learning.adapters import adapter_parameters, attach_lora, output_layer
-from workers.learning.backbone import Backbone
-from workers.learning.head import LogProbHead
-from workers.learning.layout import alone
-from workers.learning.lora_forward import install_fast_lora_forward
+from workers.learning.adapters.adapters import adapter_parameters, attach_lora, output_layer
+from workers.learning.adapters.lora_forward import install_fast_lora_forward
+from workers.learning.batches.layout import alone
+from workers.learning.forward.backbone import Backbone
+from workers.learning.forward.head import LogProbHead
 from workers.learning.memory.batch_tokens import MOST_TOKENS, USED_SHARE
 from workers.learning.memory.live_bytes import peak_bytes
 from workers.learning.memory.plain_rows import PlainRows, count_fused_attention

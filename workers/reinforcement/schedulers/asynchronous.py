@@ -15,7 +15,7 @@ from typing import Final
 from app.domain.errors import RunFailed
 from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.group_tasks import CommittedPolicy, GroupTasks
 from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples

@@ -11,7 +11,7 @@ import time
 
 from app.domain.errors import first_fault
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.trainer import UpdateStats
 from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples

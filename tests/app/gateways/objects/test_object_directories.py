@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from app.disk.committed import verify_directory
 from app.domain.errors import NoFreeSpace
 from app.domain.models.manifests import ManifestMismatch
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects import LocalObjects, Objects, put_bytes
 from tests.support.stored_objects import below, committed, found, read
-from workers.learning.committed import verify_directory
 
 
 async def test_a_directory_returns_as_it_was(objects: Objects, tmp_path: Path) -> None:
