@@ -12,9 +12,9 @@ from app.store.leases.leases import Lease
 from workers.methods import job_run
 from workers.processes.child import run_supervised
 from workers.processes.clients import Clients
-from workers.runs.ending import RunEnding
+from workers.runs.endings.ending import RunEnding
 from workers.runs.leased_jobs import JOBS
-from workers.runs.opening import open_run
+from workers.runs.opening.opening import open_run
 from workers.runs.scratch import claim_scratch
 
 

@@ -11,7 +11,7 @@ from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 from app.api.support.hang_up import unless_client_hangs_up
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.preflight import PreflightReport, issue_of
+from app.domain.jobs.creation.preflight import PreflightReport, issue_of
 from app.factory.project import Factory
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])

@@ -16,9 +16,9 @@ from app.cli.terminal.issue_lines import issue_lines
 from app.domain.environments.environments import FILE_PARAM, built_in
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
-from app.domain.graders.choice import GraderChoice
-from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
-from app.domain.jobs.requests import JobRequest
+from app.domain.graders.choice.choice import GraderChoice
+from app.domain.jobs.creation.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
+from app.domain.jobs.creation.requests import JobRequest
 from app.domain.processes.exit_codes import FAILED
 from app.preflight.call import base_model, dataset_question, estimate_of
 from app.preflight.call_faults import call_faults

@@ -13,8 +13,8 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from typing_extensions import override
 
-from app.dashboard.accepted import wants_page
-from app.dashboard.pages import HEADERS, page, wants_part
+from app.dashboard.rendering.accepted import wants_page
+from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
 from app.domain.errors import RateLimited, RequestError
 from app.domain.faults.values import worded

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.current_actor import act_as
-from app.dashboard.accepted import prefers_html, wants_page
-from app.dashboard.pages import HEADERS, page
 from app.dashboard.refusals import FOR_BROWSERS, PageRoute
+from app.dashboard.rendering.accepted import prefers_html, wants_page
+from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.visitors import (
     COOKIE,
     OwnForm,

@@ -15,7 +15,7 @@ from fastapi import Depends, Request, Response
 from starlette.datastructures import FormData, UploadFile
 
 from app.current_actor import act_as
-from app.dashboard.threads import made_on_thread
+from app.dashboard.rendering.threads import made_on_thread
 from app.domain.accounts.actors import Actor
 from app.domain.accounts.dashboard_sessions import SESSION_S, SessionOwner
 from app.domain.errors import (

@@ -14,14 +14,14 @@ from typing import Final
 from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.choice import LastModel, ModelChoice
 from app.embedded.base_model.chosen import ChosenModel
-from app.embedded.binaries import find_postgres, find_valkey, runnable_by
+from app.embedded.children.probes import LogLine, http_ok, processor_time, sandbox_answers
+from app.embedded.children.processes import ChildSpec
 from app.embedded.identity import unprivileged
-from app.embedded.postgres import PostgresServer
-from app.embedded.probes import LogLine, http_ok, processor_time, sandbox_answers
-from app.embedded.processes import ChildSpec
 from app.embedded.provision import database_url
+from app.embedded.servers.binaries import find_postgres, find_valkey, runnable_by
+from app.embedded.servers.postgres import PostgresServer
+from app.embedded.servers.valkey import ValkeyServer
 from app.embedded.state import DataDir, State
-from app.embedded.valkey import ValkeyServer
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.environment import inherited_environment, set_variables, to_environment
 from app.settings.host import HostSettings

@@ -8,8 +8,8 @@ Must not know: the content of a migration.
 import sys
 from typing import TYPE_CHECKING
 
-from app.embedded.binaries import package_dir
 from app.embedded.errors import EmbeddedError
+from app.embedded.servers.binaries import package_dir
 from app.settings.host import HostSettings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ security. Must not know: tables and grants, which the migrations own.
 
 from pathlib import Path
 
-from app.embedded.postgres import PostgresServer
+from app.embedded.servers.postgres import PostgresServer
 from app.embedded.state import State
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 

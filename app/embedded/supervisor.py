@@ -22,19 +22,19 @@ from app.domain.processes.interpreters import running_module
 from app.embedded import layout
 from app.embedded.announcement import Announcement, announce, withdraw
 from app.embedded.base_model.choice import settle
+from app.embedded.children.leftovers import record, stop_recorded
+from app.embedded.children.log_files import bound
+from app.embedded.children.processes import Child, ChildSpec
+from app.embedded.children.readiness import Interrupted, stop_in_order, wait_ready
 from app.embedded.commands import run_once
 from app.embedded.development_keys import ensure_keys, make_sign_in_link
 from app.embedded.engines import engine_child
 from app.embedded.errors import PortInUse
 from app.embedded.layout import HOST, UpOptions
-from app.embedded.leftovers import record, stop_recorded
-from app.embedded.log_files import bound
 from app.embedded.ports import accepts, is_free
-from app.embedded.postgres import PostgresServer
-from app.embedded.processes import Child, ChildSpec
 from app.embedded.provision import provision
-from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
 from app.embedded.reserve import Reserve
+from app.embedded.servers.postgres import PostgresServer
 from app.embedded.start_progress import StartProgress
 from app.embedded.state import DataDir, State, load_state, ownership, save_state
 from app.settings.host import HostSettings

@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from app.grading.endpoint import finite
 from app.grading.judged import AnswerFormat, read_answer, strict_format
+from app.grading.score_bounds import finite
 
 Conversation = Sequence[Mapping[str, Any]]
 _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")

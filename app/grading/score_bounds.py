@@ -4,7 +4,8 @@ A score beyond it is an error of the grader and never a reward: the rollout leav
 item of an eval is an error, and a trial reports it.
 """
 
-from typing import Final
+import math
+from typing import Any, Final
 
 from app.grading.scorer import (
     BAD_SCORE,
@@ -55,3 +56,14 @@ def is_usable(score: float) -> bool:
     of any size is compared without a conversion to float.
     """
     return abs(score) <= LARGEST_SCORE
+
+
+def finite(value: Any) -> float | None:
+    """Returns a JSON value as a float, `None` unless it is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

@@ -16,8 +16,8 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
 from app.domain.graders.source_faults import source_faults
+from app.domain.jobs.creation.preflight import issue_of
 from app.domain.jobs.integrations import integrations_warning
-from app.domain.jobs.preflight import issue_of
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.no_effect import without_effect

@@ -12,14 +12,14 @@ from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.jobs.preflight import (
+from app.domain.jobs.creation.preflight import (
     DatasetQuestion,
     DatasetReport,
     FileSummary,
     SampleRow,
     TokenLengths,
 )
+from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.models.models import BaseModelSpec
 from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import IssueSeverity, PreflightIssue
-from app.domain.jobs.preflight import DatasetQuestion, TokenLengths
+from app.domain.jobs.creation.preflight import DatasetQuestion, TokenLengths
 from app.domain.models.context_size import NO_ROOM_CURE, fills_context, full_context
 from app.domain.models.models import BaseModelSpec
 from app.preflight.files import ReadFile

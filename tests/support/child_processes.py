@@ -16,7 +16,7 @@ from typing import Final
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.settings import Settings
 from tests.support.patience import PATIENCE_S
-from workers.processes.forks import ChildProcess, ForkServer
+from workers.processes.forking.forks import ChildProcess, ForkServer
 
 FORKS: Final = ForkServer(
     [

@@ -16,7 +16,7 @@ from signal import Signals
 from typing import IO, Final
 
 from tests.support.patience import PATIENCE_S
-from workers.processes.forks import ChildProcess, ForkServer
+from workers.processes.forking.forks import ChildProcess, ForkServer
 
 # Programs that a shell starts in the background ignore SIGINT, and so would the tests' commands.
 _PROGRAM: Final = """

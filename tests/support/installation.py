@@ -16,9 +16,9 @@ from typing import Any
 import httpx
 from openai import DefaultHttpxClient, OpenAI
 
-from app.embedded.leftovers import command_line
-from app.embedded.postgres import SUPERUSER
+from app.embedded.children.leftovers import command_line
 from app.embedded.provision import DATABASE
+from app.embedded.servers.postgres import SUPERUSER
 from tests.support.patience import PATIENCE_S, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -22,9 +22,9 @@ from workers.grading.group_scorer import GroupScorer, PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.objective.shaping import ShapingConfig
 from workers.learning.training_samples import TrainingSample
-from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, SchedulerContext
+from workers.reinforcement.steps.outcome import SampledStep
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup

@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from app.domain.accounts.quotas import Quotas
-from app.embedded.binaries import find_postgres, find_valkey, package_dir
+from app.embedded.children.processes import Child
+from app.embedded.children.readiness import stop_in_order, wait_ready
 from app.embedded.identity import unprivileged
 from app.embedded.migrate import upgrade
-from app.embedded.postgres import SUPERUSER, PostgresServer
-from app.embedded.processes import Child
 from app.embedded.provision import database_url, provision
-from app.embedded.readiness import stop_in_order, wait_ready
+from app.embedded.servers.binaries import find_postgres, find_valkey, package_dir
+from app.embedded.servers.postgres import SUPERUSER, PostgresServer
+from app.embedded.servers.valkey import ValkeyServer
 from app.embedded.state import State
-from app.embedded.valkey import ValkeyServer
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.egress import EgressSettings
 from app.settings.host import HostSettings

@@ -14,9 +14,9 @@ from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.single import RolloutGrader
-from app.grading.ai_judge import GroupAiJudge
 from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from app.grading.group_judge import GroupGradeRequest, GroupJudge
+from app.grading.kinds.ai_judge import GroupAiJudge
 from app.grading.score_bounds import bounded
 from app.grading.scorer import (
     GradeRequest,

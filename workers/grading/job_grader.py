@@ -19,7 +19,7 @@ from app.domain.rollouts.metrics import ANSWER_FLAGS
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.endpoints.failure_class import failure_class
-from app.grading.endpoint import encode
+from app.grading.kinds.endpoint import encode
 from app.grading.score_bounds import bounded, is_usable
 from app.grading.scorer import (
     BAD_SCORE,

@@ -28,7 +28,7 @@ from app.store.leases.queues import QueuedRows
 from workers.processes.child import EXIT_NO_SPACE
 from workers.processes.claim_loop import ClaimLoop
 from workers.processes.clients import open_database
-from workers.processes.forks import ChildProcess, Starter
+from workers.processes.forking.forks import ChildProcess, Starter
 from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_lost
 from workers.processes.retry import PATIENCE_S, retry_while_unavailable

@@ -37,10 +37,10 @@ from workers.rollout.environment import RolloutEnvironment
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
 from workers.rollout.tools import RolloutTools
+from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
-from workers.runs.publisher import Publisher
-from workers.runs.resuming import AdapterSettings
-from workers.runs.trainer_machine import with_machine
+from workers.runs.opening.resuming import AdapterSettings
+from workers.runs.opening.trainer_machine import with_machine
 
 TEMPERATURE = 1.0
 

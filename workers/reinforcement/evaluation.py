@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.methods.no_effect import paths_of_judges
 from app.domain.methods.reinforcement import Evaluation, ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -17,14 +17,14 @@ from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
 from workers.processes.retry import retry_while_unavailable
-from workers.reinforcement.outcome import SampledValidation
-from workers.reinforcement.summary import summarise
+from workers.reinforcement.steps.outcome import SampledValidation
+from workers.reinforcement.steps.summary import summarise
 from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
+from workers.runs.endings.training_result import ChosenAdapter, report_head
 from workers.runs.statistics import PairedValues, paired_report
-from workers.runs.training_result import ChosenAdapter, report_head
 
 _PAGE = 200
 

@@ -21,7 +21,7 @@ from app.domain.errors import (
     UNREADABLE_ROW,
 )
 from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
-from workers.reinforcement.summary import valid_share
+from workers.reinforcement.steps.summary import valid_share
 
 CURES: Final = {
     PYTHON_ERROR: (

@@ -13,8 +13,8 @@ from workers.reinforcement.evaluation import collect_held_out
 from workers.reinforcement.learnability import Diagnosis, Evidence
 from workers.reinforcement.plan import Plan
 from workers.runs.context import RunContext
-from workers.runs.lost_rollouts import nothing_trained
-from workers.runs.reporter import Reporter
+from workers.runs.endings.lost_rollouts import nothing_trained
+from workers.runs.steps.reporter import Reporter
 
 
 class LearningCheck:

@@ -18,19 +18,19 @@ from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import Evaluator
 from workers.reinforcement.infrastructure import Losses, too_many_lost
-from workers.reinforcement.outcome import SampledValidation
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
-from workers.reinforcement.summary import count_losses
+from workers.reinforcement.steps.outcome import SampledValidation
+from workers.reinforcement.steps.summary import count_losses
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
+from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
-from workers.runs.lost_step import StepLost
+from workers.runs.endings.lost_step import StepLost
 from workers.runs.method import CheckStop
-from workers.runs.publisher import Publisher
-from workers.runs.reporter import Reporter
-from workers.runs.row_order import rows_of_step
-from workers.runs.step_outcome import StepOutcome, TrainedStep
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.row_order import rows_of_step
+from workers.runs.steps.step_outcome import StepOutcome, TrainedStep
 
 
 class Loop:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.methods.reinforcement import ReinforcementMethod
 from workers.compute.compute_thread import run_on_compute_thread
 from workers.reinforcement.assembly import Parts, assemble
@@ -18,17 +18,17 @@ from workers.reinforcement.loop import Loop
 from workers.reinforcement.plan import Plan
 from workers.rollout.policy import Policy
 from workers.runs.context import RunContext
+from workers.runs.endings.training_result import ChosenAdapter, TrainingResult, best_adapter
 from workers.runs.method import CheckStop
-from workers.runs.reporter import Reporter
-from workers.runs.resuming import (
+from workers.runs.opening.resuming import (
     Resumed,
     adapter_settings_of_resume,
     committed_step,
     fetch_adapter,
     restore,
 )
-from workers.runs.stopping import StoppedEarly
-from workers.runs.training_result import ChosenAdapter, TrainingResult, best_adapter
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.stopping import StoppedEarly
 
 
 async def train(

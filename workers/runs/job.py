@@ -11,23 +11,23 @@ import structlog
 
 from app.domain.errors import NOTHING_TO_LEARN, RunFailed
 from app.domain.jobs.jobs import FILES_VALIDATED, StopRequest
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.domain.models.models import tuned_model_name
 from app.store.jobs.claims import job_claims
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
+from workers.runs.adapters.retention import Retention
 from workers.runs.context import RunContext
-from workers.runs.ending import RunEnding
-from workers.runs.lost_rollouts import nothing_trained
-from workers.runs.lost_step import StepLost
+from workers.runs.endings.ending import RunEnding
+from workers.runs.endings.lost_rollouts import nothing_trained
+from workers.runs.endings.lost_step import StepLost
+from workers.runs.endings.result_file import write_result_file
+from workers.runs.endings.training_result import TrainingResult, with_overlap
 from workers.runs.method import Method, PreparedRun, build_reporter
+from workers.runs.opening.reproducibility import record_reproducibility
 from workers.runs.outage_events import OutageEvents
-from workers.runs.reproducibility import record_reproducibility
-from workers.runs.result_file import write_result_file
-from workers.runs.retention import Retention
-from workers.runs.stopping import StoppedEarly
-from workers.runs.training_result import TrainingResult, with_overlap
+from workers.runs.steps.stopping import StoppedEarly
 
 log = structlog.get_logger()
 

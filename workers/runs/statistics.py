@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.jobs.gains import difference, is_too_few
-from app.domain.jobs.students_t import t_quantile
+from app.domain.jobs.curves.gains import difference, is_too_few
+from app.domain.jobs.curves.students_t import t_quantile
 
 RESAMPLES: Final = 10_000
 _TAIL: Final = 0.025

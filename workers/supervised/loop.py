@@ -15,11 +15,11 @@ from app.domain.rollouts import metrics as names
 from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.learning.training_samples import count_trained_tokens
+from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
 from workers.runs.method import CheckStop
-from workers.runs.publisher import Publisher
-from workers.runs.reporter import ObservedStep, Reporter
-from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
+from workers.runs.steps.reporter import ObservedStep, Reporter
+from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
 from workers.supervised.held_out import RowValues, keep, keep_base, means
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.samples import Samples

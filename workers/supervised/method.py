@@ -9,8 +9,8 @@ from typing import assert_never
 
 from app.domain.data.chat_rows import DatasetError
 from app.domain.data.prompts import Overlap
-from app.domain.jobs.detectors import Watched
-from app.domain.jobs.stop_rules import LOSSES
+from app.domain.jobs.stop_rules.detectors import Watched
+from app.domain.jobs.stop_rules.stop_rules import LOSSES
 from app.domain.methods.stop import StopOptions
 from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import (
@@ -22,9 +22,9 @@ from app.domain.methods.supervised import (
 from app.rendering.renderer import Renderer
 from workers.runs.context import RunContext
 from workers.runs.data import JobFile, training_file, validation_file
+from workers.runs.endings.training_result import TrainingResult
 from workers.runs.method import CheckStop
-from workers.runs.reporter import Reporter
-from workers.runs.training_result import TrainingResult
+from workers.runs.steps.reporter import Reporter
 from workers.supervised.examples import Examples, MakeExample, preference, supervised
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.rows import load_rows

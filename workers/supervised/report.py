@@ -10,12 +10,12 @@ from math import isfinite
 from statistics import fmean
 from typing import Any, Final
 
-from app.domain.jobs.gains import TIE
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.curves.gains import TIE
+from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from workers.runs.context import RunContext
+from workers.runs.endings.training_result import ChosenAdapter, report_head
 from workers.runs.statistics import Sides, comparison
-from workers.runs.training_result import ChosenAdapter, report_head
 from workers.supervised.held_out import RowValues, kept, kept_base, means
 
 _COMPARED: Final = {

@@ -21,19 +21,19 @@ from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training.lora_trainer import LoraTrainer
+from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
+from workers.runs.endings.training_result import TrainingResult, best_adapter
 from workers.runs.method import CheckStop
-from workers.runs.publisher import Publisher
-from workers.runs.reporter import Reporter
-from workers.runs.resuming import (
+from workers.runs.opening.resuming import (
     AdapterSettings,
     adapter_settings_of_resume,
     committed_step,
     restore,
 )
-from workers.runs.stopping import StoppedEarly
-from workers.runs.trainer_machine import with_machine
-from workers.runs.training_result import TrainingResult, best_adapter
+from workers.runs.opening.trainer_machine import with_machine
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.stopping import StoppedEarly
 from workers.supervised.examples import Examples
 from workers.supervised.loop import SupervisedLoop
 from workers.supervised.plan import SupervisedPlan

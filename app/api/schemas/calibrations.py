@@ -10,7 +10,7 @@ from app.api.schemas.common import ClosedBody
 from app.domain.documents.described import Described
 from app.domain.documents.json_object import Json
 from app.domain.graders.graders import Grader
-from app.grading.calibration import MAX_SAMPLES, Sample
+from app.grading.calibration.calibration import MAX_SAMPLES, Sample
 
 
 class CalibrationSample(ClosedBody):

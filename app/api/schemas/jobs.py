@@ -13,7 +13,7 @@ from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, meant_for, refused, unread
-from app.domain.jobs.requests import JobRequest
+from app.domain.jobs.creation.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, plays_rows, read_curriculum

@@ -16,7 +16,7 @@ from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import refused
-from app.domain.jobs.requests import RequestedMethod
+from app.domain.jobs.creation.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
 from app.domain.methods.kinds import parameters_of
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number

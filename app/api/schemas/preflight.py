@@ -17,8 +17,8 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, refused, unread
-from app.domain.graders.choice import GraderChoice
-from app.domain.jobs.preflight import (
+from app.domain.graders.choice.choice import GraderChoice
+from app.domain.jobs.creation.preflight import (
     DatasetReport,
     EndpointCheck,
     Estimate,
@@ -26,7 +26,7 @@ from app.domain.jobs.preflight import (
     PreflightReport,
     issue_of,
 )
-from app.domain.jobs.requests import JobRequest
+from app.domain.jobs.creation.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")

@@ -12,10 +12,10 @@ from app.domain.documents.described import Described
 from app.domain.documents.json_object import Json
 from app.domain.faults.closed_objects import unknown_key
 from app.domain.graders.auto import AutoGrader
-from app.domain.graders.choice import GraderChoice, choose_by_item
+from app.domain.graders.choice.choice import GraderChoice, choose_by_item
 from app.domain.graders.graders import AnyGrader, Grader
 from app.domain.graders.samples import CALL_KEYS, CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
-from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
+from app.domain.graders.templates.template_faults import ENTRY_KEYS, SAMPLE_KEYS
 from app.domain.registry.references import TriedGrader
 from app.domain.texts.patterns import PRINTABLE_ASCII
 

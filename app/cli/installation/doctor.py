@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.embedded.binaries import find_postgres, find_valkey
 from app.embedded.errors import EmbeddedError
 from app.embedded.identity import unprivileged
 from app.embedded.layout import HOST
 from app.embedded.ports import is_free
+from app.embedded.servers.binaries import find_postgres, find_valkey
 from app.embedded.state import DataDir, owner_pid
 from app.settings.host import HostSettings
 from app.settings.models import ModelSettings

@@ -11,7 +11,7 @@ from app.cli.service.client import path_of, shaped
 from app.cli.service.remote import Remote
 from app.cli.terminal.output import columns, console
 from app.cli.terminal.printable import printable
-from app.domain.jobs.gain_findings import report_finding
+from app.domain.jobs.findings.gain_findings import report_finding
 
 _SHOWN_ROWS: Final = 10
 _DASH: Final = "-"

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.task_numbers import drawn
-from app.domain.graders.choice_sources import last_number_source
+from app.domain.graders.choice.choice_sources import last_number_source
 from app.domain.graders.grader_model import fault_at
 
 Operation = Literal["add", "subtract", "multiply"]

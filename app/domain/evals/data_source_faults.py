@@ -23,7 +23,7 @@ from app.domain.evals.data_sources import (
     repeats_too_much,
 )
 from app.domain.faults.unknown_keys import NOT_AVAILABLE, refused_wholly
-from app.domain.graders.template_faults import placeholders, template_fault
+from app.domain.graders.templates.template_faults import placeholders, template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import found_in
 

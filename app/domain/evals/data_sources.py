@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.data.chat_rows import DatasetError, load_line
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
-from app.domain.graders.templates import TemplateError, parse_template
+from app.domain.graders.templates.templates import TemplateError, parse_template
 
 MAX_ITEMS: Final = 10_000
 """Output items of one run: one for each sample of each row."""

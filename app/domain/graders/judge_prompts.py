@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.documents.described import Described
 from app.domain.documents.fields import TemplateMark
-from app.domain.graders.templates import (
+from app.domain.graders.templates.templates import (
     MAX_RENDERED,
     RenderedTooLong,
     Template,

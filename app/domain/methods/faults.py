@@ -17,7 +17,7 @@ from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.graders.row_readings import literal_faults
-from app.domain.graders.template_faults import sample_fault, template_fault
+from app.domain.graders.templates.template_faults import sample_fault, template_fault
 from app.domain.methods.mcp_faults import mcp_faults
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.response_format import (

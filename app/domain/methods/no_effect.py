@@ -15,7 +15,7 @@ from app.domain.documents.walk import Kind, value_of, walk_fields
 from app.domain.environments.environments import is_graded_by
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader
-from app.domain.graders.template_faults import placeholders
+from app.domain.graders.templates.template_faults import placeholders
 from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
 
 _RUN: Final = "tool_calls"

@@ -20,13 +20,13 @@ from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import started
 from app.embedded.backup.snapshot import connection_options
 from app.embedded.base_model.chosen import read_chosen, write_chosen
-from app.embedded.binaries import find_postgres
 from app.embedded.commands import run_once
 from app.embedded.errors import DataDirBusy, DataDirUnusable
 from app.embedded.layout import UpOptions
 from app.embedded.migrate import revisions
-from app.embedded.postgres import PostgresServer
 from app.embedded.provision import provision
+from app.embedded.servers.binaries import find_postgres
+from app.embedded.servers.postgres import PostgresServer
 from app.embedded.state import DataDir, State, ownership, save_state
 from app.settings.host import HostSettings
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.embedded import layout
-from app.embedded.postgres import PostgresServer
-from app.embedded.processes import Child
-from app.embedded.readiness import stop_in_order, wait_ready
+from app.embedded.children.processes import Child
+from app.embedded.children.readiness import stop_in_order, wait_ready
+from app.embedded.servers.postgres import PostgresServer
 from app.embedded.state import DataDir, State, load_state, owner_pid, ownership, save_state
 from app.settings.host import HostSettings
 

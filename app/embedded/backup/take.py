@@ -23,7 +23,7 @@ from app.embedded.backup.server import serving
 from app.embedded.backup.snapshot import Snapshot, opened
 from app.embedded.backup.staging import stage, staged_files
 from app.embedded.base_model.chosen import read_chosen
-from app.embedded.postgres import PostgresServer
+from app.embedded.servers.postgres import PostgresServer
 from app.embedded.state import DataDir, State, load_state, write_private
 from app.settings.host import HostSettings
 from app.settings.objects import ObjectsSettings

@@ -20,9 +20,9 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.data.prompts import Overlap
 from app.domain.errors import AgentRftError
 from app.domain.faults.issues import PreflightIssue
+from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport
+from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
-from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
-from app.domain.jobs.row_needs import NO_NEEDS, row_needs
 from app.domain.methods import reinforcement, supervised
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import named_effort

@@ -29,7 +29,7 @@ from app.domain.faults.unknown_keys import UnreadKey, refused, unread
 from app.domain.faults.values import refusal
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.source_faults import source_faults
-from app.domain.graders.template_faults import template_fault
+from app.domain.graders.templates.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.echoes import MAX_CREDENTIALS, credentials_of
 from app.domain.secrets.placeholders import refuse_placeholders

@@ -7,7 +7,7 @@ know how a tool is called.
 from app.domain.registry.registered_objects import Registered
 from app.domain.tools.mcp_servers import McpServerSpec
 from app.domain.tools.served_tools import served
-from app.services.registry.mcp_contract import McpContractService
+from app.services.registry.contracts.mcp_contract import McpContractService
 from app.services.registry.tools import ToolService
 
 

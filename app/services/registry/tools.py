@@ -15,11 +15,11 @@ from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.rates import KEY, rate_fault, sent_rate
 from app.domain.tools.served_tools import label_fault, refuse_served
 from app.domain.tools.tools import LABEL, ToolSpec
-from app.services.registry.contract_tests import CALL_TIMEOUT_S
+from app.services.registry.contracts.contract_tests import CALL_TIMEOUT_S
+from app.services.registry.contracts.tool_checks import run_checks
+from app.services.registry.contracts.tool_contract import ContractTest
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_endpoints import RegisteredEndpointService
-from app.services.registry.tool_checks import run_checks
-from app.services.registry.tool_contract import ContractTest
 from app.slots.project_slots import ProjectSlots
 
 _ADAPTER: Final = TypeAdapter(ToolSpec)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from app.embedded.postgres import LOST_PEERS
+from app.embedded.servers.postgres import LOST_PEERS
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.host import HostSettings
 from app.settings.settings import Settings

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.log_files import KEPT, bound
-from app.embedded.probes import LogLine
-from app.embedded.processes import Child, ChildSpec
-from app.embedded.readiness import stop_in_order
+from app.embedded.children.log_files import KEPT, bound
+from app.embedded.children.probes import LogLine
+from app.embedded.children.processes import Child, ChildSpec
+from app.embedded.children.readiness import stop_in_order
 from app.embedded.reserve import Reserve
 from app.settings.environment import inherited_environment
 

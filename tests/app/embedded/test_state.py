@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from app.embedded.children.leftovers import fingerprint, record, stop_recorded, wait_gone
 from app.embedded.errors import DataDirBusy, DataDirUnusable
-from app.embedded.leftovers import fingerprint, record, stop_recorded, wait_gone
 from app.embedded.ports import free_port, is_free
 from app.embedded.shutdown import shut_down
 from app.embedded.state import DataDir, load_state, owner_pid, ownership, save_state

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
+from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec
 from app.preflight.dataset import inspect

@@ -7,18 +7,18 @@ from typing import Any
 from typing_extensions import override
 
 from app.domain.data.prompts import Overlap
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.stop_rules.detectors import Watched
 from app.domain.jobs.usage import Usage
 from app.domain.methods.stop import StopOptions
 from app.domain.methods.stored import StoredMethod
 from workers.methods import build_method
-from workers.runs.announcer import StepReport
 from workers.runs.context import RunContext
+from workers.runs.endings.training_result import TrainingResult
 from workers.runs.job import JobRun
 from workers.runs.method import CheckStop, Method, PreparedRun
-from workers.runs.reporter import Reporter
-from workers.runs.step_outcome import StepOutcome
-from workers.runs.training_result import TrainingResult
+from workers.runs.steps.announcer import StepReport
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.step_outcome import StepOutcome
 
 
 class Killed(BaseException):
@@ -115,7 +115,7 @@ class _InterruptedRun:
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """Implements `workers.runs.announcer.StepReport`."""
+    """Implements `workers.runs.steps.announcer.StepReport`."""
 
     report: StepReport
     reported: list[int]

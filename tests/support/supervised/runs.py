@@ -25,7 +25,7 @@ from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
 from workers.methods import job_run
 from workers.runs.context import RunContext
-from workers.runs.opening import open_run
+from workers.runs.opening.opening import open_run
 
 CITIES = ("Rome", "Oslo", "Lima", "Cairo", "Quito")
 

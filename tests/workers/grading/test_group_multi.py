@@ -26,8 +26,8 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
 from app.gateways.objects import LocalObjects
 from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.agreement import kendall
 from app.grading.build import GradingPorts
+from app.grading.calibration.agreement import kendall
 from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
 from tests.support.rollouts import SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_group_scorer

@@ -19,9 +19,9 @@ from tests.support.runs.world import World
 from tests.support.stack import Database
 from workers.maintenance.expiry import expire
 from workers.processes.sweeper import sweep
-from workers.runs.adapter_names import adapter_prefix
+from workers.runs.adapters.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
-from workers.runs.ending import RunEnding
+from workers.runs.endings.ending import RunEnding
 from workers.runs.leased_jobs import JOBS
 
 PARTS = ("adapter", "state")

@@ -9,7 +9,7 @@ from app.domain.jobs.usage import Caps
 from tests.support.runs.interrupted import Killed, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
 from workers.methods import job_run
-from workers.runs.reporter import Reporter
+from workers.runs.steps.reporter import Reporter
 
 BASELINE, STEP = 10, 10
 """Rollouts of each; the next validation is after the last step."""

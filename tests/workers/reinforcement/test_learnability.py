@@ -14,7 +14,7 @@ from tests.support.runs.world import plan
 from tests.support.scored import scored
 from workers.reinforcement.learnability import Diagnosis, Evidence
 from workers.reinforcement.plan import Plan
-from workers.runs.trace import rollout_row
+from workers.runs.steps.trace import rollout_row
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK = {"type": "string_check", "input": "a", "reference": "b", "operation": "eq"}

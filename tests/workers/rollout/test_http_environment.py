@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from standardwebhooks import Webhook
 
-from app.dashboard.transcripts import transcript
+from app.dashboard.rendering.transcripts import transcript
 from app.domain.documents.json_object import Json
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.stored_traces import trajectory_of
@@ -23,7 +23,7 @@ from tests.support.journals import as_stored, journal_of
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import KEY, SECRET_KEY
 from tests.support.runs import world as claims
-from workers.runs.trace import rollout_row
+from workers.runs.steps.trace import rollout_row
 
 
 async def test_an_episode_is_reset_stepped_and_closed(writer: Writer) -> None:

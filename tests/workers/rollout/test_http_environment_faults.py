@@ -22,7 +22,7 @@ from tests.support.http_tables import LIMITS, SEED, guess, table
 from tests.support.policies import Writer
 from tests.support.rollouts import KEY, egress_to
 from workers.journal.journal import InMemoryJournal
-from workers.reinforcement.summary import summarise
+from workers.reinforcement.steps.summary import summarise
 
 
 def nested(levels: int) -> Any:

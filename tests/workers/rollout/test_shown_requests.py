@@ -32,7 +32,7 @@ from workers.journal.journal import InMemoryJournal
 from workers.rollout.groups import ScoredGroup, run_group
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
-from workers.runs.trace import rollout_row
+from workers.runs.steps.trace import rollout_row
 
 SECRET = "of the customer"
 ROWS = [

@@ -11,7 +11,7 @@ import pytest
 
 from app.domain.sandbox.layers import ALWAYS
 from app.domain.sandbox.programs import FunctionCall
-from app.embedded.probes import sandbox_answers
+from app.embedded.children.probes import sandbox_answers
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.frames import SIGN_OF_LIFE, SIGN_S, read_object, to_frame
 from app.gateways.sandbox.sandbox import SandboxUnavailable

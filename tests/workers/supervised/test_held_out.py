@@ -6,7 +6,7 @@ import pytest
 
 from app.disk.committed import ManifestMismatch
 from tests.support.runs.world import World
-from workers.runs.training_result import ChosenAdapter
+from workers.runs.endings.training_result import ChosenAdapter
 from workers.supervised.held_out import RowValues, keep, kept, kept_base, means
 from workers.supervised.report import build_report
 

@@ -21,10 +21,10 @@ from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from workers.compute.processor import describe_processor
-from workers.engines.cpu.base_model import BaseModel, load_model, serve
-from workers.engines.cpu.scheduler import Limits, Scheduler
-from workers.engines.cpu.sequence import Sampling, Sequence, Update
-from workers.engines.cpu.versions import Version, Versions
+from workers.engines.cpu.batching.scheduler import Limits, Scheduler
+from workers.engines.cpu.batching.sequence import Sampling, Sequence, Update
+from workers.engines.cpu.models.base_model import BaseModel, load_model, serve
+from workers.engines.cpu.models.versions import Version, Versions
 
 log = structlog.get_logger()
 

@@ -23,9 +23,9 @@ from app.domain.models.trainer_memory import TrainerMemory
 from app.settings.environment import cache_directory
 from workers.compute.processor import describe_processor, is_accelerated
 from workers.engines.cpu.__main__ import DEFAULT_THREADS
+from workers.engines.cpu.batching.scheduler import Limits
+from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine
-from workers.engines.cpu.scheduler import Limits
-from workers.engines.cpu.sequence import Sampling
 from workers.learning.machine_options import machine_options
 from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
 from workers.learning.training.lora_trainer import LoraTrainer

@@ -11,7 +11,7 @@ from app.domain.faults.closed_objects import known_keys
 from app.domain.graders.grader_model import ANSWER
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.judged import JudgedGrader
-from app.domain.graders.plain_texts import CriterionText
+from app.domain.graders.templates.plain_texts import CriterionText
 
 MAX_CRITERIA: Final = 32
 

@@ -5,9 +5,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
-from app.domain.graders.json_schemas import MAX_PATTERN, JsonSchemaFault, compile_pattern
 from app.domain.graders.judge_prompts import TemplateText
-from app.domain.graders.plain_texts import placeholder_in
+from app.domain.graders.schemas.json_schemas import MAX_PATTERN, JsonSchemaFault, compile_pattern
+from app.domain.graders.templates.plain_texts import placeholder_in
 
 
 class RegexGrader(UnitGrader):

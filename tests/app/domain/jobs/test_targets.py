@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from app.domain.graders.graders import read_grader
-from app.domain.jobs.detectors import Watched
-from app.domain.jobs.stop_rules import REWARD, Watch, reward_of
+from app.domain.jobs.stop_rules.detectors import Watched
+from app.domain.jobs.stop_rules.stop_rules import REWARD, Watch, reward_of
 from app.domain.methods.stop import StopOptions
 from app.domain.rollouts import metrics as names
 from tests.support.curves import noisy

@@ -6,9 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.domain.errors import InvalidRequest
-from app.grading.calibration import MAX_SAMPLES, Sample
-from app.services.registry import calibration_files
-from app.services.registry.calibration_files import MAX_SAMPLE_BYTES, check_number, read_samples
+from app.grading.calibration.calibration import MAX_SAMPLES, Sample
+from app.services.registry.calibrations import calibration_files
+from app.services.registry.calibrations.calibration_files import (
+    MAX_SAMPLE_BYTES,
+    check_number,
+    read_samples,
+)
 
 LINE = b'{"model_sample": "Ulm", "item": {"n": 1}}\n'
 

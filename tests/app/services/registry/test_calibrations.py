@@ -9,12 +9,12 @@ import pytest
 
 from app.domain.errors import InvalidRequest, NotFound, RateLimited
 from app.domain.graders.graders import read_grader
-from app.grading.calibration import Sample
+from app.grading.calibration.calibration import Sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.services.files.files import FileService
-from app.services.registry import calibrations
-from app.services.registry.baseline_samples import BaselineSamples
-from app.services.registry.calibrations import CalibrationService, calibration_slots
+from app.services.registry.calibrations import calibrations
+from app.services.registry.calibrations.baseline_samples import BaselineSamples
+from app.services.registry.calibrations.calibrations import CalibrationService, calibration_slots
 from app.services.registry.trials import TrialService
 
 GRADER = read_grader({"type": "contains", "needles": ["x"]})

@@ -1,8 +1,8 @@
 from app.domain.tools.contract import CallPlan
 from app.domain.tools.tools import ToolSpec
-from app.services.registry.tool_checks import run_checks
-from app.services.registry.tool_contract import ContractTest
-from app.services.registry.tool_latency import percentile
+from app.services.registry.contracts.tool_checks import run_checks
+from app.services.registry.contracts.tool_contract import ContractTest
+from app.services.registry.contracts.tool_latency import percentile
 from tests.support.endpoints import Received, Reply, endpoint
 from tests.support.rollouts import SECRET_KEY, egress_to
 

@@ -174,7 +174,7 @@ async def test_a_wrong_key_is_the_services_fault(world: World) -> None:
 
 
 async def test_cancelled_requests_free_the_engine(world: World, inference: HttpInference) -> None:
-    """`tests/workers/engines/cpu/test_completions.py` looks at the sequences of the CPU engine."""
+    """`tests/workers/engines/cpu/http/test_completions.py` looks at the CPU engine's sequences."""
     base = world.spec.name
     long = [
         asyncio.create_task(complete(inference, base, prompt, max_tokens=900))

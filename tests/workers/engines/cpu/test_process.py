@@ -13,7 +13,7 @@ from tests.support.child_processes import FORKS, ended, killed
 from tests.support.patience import PATIENCE_S
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.policy import EnginePolicy
-from workers.processes.forks import ChildProcess
+from workers.processes.forking.forks import ChildProcess
 from workers.rollout.policy import SamplingParams
 
 PARAMS = SamplingParams(max_tokens=12, temperature=1.0, seed=3, stop_token_ids=())
