@@ -27082,10 +27082,6 @@ export interface operations {
             query: {
                 /** @description A result for each project, API key or model; repeated for several */
                 group_by?: ("project_id" | "api_key_id" | "model")[] | null;
-                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
-                limit?: number | null;
-                /** @description `next_page` of the page before */
-                page?: string | null;
                 /** @description Unix seconds at which the usage begins */
                 start_time: number;
                 /** @description Unix seconds before which it ends; absent: now */
@@ -27098,6 +27094,10 @@ export interface operations {
                 api_key_ids?: string[] | null;
                 /** @description Only usage of these models */
                 models?: string[] | null;
+                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
+                limit?: number | null;
+                /** @description `next_page` of the page before */
+                page?: string | null;
             };
             header?: never;
             path?: never;
@@ -27193,10 +27193,6 @@ export interface operations {
                 job_ids?: string[] | null;
                 /** @description A result for each project, API key, model or job; repeated for several */
                 group_by?: ("project_id" | "api_key_id" | "model" | "job_id")[] | null;
-                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
-                limit?: number | null;
-                /** @description `next_page` of the page before */
-                page?: string | null;
                 /** @description Unix seconds at which the usage begins */
                 start_time: number;
                 /** @description Unix seconds before which it ends; absent: now */
@@ -27209,6 +27205,10 @@ export interface operations {
                 api_key_ids?: string[] | null;
                 /** @description Only usage of these models */
                 models?: string[] | null;
+                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
+                limit?: number | null;
+                /** @description `next_page` of the page before */
+                page?: string | null;
             };
             header?: never;
             path?: never;
