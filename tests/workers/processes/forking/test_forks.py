@@ -56,7 +56,7 @@ async def test_no_file_of_the_working_directory_runs_in_a_server_or_a_child(
     line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, forks: bool
 ) -> None:
     monkeypatch.chdir(foreign_folder(tmp_path))
-    starter = ForkServer(["workers.processes.retry"]) if forks else Interpreters()
+    starter: Starter = ForkServer(["workers.processes.retry"]) if forks else Interpreters()
     with (tmp_path / "errors").open("w+") as errors:
         started = starter.start(
             ("-c", "import secrets, sys; sys.exit(7)"),
