@@ -22,7 +22,7 @@ from app.grading.judged import (
     read_answer,
     strict_format,
 )
-from app.grading.kinds.endpoint import finite
+from app.grading.score_bounds import finite
 from app.grading.texts.fences import fenced_blocks
 
 _NUMBER: Final = r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d)"
