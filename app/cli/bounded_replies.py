@@ -43,7 +43,7 @@ def bounded(**options: Any) -> httpx.Client:
     )
 
 
-class _Bounded(httpx.SyncByteStream):
+class _LimitedStream(httpx.SyncByteStream):
     def __init__(self, inner: httpx.SyncByteStream, host: str, most_bytes: int) -> None:
         self._inner, self._host, self._most_bytes = inner, host, most_bytes
 
@@ -81,7 +81,7 @@ def _check(reply: httpx.Response) -> None:
         ends = "content-length" in reply.headers
         most_bytes = None if ends else reply.request.extensions[_MOST_BYTES]
     if most_bytes is not None and isinstance(reply.stream, httpx.SyncByteStream):
-        reply.stream = _Bounded(reply.stream, reply.url.host, most_bytes)
+        reply.stream = _LimitedStream(reply.stream, reply.url.host, most_bytes)
 
 
 def _amount(size: int) -> str:

@@ -20,7 +20,7 @@ _ENOUGH_DISK_BYTES = 2_000_000_000
 _Check = tuple[str, Callable[[], str]]
 
 
-class _Problem(EmbeddedError):
+class _FailedCheck(EmbeddedError):
     pass
 
 
@@ -71,7 +71,7 @@ def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        raise _Problem("not installed: pip install 'agent-rft[train]'") from None
+        raise _FailedCheck("not installed: pip install 'agent-rft[train]'") from None
 
 
 def _base_models() -> str:
@@ -79,14 +79,14 @@ def _base_models() -> str:
     local = [Path(spec.path) for spec in models if Path(spec.path).is_absolute()]
     missing = [str(path) for path in local if not (path / "config.json").is_file()]
     if missing:
-        raise _Problem(f"no model in {', '.join(missing)}")
+        raise _FailedCheck(f"no model in {', '.join(missing)}")
     return ", ".join(spec.name for spec in models)
 
 
 def _data_dir(root: Path) -> str:
     nearest = next(path for path in (root, *root.parents) if path.exists())
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise _Problem(f"{nearest} cannot be written")
+        raise _FailedCheck(f"{nearest} cannot be written")
     return str(root)
 
 
@@ -94,7 +94,7 @@ def _disk(root: Path) -> str:
     nearest = next(path for path in (root, *root.parents) if path.exists())
     free = shutil.disk_usage(nearest).free
     if free < _ENOUGH_DISK_BYTES:
-        raise _Problem(f"{free / 1e9:.1f} GB free; 2 GB are required")
+        raise _FailedCheck(f"{free / 1e9:.1f} GB free; 2 GB are required")
     return f"{free / 1e9:.1f} GB free"
 
 
@@ -103,5 +103,5 @@ def _port(root: Path, port: int) -> str:
     if pid is not None:
         return f"an installation already runs here (pid {pid})"
     if not is_free(HOST, port):
-        raise _Problem(f"{HOST}:{port} is in use: choose another --port")
+        raise _FailedCheck(f"{HOST}:{port} is in use: choose another --port")
     return f"{port} is free"

@@ -92,7 +92,7 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trimmed:
+class _TrimmedTable:
     """A table whose lines end with their last letter, not with the blanks of the last column."""
 
     table: Table
@@ -115,7 +115,7 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Renderab
         table.add_column(Text(printable(name)), overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell_text(cell)) for cell in row))
-    return _Trimmed(table)
+    return _TrimmedTable(table)
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
@@ -125,7 +125,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
     table.add_column(overflow="fold")
     for name, value in pairs:
         table.add_row(Text(printable(name)), Text(cell_text(value)))
-    return _Trimmed(table)
+    return _TrimmedTable(table)
 
 
 def cell_text(value: object) -> str:

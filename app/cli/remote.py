@@ -14,7 +14,7 @@ from app.cli.options import ApiKeyOption, BaseUrlOption, JsonOption, ProfileOpti
 
 if TYPE_CHECKING:
     from app.cli.output import Output
-    from app.cli.profiles.profiles import Address, Named
+    from app.cli.profiles.profiles import AddressSources, ServiceAddress
     from app.cli.service_client import Service
 
 Options = ParamSpec("Options")
@@ -30,11 +30,11 @@ _SHARED: Final[dict[str, tuple[Any, Any]]] = {
 class Remote:
     """The service that a command calls, and the output that it prints to."""
 
-    named: "Named"
+    named: "AddressSources"
     out: "Output"
 
     @property
-    def address(self) -> "Address":
+    def address(self) -> "ServiceAddress":
         from app.cli.profiles.profiles import address_of  # noqa: PLC0415 - keeps --help fast
 
         return address_of(self.named)
@@ -71,13 +71,13 @@ def remote_command(run: Callable[Concatenate[Remote, Options], None]) -> Callabl
 
 def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) -> None:
     from app.cli.output import Output  # noqa: PLC0415 - keeps --help fast
-    from app.cli.profiles.profiles import Named, variables_of  # noqa: PLC0415 - as above
+    from app.cli.profiles.profiles import AddressSources, variables_of  # noqa: PLC0415 - as above
 
     typed = {name: options.pop(name) for name in ("base_url", "api_key")}
     # The parser reads variables one by one, but an address and a key belong together.
     base_url, api_key = (typed[name] if _is_typed(context, name) else None for name in typed)
     variables = variables_of(os.environ, key_is_typed=api_key is not None)
-    named = Named(base_url, api_key, options.pop("profile"), variables)
+    named = AddressSources(base_url, api_key, options.pop("profile"), variables)
     out = Output(_name(context), as_json=options.pop("as_json"))
     with out.failures():
         run(Remote(named, out), **options)

@@ -6,7 +6,7 @@ from typing import Final, assert_never
 from app.dashboard.chart_tables import Chart, ChartMark, Line
 from app.domain.ids import Split
 from app.domain.jobs.curves import Curve, Curves
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.detectors import ObjectiveCurves
 from app.domain.rollouts import metrics as names
 
 _NOTHING: Final[Curve] = {}
@@ -15,7 +15,7 @@ _ROLLOUT: Final = "mean a rollout"
 _SHARE: Final = "share"
 
 
-def charts(curves: Curves, watched: Watched) -> list[Chart]:
+def charts(curves: Curves, watched: ObjectiveCurves) -> list[Chart]:
     """Returns the charts that have points, in the order of the page."""
     made = [_outcome(curves, watched), _lost(curves), *_of_rollouts(curves), *_of_training(curves)]
     return [chart for chart in made if chart.lines]
@@ -27,7 +27,7 @@ def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
     return next(shown, None)
 
 
-def _outcome(curves: Curves, watched: Watched) -> Chart:
+def _outcome(curves: Curves, watched: ObjectiveCurves) -> Chart:
     """Returns the chart of a job's success: reward, or loss."""
     by_reward = watched.valid == names.REWARD_MEAN
     valid = curves.get((watched.valid, "valid"), _NOTHING)

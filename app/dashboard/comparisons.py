@@ -40,7 +40,7 @@ Curves = dict[tuple[str, Split], dict[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedJob:
     job: Job
     label: str
     standing: Standing
@@ -70,7 +70,9 @@ async def compare_page(
             "compare.html",
             form_token=visitor.form_token,
             listed=[
-                Compared(job, label, standing(job, ends.get(job.id, [])), _others(chosen, job.id))
+                ComparedJob(
+                    job, label, standing(job, ends.get(job.id, [])), _others(chosen, job.id)
+                )
                 for job, label in zip(jobs, labels, strict=True)
             ],
             charts=[chart for chart in _charts(jobs, labels, curves) if chart.lines],

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from app.embedded.layout import UpOptions
-from app.embedded.state import DataDir, State, write_private
+from app.embedded.state import DataDir, InstallationState, write_private
 from app.settings.settings import Settings
 
 
@@ -28,7 +28,12 @@ class Announcement:
 
     @classmethod
     def of(
-        cls, options: UpOptions, *, settings: Settings, state: State, sign_in_link: str | None
+        cls,
+        options: UpOptions,
+        *,
+        settings: Settings,
+        state: InstallationState,
+        sign_in_link: str | None,
     ) -> Self:
         return cls(
             base_url=f"{options.public_url}/v1",

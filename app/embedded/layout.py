@@ -18,7 +18,7 @@ from app.embedded.postgres import PostgresServer
 from app.embedded.probes import LogLine, http_ok, processor_time, sandbox_answers
 from app.embedded.processes import ChildSpec
 from app.embedded.provision import database_url
-from app.embedded.state import DataDir, State
+from app.embedded.state import DataDir, InstallationState
 from app.embedded.valkey import ValkeyServer
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.environment import inherited_environment, set_variables, to_environment
@@ -48,7 +48,7 @@ def build_settings(
     options: UpOptions,
     *,
     host: HostSettings,
-    state: State,
+    state: InstallationState,
     data_dir: DataDir,
     chosen: ChosenModel | None = None,
 ) -> Settings:
@@ -97,7 +97,7 @@ def _for_this_start(settings: Settings, options: UpOptions, chosen: ChosenModel 
     return settings.model_copy(update={"egress": egress, "lease": lease, "runs": runs})
 
 
-def _valkey_url(state: State) -> str:
+def _valkey_url(state: InstallationState) -> str:
     return f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0"
 
 
@@ -195,7 +195,9 @@ def owner_environment(settings: Settings) -> dict[str, str]:
     return _environment(settings)
 
 
-def postgres_server(state: State, data_dir: DataDir, host: HostSettings) -> PostgresServer:
+def postgres_server(
+    state: InstallationState, data_dir: DataDir, host: HostSettings
+) -> PostgresServer:
     run_as, binaries = unprivileged(), find_postgres(host.pg_bin)
     if run_as.uid is not None:
         data_dir.root.chmod(0o711)  # the server's user may traverse the directory, not list it
@@ -209,7 +211,7 @@ def postgres_server(state: State, data_dir: DataDir, host: HostSettings) -> Post
     )
 
 
-def valkey_server(state: State, data_dir: DataDir, host: HostSettings) -> ValkeyServer:
+def valkey_server(state: InstallationState, data_dir: DataDir, host: HostSettings) -> ValkeyServer:
     return ValkeyServer(
         find_valkey(host.valkey_bin), data_dir.valkey, state.valkey_port, state.valkey_password
     )

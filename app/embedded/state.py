@@ -90,7 +90,7 @@ def _password() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class InstallationState:
     """Secrets and ports of one installation. Its `repr` omits the secrets."""
 
     postgres_port: int
@@ -125,12 +125,12 @@ class State:
 _PORTS: Final = ("postgres_port", "valkey_port", "engine_port")
 
 
-def load_state(data_dir: DataDir) -> State:
+def load_state(data_dir: DataDir) -> InstallationState:
     """Reads the directory's state, or creates and saves a new one."""
     try:
         values = json.loads(data_dir.state_file.read_text())
     except FileNotFoundError:
-        state = State.new()
+        state = InstallationState.new()
         save_state(data_dir, state)
         return state
     except (OSError, ValueError) as failure:
@@ -140,11 +140,11 @@ def load_state(data_dir: DataDir) -> State:
             f"{data_dir.state_file} is not a state: restore it from a backup, or choose another "
             "--data-dir"
         )
-    known = {item.name for item in fields(State)}
-    return State(**{name: value for name, value in values.items() if name in known})
+    known = {item.name for item in fields(InstallationState)}
+    return InstallationState(**{name: value for name, value in values.items() if name in known})
 
 
-def save_state(data_dir: DataDir, state: State) -> None:
+def save_state(data_dir: DataDir, state: InstallationState) -> None:
     try:
         write_private(data_dir.state_file, asdict(state))
     except OSError as failure:

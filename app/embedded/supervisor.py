@@ -36,7 +36,7 @@ from app.embedded.provision import provision
 from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
 from app.embedded.reserve import Reserve
 from app.embedded.start_progress import StartProgress
-from app.embedded.state import DataDir, State, load_state, ownership, save_state
+from app.embedded.state import DataDir, InstallationState, load_state, ownership, save_state
 from app.settings.host import HostSettings
 from app.settings.settings import Settings
 
@@ -120,7 +120,7 @@ class Supervisor:
         )
         self._publish()
 
-    def _start_servers(self, state: State) -> PostgresServer | None:
+    def _start_servers(self, state: InstallationState) -> PostgresServer | None:
         """Starts Postgres and Valkey unless a URL is configured; does not wait for readiness."""
         postgres = None
         if self._host.database_url is None:
@@ -132,8 +132,8 @@ class Supervisor:
         return postgres
 
     def _prepare_database(
-        self, postgres: PostgresServer | None, state: State, settings: Settings
-    ) -> State:
+        self, postgres: PostgresServer | None, state: InstallationState, settings: Settings
+    ) -> InstallationState:
         """Creates roles, the newest schema and the development keys while the engine loads."""
         if postgres is not None:
             provision(postgres, state)

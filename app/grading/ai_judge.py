@@ -48,7 +48,7 @@ _ATTEMPTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _QuestionScores:
     """The scores of one question, by position in the group."""
 
     scores: tuple[float, ...]
@@ -64,14 +64,14 @@ class GroupAiJudge:
         self._spec = spec
         self._judges = judges
         self._source = source
-        self._kept: OrderedDict[str, _Judged] = OrderedDict()
+        self._kept: OrderedDict[str, _QuestionScores] = OrderedDict()
 
     async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult]:
         shown = [canonical(conversation) for conversation in request.conversations]
         group = sorted(set(shown))
         if sum(map(len, group)) > MAX_CHARACTERS:
             raise self._fault(f"the group is longer than {MAX_CHARACTERS} characters")
-        judged_repeats = list[_Judged]()
+        judged_repeats = list[_QuestionScores]()
         for repeat in range(self._spec.repeats):
             with self._charging(sum((judged.usage for judged in judged_repeats), TokenUsage())):
                 judged_repeats.append(await self._judge_once(request, group, repeat))
@@ -91,7 +91,7 @@ class GroupAiJudge:
 
     async def _judge_once(
         self, request: GroupGradeRequest, group: list[str], repeat: int
-    ) -> _Judged:
+    ) -> _QuestionScores:
         key = self._key(request, group, repeat)
         if key in self._kept:
             self._kept.move_to_end(key)
@@ -131,7 +131,7 @@ class GroupAiJudge:
             headers=spec.headers or {},
         )
 
-    async def _call_judge(self, question: JudgeQuestion, count: int) -> _Judged:
+    async def _call_judge(self, question: JudgeQuestion, count: int) -> _QuestionScores:
         usage, elapsed_s, fault = TokenUsage(), 0.0, ""
         for attempt in range(_ATTEMPTS):
             with self._charging(usage):
@@ -143,7 +143,7 @@ class GroupAiJudge:
                 fault = str(unusable)
                 question = _again(question, reply.text, fault, attempt)
                 continue
-            return _Judged(
+            return _QuestionScores(
                 tuple(score for score, _ in scores),
                 tuple(explanation for _, explanation in scores),
                 usage,

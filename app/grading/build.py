@@ -74,7 +74,7 @@ class GradingPorts:
     embeddings: Embeddings = field(default_factory=NoEmbeddings)
 
 
-class _Timed:
+class _TimedScorer:
     """Measures the execution time of a scorer that does not measure it."""
 
     def __init__(self, scorer: Scorer) -> None:
@@ -134,9 +134,9 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
         case EndpointGrader():
             return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
         case EnvironmentGrader():
-            return _Timed(EnvironmentScorer(source=source))
+            return _TimedScorer(EnvironmentScorer(source=source))
         case _:
-            return _Timed(_local(spec, ports.embeddings, source=source))
+            return _TimedScorer(_local(spec, ports.embeddings, source=source))
 
 
 def _judging(spec: JudgingGrader, judges: Judges, *, source: str) -> Scorer:

@@ -12,7 +12,7 @@ from app.grading.text_scorer import TextScorer
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _FormatPart:
     """A part that occurs once in the text and is not empty."""
 
     start: int
@@ -51,18 +51,18 @@ def _reason(missing: list[str], *, in_order: bool, outside: bool) -> str:
     return "; ".join(faults) or "every part is there"
 
 
-def _tagged(text: str, tags: list[str]) -> dict[str, _Part]:
+def _tagged(text: str, tags: list[str]) -> dict[str, _FormatPart]:
     parts = {}
     for tag in tags:
         opening, closing = f"<{tag}>", f"</{tag}>"
         if text.count(opening) == text.count(closing) == 1:
             start, end = text.index(opening), text.index(closing)
             if text[start + len(opening) : end].strip():
-                parts[tag] = _Part(start, end + len(closing))
+                parts[tag] = _FormatPart(start, end + len(closing))
     return parts
 
 
-def _sections(text: str, sections: list[str]) -> dict[str, _Part]:
+def _sections(text: str, sections: list[str]) -> dict[str, _FormatPart]:
     """Finds sections, each from its line to the next line of `sections`."""
     wanted = {section.strip(): section for section in sections}
     lines: list[tuple[str, int, int]] = []
@@ -74,7 +74,7 @@ def _sections(text: str, sections: list[str]) -> dict[str, _Part]:
     ends = [*(start for _, start, _ in lines), len(text)][1:]
     counts = Counter(name for name, _, _ in lines)
     return {
-        name: _Part(start, end)
+        name: _FormatPart(start, end)
         for (name, start, body), end in sorted(
             zip(lines, ends, strict=True), key=lambda found: sections.index(found[0][0])
         )
@@ -91,7 +91,7 @@ def _longest_rise(starts: list[int]) -> int:
     return len(tails)
 
 
-def _text_outside(text: str, parts: list[_Part]) -> bool:
+def _text_outside(text: str, parts: list[_FormatPart]) -> bool:
     position = 0
     for part in sorted(parts, key=lambda each: each.start):
         if text[position : part.start].strip():

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
+from app.domain.documents.walk import FieldKind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
@@ -96,7 +96,9 @@ def _walked(
 ) -> Iterator[WalkedField]:
     """Yields the unknown keys outside objects whose `type` was reported."""
     for field in walk_fields(models, value):
-        if field.kind is Kind.UNKNOWN and not _of_refused_type(field, root=root, reported=reported):
+        if field.kind is FieldKind.UNKNOWN and not _of_refused_type(
+            field, root=root, reported=reported
+        ):
             yield field
 
 

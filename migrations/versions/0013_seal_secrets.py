@@ -28,7 +28,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.domain.documents.pointers import Path, pointer, put
 from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import announced
+from app.domain.secrets.names import secret_name_class
 from app.domain.secrets.owner_labels import (
     by_pointer,
     criteria_by_pointer,
@@ -238,7 +238,7 @@ def _in_object(
         if key in below:
             yield from below[key](one, (*path, key))
         elif key not in plain:
-            yield from secrets_in(one, (*path, key), credential=announced(key))
+            yield from secrets_in(one, (*path, key), credential=secret_name_class(key))
 
 
 def _in_tool(tool: Any, path: Path) -> Iterator[Found]:

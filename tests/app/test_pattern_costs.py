@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from app.domain.texts.python_syntax import module_of
-from tests.support.regex_steps import Search, TooManySteps, literals, parts, sample, syntax
+from tests.support.regex_steps import RegexSearch, TooManySteps, literals, parts, sample, syntax
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SHORT, LONG = 8, 24
@@ -92,7 +92,8 @@ def _growth(pattern: re.Pattern[Any], beginning: str, unit: str, *, anchored: bo
     texts = (f"{beginning}{unit * count}\x01" for count in (SHORT, LONG))
     try:
         small, large = (
-            max(Search(pattern, text).run(anchored=anchored).steps, len(text)) for text in texts
+            max(RegexSearch(pattern, text).run(anchored=anchored).steps, len(text))
+            for text in texts
         )
     except TooManySteps:
         return math.inf
@@ -127,7 +128,7 @@ def test_steps_are_counted_on_the_way_that_the_engine_goes(pattern: str | bytes,
     compiled: re.Pattern[Any] = re.compile(pattern)
     own = text.encode() if isinstance(pattern, bytes) else text
     expected = [match.span() for match in compiled.finditer(own)]
-    assert Search(compiled, text).run(anchored=False).spans == expected
+    assert RegexSearch(compiled, text).run(anchored=False).spans == expected
 
 
 def test_costs_beyond_the_text_are_seen() -> None:

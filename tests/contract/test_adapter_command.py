@@ -18,7 +18,7 @@ from typing_extensions import override
 from app.cli.model_download import DownloadFailed
 from app.cli.models import download
 from app.cli.output import Output
-from app.cli.profiles.profiles import Named
+from app.cli.profiles.profiles import AddressSources
 from app.cli.remote import Remote
 from app.cli.service_errors import ServiceError
 from tests.support.command_line import agent_rft
@@ -59,7 +59,7 @@ def fetch(
 
 
 def remote_of(base_url: str, key: str) -> Remote:
-    return Remote(Named(base_url, key, None), Output("models download", as_json=False))
+    return Remote(AddressSources(base_url, key, None), Output("models download", as_json=False))
 
 
 def check(out: Path, weights: bytes = WEIGHTS) -> None:

@@ -31,7 +31,7 @@ def changed(backup: Path, content: bytes, *, signed: bool = True) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class BackupInstallation:
     data_dir: DataDir
 
     def execute(self, query: str) -> list[tuple[object, ...]]:

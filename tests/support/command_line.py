@@ -60,7 +60,7 @@ _NO_PROFILES: Final = Path(tempfile.gettempdir()) / f"no-profiles-{os.getpid()}"
 
 
 @dataclass(slots=True)
-class Running:
+class RunningCommand:
     """A command that runs, until `ended`."""
 
     process: ChildProcess
@@ -93,7 +93,7 @@ class Running:
 @contextmanager
 def running_agent_rft(
     *arguments: str, stdin: str = "", terminal: str | None = None, **environment: str
-) -> Iterator[Running]:
+) -> Iterator[RunningCommand]:
     """Starts a command. `environment` is added to that of the tests; `terminal` is the path of one
     that takes the place of the file for its output.
     """
@@ -110,7 +110,7 @@ def running_agent_rft(
             stderr=errors.fileno(),
             environment={**os.environ, "XDG_CONFIG_HOME": str(_NO_PROFILES), **environment},
         )
-        yield Running(process, arguments, output, errors)
+        yield RunningCommand(process, arguments, output, errors)
 
 
 def agent_rft(

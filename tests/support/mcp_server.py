@@ -34,7 +34,7 @@ PICTURE = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class McpRequest:
     """One HTTP request."""
 
     verb: str
@@ -54,7 +54,7 @@ class McpServerUnderTest:
     """The server's address, its record, and its faults to come."""
 
     port: int = 0
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[McpRequest] = field(default_factory=list)
     records: dict[str, str] = field(default_factory=lambda: {"gold": "blue"})
     handshake_only: bool = False
     """True: it answers as servers do that know no version without sessions."""
@@ -76,12 +76,12 @@ class McpServerUnderTest:
     def host_port(self) -> str:
         return f"127.0.0.1:{self.port}"
 
-    def calls(self, name: str | None = None) -> list[Heard]:
+    def calls(self, name: str | None = None) -> list[McpRequest]:
         """Returns the requests that called a tool."""
         called = [each for each in self.heard if each.called == "tools/call"]
         return [each for each in called if name in (None, each.message["params"]["name"])]
 
-    def read(self) -> list[Heard]:
+    def read(self) -> list[McpRequest]:
         """Returns the requests that read a resource."""
         return [each for each in self.heard if each.called == "resources/read"]
 
@@ -174,7 +174,7 @@ class McpServerUnderTest:
                     break
             headers = {name.decode(): value.decode() for name, value in scope["headers"]}
             message = json.loads(body) if body else {}
-            heard = Heard(scope["method"], headers, message)
+            heard = McpRequest(scope["method"], headers, message)
             self.heard.append(heard)
             while self.gone:
                 made.remove_tool(self.gone.pop())

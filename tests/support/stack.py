@@ -16,7 +16,7 @@ from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.processes import Child
 from app.embedded.provision import database_url, provision
 from app.embedded.readiness import stop_in_order, wait_ready
-from app.embedded.state import State
+from app.embedded.state import InstallationState
 from app.embedded.valkey import ValkeyServer
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.egress import EgressSettings
@@ -53,7 +53,7 @@ class Database:
 class Services:
     """Running servers. `DATABASE` is the migrated template; nothing may stay connected to it."""
 
-    state: State
+    state: InstallationState
     postgres: PostgresServer
     valkey: ValkeyServer
     _databases: Databases
@@ -98,7 +98,7 @@ def _superuser_dsn(postgres: PostgresServer, database: str) -> str:
     return _superuser_url(postgres, database).replace("+psycopg", "")
 
 
-def _make_logins_cheap(postgres: PostgresServer, state: State) -> None:
+def _make_logins_cheap(postgres: PostgresServer, state: InstallationState) -> None:
     """Hashes the passwords once. The usual 4096 times are some 3 ms of a client's processor time
     for each of the ten thousand sessions of the suite.
     """
@@ -118,7 +118,7 @@ def _make_logins_cheap(postgres: PostgresServer, state: State) -> None:
 def running_services(directory: Path) -> Iterator[Services]:
     """Start both servers below the directory, make roles, template and schema; stop at the end."""
     host = HostSettings()
-    state = State.new()
+    state = InstallationState.new()
     postgres = PostgresServer(
         binaries=find_postgres(host.pg_bin),
         cluster=directory / "postgres",

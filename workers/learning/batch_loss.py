@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from workers.learning.losses.contract import Loss, LossTerms
-from workers.learning.mismatch import Corrected, correct
+from workers.learning.mismatch import CorrectedInputs, correct
 from workers.learning.mismatch_config import MismatchConfig
 from workers.learning.scored_batch import ScoredBatch
 from workers.learning.update_stats import StatsTally
@@ -21,7 +21,7 @@ from workers.learning.update_stats import StatsTally
 @dataclass(frozen=True, slots=True)
 class BatchLoss:
     scored: ScoredBatch
-    corrected: Corrected | None
+    corrected: CorrectedInputs | None
     terms: LossTerms
 
     @classmethod

@@ -70,13 +70,15 @@ class FittingBatches:
             yield pending.pop(0), done.result
             del done  # frees a gradient before the next one is computed
 
-    def _attempt(self, batch: MicroBatch, work: Callable[[MicroBatch], R]) -> "_Done[R] | None":
+    def _attempt(
+        self, batch: MicroBatch, work: Callable[[MicroBatch], R]
+    ) -> "_BatchResult[R] | None":
         """Returns the result of `work`, or `None` if the memory did not suffice. All that `work`
         allocated is free then, because the error, whose traceback refers to it, does not outlive
         this call.
         """
         try:
-            return _Done(work(batch.to(self._device)))
+            return _BatchResult(work(batch.to(self._device)))
         except torch.OutOfMemoryError as error:
             log.warning("micro_batch_out_of_memory", tokens=batch.layout.tokens, reason=str(error))
             return None
@@ -101,7 +103,7 @@ class FittingBatches:
 
 
 @dataclass(frozen=True, slots=True)
-class _Done(Generic[R]):
+class _BatchResult(Generic[R]):
     result: R
 
 

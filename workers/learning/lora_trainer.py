@@ -40,7 +40,7 @@ MAX_GRAD_NORM: Final = 1.0
 
 
 @dataclass(slots=True)
-class _Pending:
+class _StepSums:
     """Accumulated sums of one optimizer step; the gradients accumulate on the parameters."""
 
     loss: float = 0.0
@@ -153,7 +153,7 @@ class LoraTrainer:
 
     def _clear(self) -> None:
         self._optimizer.zero_grad(set_to_none=True)
-        self._pending = _Pending()
+        self._pending = _StepSums()
 
     def _parts(self, samples: Sequence[TrainingSample]) -> list[list[TrainingSample]]:
         """Divides samples into minibatches, whole examples each."""

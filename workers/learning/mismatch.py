@@ -26,7 +26,7 @@ from workers.learning.mismatch_config import MismatchConfig
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedInputs:
     """Corrected inputs of the loss, and the trained tokens (bool) that were masked or truncated."""
 
     inputs: LossInputs
@@ -35,7 +35,7 @@ class Corrected:
 
 
 @torch.no_grad()
-def correct(inputs: LossInputs, config: MismatchConfig) -> Corrected:
+def correct(inputs: LossInputs, config: MismatchConfig) -> CorrectedInputs:
     """Returns `inputs` with corrected mask, advantages and sampler log-probs. Takes the log-probs
     of `inputs` as those of the policy before the step, as in every forward pass of that step.
     """
@@ -59,7 +59,7 @@ def correct(inputs: LossInputs, config: MismatchConfig) -> Corrected:
             sampler_logprobs_N=old_N,
             advantages_N=inputs.advantages_N * weights_N,
         )
-    return Corrected(corrected, masked_N, truncated_N)
+    return CorrectedInputs(corrected, masked_N, truncated_N)
 
 
 def _by_row(log_ratio_N: Tensor, inputs: LossInputs, *, mean: bool) -> Tensor:

@@ -41,7 +41,7 @@ Values = Mapping[int, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class ComparedValues:
     """One kind of value, under each of the compared models."""
 
     start: Values
@@ -80,7 +80,7 @@ def paired_report(
 
     Raises `ValueError` if no row was graded before and after training.
     """
-    rewards = Sides(start.rewards, tuned.rewards, None if base is None else base.rewards)
+    rewards = ComparedValues(start.rewards, tuned.rewards, None if base is None else base.rewards)
     if not rewards.rows:
         raise ValueError("no held-out row was graded both before and after training")
     before = {row: fmean(start.rewards[row]) for row in rewards.rows}
@@ -88,7 +88,9 @@ def paired_report(
     change = {row: difference(before[row], after[row]) for row in rewards.rows}
     worse = sorted((row for row in change if change[row] < 0), key=lambda row: (change[row], row))
     wins = sum(by > 0 for by in change.values())
-    calls = Sides(start.tool_calls, tuned.tool_calls, None if base is None else base.tool_calls)
+    calls = ComparedValues(
+        start.tool_calls, tuned.tool_calls, None if base is None else base.tool_calls
+    )
     return {
         "rows": len(change),
         "wins_by": "reward",
@@ -118,7 +120,7 @@ def _component(
 
     As in its curve, a rollout without the component does not count: it may mean 0 or anything else.
     """
-    sides = Sides(
+    sides = ComparedValues(
         start.components.get(name, {}),
         tuned.components.get(name, {}),
         None if base is None else base.components.get(name, {}),
@@ -191,7 +193,7 @@ def _shared_rows(base: Values, tuned: Values) -> list[int]:
     return sorted(row for row in base if base[row] and tuned.get(row))
 
 
-def comparison(sides: Sides, *, seed: int, among: int = 1) -> dict[str, Any]:
+def comparison(sides: ComparedValues, *, seed: int, among: int = 1) -> dict[str, Any]:
     """Returns the means over the shared rows with their 95 % intervals (`None` for very few rows),
     and the paired difference of tuned and start. `base_mean` is the mean over the rows for which
     the base model has a value, `None` without any. Requires a shared row. `among`: number of models

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from app.domain.rollouts import metrics as names
 from workers.learning.head import TokenScores
-from workers.learning.mismatch import Corrected
+from workers.learning.mismatch import CorrectedInputs
 from workers.learning.trainer import UpdateStats
 
 
@@ -51,7 +51,7 @@ class StatsTally:
         self._max_log_ratio = torch.maximum(self._max_log_ratio, log_ratio_N.abs().max().cpu())
 
     @torch.no_grad()
-    def add_correction(self, corrected: Corrected) -> None:
+    def add_correction(self, corrected: CorrectedInputs) -> None:
         """Adds the masked and truncated tokens of one micro-batch."""
         masked, truncated = self._masked_truncated or (0.0, 0.0)
         self._masked_truncated = (

@@ -135,7 +135,9 @@ class ClaimSupervisor:
         elif child.returncode != 0:
             log.warning("child failed", returncode=child.returncode, **self._named)
             fault = child.fault
-            ending = None if fault is None else _Ending("worker_cannot_start", _sentence(fault))
+            ending = (
+                None if fault is None else _FailedStart("worker_cannot_start", _sentence(fault))
+            )
             await self._release(orderly=False, ending=ending)
 
     @property
@@ -180,7 +182,7 @@ class ClaimSupervisor:
         or was claimed again.
         """
         if not verdict.pauses:
-            ending = _Ending("run_hung", f"{verdict.reason} Its process was ended.")
+            ending = _FailedStart("run_hung", f"{verdict.reason} Its process was ended.")
             await self._release(orderly=False, ending=ending)
             return
 
@@ -192,7 +194,7 @@ class ClaimSupervisor:
             await retry_while_unavailable(pause)
 
     async def _release(
-        self, *, orderly: bool, ending: "_Ending | None" = None, notify: bool = True
+        self, *, orderly: bool, ending: "_FailedStart | None" = None, notify: bool = True
     ) -> None:
         """Releases the lease, so that another worker need not wait for its end. `ending`: why this
         attempt ended, for the row's owner.
@@ -213,7 +215,9 @@ class ClaimSupervisor:
             if notify and attempts is not None and attempts <= 1:
                 await self._work.notify(self._queue, self._lease.id)
 
-    async def _report_ending(self, leases: QueuedRows, ending: "_Ending", attempts: int) -> None:
+    async def _report_ending(
+        self, leases: QueuedRows, ending: "_FailedStart", attempts: int
+    ) -> None:
         """Reports to the row's owner why the attempt ended. If the last attempt could not start a
         process, this worker ends the row, because only this worker has the cause.
         """
@@ -227,7 +231,7 @@ class ClaimSupervisor:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
+class _FailedStart:
     code: Literal["run_hung", "worker_cannot_start"]
     reason: str
 

@@ -46,7 +46,7 @@ TEMPERATURE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TrainingParts:
     trainer: Trainer
     setup: RolloutSetup
     mode: Mode
@@ -58,7 +58,7 @@ class Parts:
 
 def assemble(
     context: RunContext, method: ReinforcementMethod, plan: Plan, settings: AdapterSettings
-) -> Parts:
+) -> TrainingParts:
     """Loads the model and builds the parts; takes seconds, so callers run it in a thread."""
     effort = method.hyperparameters.reasoning_effort
     learning = resolved_learning(method, context.base_model, effort)
@@ -82,7 +82,7 @@ def assemble(
     )
     options = resolved_mode(method.mode, batch_size=plan.hyperparameters.batch_size)
     mode = build_mode(options, SchedulerContext(setup, trainer, policy, group_config, policy.busy))
-    return Parts(
+    return TrainingParts(
         trainer=trainer,
         setup=setup,
         mode=mode,

@@ -33,7 +33,7 @@ from workers.runs.row_order import rows_of_step
 from workers.runs.step_outcome import StepOutcome, TrainedStep
 
 
-class Loop:
+class ReinforcementLoop:
     def __init__(
         self,
         context: RunContext,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import Overlap
 from app.domain.errors import RunFailed
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules import reward_of
 from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.reinforcement import (
@@ -95,7 +95,7 @@ class ReinforcementTraining:
         return self._method.stop or ReinforcementStopOptions()
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> ObjectiveCurves:
         return reward_of(self._method.grader)
 
     @property

@@ -34,7 +34,7 @@ log = structlog.get_logger()
 STOP_POLL_S = 1.0
 
 
-class Paused(Exception):
+class RunPaused(Exception):
     """Raised between two steps for a requested pause, or with the cap or rule that caused it."""
 
     def __init__(self, why: ReachedCap | RuleTrigger | None = None) -> None:
@@ -83,7 +83,7 @@ class JobRun:
             if watch.done() and not watch.cancelled():
                 watch.result()
             await work
-        except Paused as pause:
+        except RunPaused as pause:
             await self._ending.paused(pause.why)
         except WaitingOnEndpoints as waiting:
             work.cancel()
@@ -133,17 +133,17 @@ class JobRun:
             )
 
     def _check_stop(self) -> None:
-        """Raises `StoppedEarly` or `Paused` when the next step must not start. A rule's trigger
+        """Raises `StoppedEarly` or `RunPaused` when the next step must not start. A rule's trigger
         goes first: a resume clears it, so it must be reported now.
         """
         due = self._reporter.stopping.due
         if due is not None:
             raise _stop_of(due)
         if self._pause_requested:
-            raise Paused
+            raise RunPaused
         reached = self._job.caps.reached(self._reporter.usage)
         if reached is not None:
-            raise Paused(reached)
+            raise RunPaused(reached)
 
     async def _watch(self) -> None:
         """Polls for a pause, and announces silent endpoints. Raises `LeaseLost` when the fence is
@@ -232,11 +232,11 @@ class JobRun:
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
 
 
-def _stop_of(due: RuleTrigger) -> StoppedEarly | Paused:
+def _stop_of(due: RuleTrigger) -> StoppedEarly | RunPaused:
     match due.action:
         case "stop":
             return StoppedEarly(due)
         case "pause" | "warn":
-            return Paused(due)
+            return RunPaused(due)
         case _:
             assert_never(due.action)

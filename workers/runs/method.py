@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from app.domain.data.prompts import Overlap
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.detectors import ObjectiveCurves
 from app.domain.methods.stop import StopOptions
 from app.domain.methods.stored import StoredMethod
 from workers.runs.announcer import StepReport
@@ -63,7 +63,7 @@ class Method(Protocol):
         ...
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> ObjectiveCurves:
         """The curves by which the rules compare training and validation."""
         ...
 

@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class ResumedState:
     """The point at which a claim continues."""
 
     step: int
@@ -64,14 +64,14 @@ async def committed_step(context: RunContext) -> int:
     return (await _resume_point(context)).step
 
 
-async def restore(context: RunContext, trainer: Trainer) -> Resumed:
+async def restore(context: RunContext, trainer: Trainer) -> ResumedState:
     """Loads the state of the last committed step into the trainer. Raises `RunFailed` when it is
     damaged.
     """
     point = await _resume_point(context)
     step, state_key, adapter_key = point.step, point.state_key, point.adapter_key
     if step == 0 or state_key is None or adapter_key is None:
-        return Resumed(0)
+        return ResumedState(0)
     committed = _committed(context, state_key)
     try:
         await run_on_compute_thread(trainer.load_state, await committed.fetch(STATE))
@@ -83,7 +83,7 @@ async def restore(context: RunContext, trainer: Trainer) -> Resumed:
             code="state_damaged",
         ) from error
     log.info("resumed", step=step)
-    return Resumed(step, adapter, saved)
+    return ResumedState(step, adapter, saved)
 
 
 async def fetch_adapter(context: RunContext, adapter_key: str) -> Path:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.domain.ids import Split
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules import RuleTrigger, Watch, gravest, names_read
 from app.domain.methods.stop import StopOptions
 from app.store.unit_of_work import RunUnitOfWork
@@ -35,7 +35,9 @@ class StoppedEarly(Exception):
 
 
 class Stopping:
-    def __init__(self, context: RunContext, options: StopOptions, *, watched: Watched) -> None:
+    def __init__(
+        self, context: RunContext, options: StopOptions, *, watched: ObjectiveCurves
+    ) -> None:
         self._context = context
         self._options = options
         self._watched = watched

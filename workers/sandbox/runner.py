@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import structlog
 
-from app.domain.sandbox.layers import Layer, Level
+from app.domain.sandbox.layers import Layer, ProtectionLevel
 from app.domain.sandbox.programs import MAX_PROGRAM
 from app.gateways.sandbox.frames import (
     MAX_HEADER,
@@ -44,7 +44,7 @@ _MODE: Final = 0o600
 class BelowFloor(Exception):
     """Layers that the settings demand are missing on this machine."""
 
-    def __init__(self, missing: list[Layer], level: Level) -> None:
+    def __init__(self, missing: list[Layer], level: ProtectionLevel) -> None:
         super().__init__(
             f"the sandbox would lack {', '.join(missing)} on this machine, which has "
             f"{level.names}: run it where the kernel has all, or lower AGENT_RFT_SANDBOX__FLOOR"
@@ -77,7 +77,7 @@ class Runner:
         self._starting = asyncio.Lock()
         self._slots = slots_of(settings)
 
-    async def start(self) -> Level:
+    async def start(self) -> ProtectionLevel:
         """Raises `BelowFloor` and `ForkServerFailed`."""
         return (await self._running()).level
 

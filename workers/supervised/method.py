@@ -9,7 +9,7 @@ from typing import assert_never
 
 from app.domain.data.chat_rows import DatasetError
 from app.domain.data.prompts import Overlap
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules import LOSSES
 from app.domain.methods.stop import StopOptions
 from app.domain.methods.stored import StoredMethod
@@ -85,7 +85,7 @@ class SupervisedTraining:
                 assert_never(self._method)
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> ObjectiveCurves:
         return LOSSES
 
     @property

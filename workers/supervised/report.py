@@ -13,7 +13,7 @@ from typing import Any, Final
 from app.domain.jobs.gains import TIE
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
-from workers.learning.statistics import Sides, comparison
+from workers.learning.statistics import ComparedValues, comparison
 from workers.runs.context import RunContext
 from workers.runs.training_result import ChosenAdapter, report_head
 from workers.supervised.held_out import RowValues, kept, kept_base, means
@@ -74,7 +74,7 @@ def _compared(
     of_base = None if base is None else {row: one for row, one in enumerate(base) if one.is_finite}
     found: dict[str, Any] = {
         label: comparison(
-            Sides(
+            ComparedValues(
                 _column(before, name),
                 _column(after, name),
                 None if of_base is None else _column(of_base, name),

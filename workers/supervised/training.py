@@ -43,7 +43,7 @@ from workers.supervised.samples import Samples
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _TrainingParts:
     trainer: Trainer
     publisher: Publisher
 
@@ -95,7 +95,7 @@ def _assemble(
     method: SupervisedMethod | DpoMethod,
     plan: SupervisedPlan,
     settings: AdapterSettings,
-) -> _Parts:
+) -> _TrainingParts:
     base, hyper = context.base_model, plan.hyperparameters
     loss = _loss(method)
     options = loss.options()
@@ -113,7 +113,7 @@ def _assemble(
         ),
     )
     policy = EnginePolicy(context.inference, base_model=base.name)
-    return _Parts(trainer, Publisher(context, trainer, policy))
+    return _TrainingParts(trainer, Publisher(context, trainer, policy))
 
 
 def _loss(method: SupervisedMethod | DpoMethod) -> SupervisedLoss | PreferenceLoss:

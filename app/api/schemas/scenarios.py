@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import ClosedBody
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.methods.reinforcement import MAX_TOOLS
@@ -53,7 +53,7 @@ class GenerateScenarios(ClosedBody):
         )
 
 
-class GeneratedCurriculum(Described):
+class GeneratedCurriculum(DescribedModel):
     """Rows of a curriculum, as a job's `curriculum` takes them."""
 
     training: list[Json]
@@ -62,7 +62,7 @@ class GeneratedCurriculum(Described):
     """Held-out rows."""
 
 
-class GeneratedScenarios(Described):
+class GeneratedScenarios(DescribedModel):
     """The tasks that a model wrote."""
 
     object: Literal["scenarios"] = "scenarios"

@@ -23,7 +23,7 @@ from app.domain.errors import (
     RequestError,
 )
 from app.domain.faults.values import broken_rule
-from app.domain.http.idempotency import AnsweredBefore, HttpResponse
+from app.domain.http.idempotency import HttpResponse, RepeatedRequest
 
 RETRY_AFTER_S = "2"
 _SERVED_BY = {"HEAD": "GET"}
@@ -117,7 +117,7 @@ def error_reply(error: RequestError, *, hint: str = "") -> JSONResponse:
 
 
 async def _answered_before(_: Request, error: Exception) -> Response:
-    if not isinstance(error, AnsweredBefore):
+    if not isinstance(error, RepeatedRequest):
         raise error
     return replay(error.response)
 
@@ -194,7 +194,7 @@ def server_error() -> JSONResponse:
 def install(app: FastAPI) -> None:
     app.state.path_hints = PathHints(app.routes)
     app.add_exception_handler(RequestError, _request_error)
-    app.add_exception_handler(AnsweredBefore, _answered_before)
+    app.add_exception_handler(RepeatedRequest, _answered_before)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(ClientDisconnect, _client_gone)

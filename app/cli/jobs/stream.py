@@ -25,7 +25,7 @@ _NO_CONTENT: Final = 204
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class StreamItem:
     """An event or a state of the job, with the reply that it was read from."""
 
     read: EventReply | StateReply
@@ -53,7 +53,7 @@ class FollowedJob:
         )
         self._last_id: str | None = None
 
-    def items(self) -> Iterator[News | StreamSilent]:
+    def items(self) -> Iterator[StreamItem | StreamSilent]:
         """Yields news until the job has ended or is paused; that state is the last item."""
         while True:
             try:
@@ -67,7 +67,7 @@ class FollowedJob:
             yield StreamSilent(reason)
             self._patience.wait()
 
-    def _connection(self) -> Iterator[News | StreamSilent]:
+    def _connection(self) -> Iterator[StreamItem | StreamSilent]:
         headers = {} if self._last_id is None else {LAST_EVENT_ID: self._last_id}
         http, path = self._service.http, f"{self._path}/stream"
         endless = at_most(None)  # each message has its own bound
@@ -77,7 +77,7 @@ class FollowedJob:
             check(reply)
             if reply.status_code == _NO_CONTENT:  # it has ended, and there is no more event
                 job = self._service.get(self._path)
-                yield News(shaped(StateReply, job), job)
+                yield StreamItem(shaped(StateReply, job), job)
                 return
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
                 raise strange(str(reply.url))
@@ -85,16 +85,16 @@ class FollowedJob:
                 self._patience.heard()
                 yield self._read(message) if message.data else StreamSilent()
 
-    def _read(self, message: ServerEvent) -> News:
+    def _read(self, message: ServerEvent) -> StreamItem:
         try:
             data = json.loads(message.data)
         except (ValueError, RecursionError) as error:
             raise strange(self._path) from error
         if message.name == "job":
-            return News(shaped(StateReply, data), data)
+            return StreamItem(shaped(StateReply, data), data)
         event = shaped(EventReply, data)
         self._last_id = _sendable(message.id or event.id, self._path)
-        return News(event, data)
+        return StreamItem(event, data)
 
 
 def _sendable(event_id: str, where: str) -> str:

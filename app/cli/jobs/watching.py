@@ -11,7 +11,7 @@ import httpx
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
-from app.cli.jobs.stream import FollowedJob, News, StreamSilent
+from app.cli.jobs.stream import FollowedJob, StreamItem, StreamSilent
 from app.cli.output import Output, console, note
 from app.cli.patience import ServicePatience
 from app.cli.printable import printable
@@ -22,8 +22,8 @@ from app.cli.times import moment
 from app.domain.processes.exit_codes import INTERRUPTED
 
 
-class View(Protocol):
-    def show(self, news: News) -> None: ...
+class JobView(Protocol):
+    def show(self, news: StreamItem) -> None: ...
 
     def quiet(self, reason: str | None) -> None:
         """Notes that no event arrived; `reason` is the failure while the stream is unavailable."""
@@ -67,11 +67,11 @@ def _found(service: Service, job_id: str) -> JobReply:
         patience.wait()
 
 
-def _follow(stream: FollowedJob, view: View) -> int:
+def _follow(stream: FollowedJob, view: JobView) -> int:
     code = 0
     for item in stream.items():
         match item:
-            case News():
+            case StreamItem():
                 view.show(item)
                 code = item.read.exit_code
             case StreamSilent():
@@ -81,7 +81,7 @@ def _follow(stream: FollowedJob, view: View) -> int:
     return code
 
 
-def _view(out: Output, service: Service, job: JobReply) -> View:
+def _view(out: Output, service: Service, job: JobReply) -> JobView:
     if out.as_json:
         return _JsonView(out)
     return LiveView(service, job, console()) if sys.stdout.isatty() else _PlainView()
@@ -102,7 +102,7 @@ class _JsonView(_Lines):
     def __init__(self, out: Output) -> None:
         self._out = out
 
-    def show(self, news: News) -> None:
+    def show(self, news: StreamItem) -> None:
         self._out.result(news.reply, lambda: None, has_more=not news.is_last)
 
 
@@ -111,7 +111,7 @@ class _PlainView(_Lines):
         self._out = console()
         self._status: str | None = None
 
-    def show(self, news: News) -> None:
+    def show(self, news: StreamItem) -> None:
         match news.read:
             case EventReply() as event:
                 self._print(f"{moment(event.created_at)}  {event.level:5}  {event.message}")

@@ -35,7 +35,7 @@ class EntryFilter:
         return {name: values for name, values in sent.items() if values}
 
 
-class _Named(BaseModel):
+class _NamedObject(BaseModel):
     id: str | None = None
     name: str | None = None
 
@@ -43,11 +43,11 @@ class _Named(BaseModel):
 class _Key(BaseModel):
     id: str
     ip_address: str | None = None
-    service_account: _Named | None = None
+    service_account: _NamedObject | None = None
 
 
 class _Session(BaseModel):
-    user: _Named = _Named()
+    user: _NamedObject = _NamedObject()
     ip_address: str | None = None
 
 
@@ -78,14 +78,14 @@ class EntryReply(BaseModel):
     type: str
     effective_at: float
     actor: _Actor
-    project: _Named | None = None
+    project: _NamedObject | None = None
 
 
 class _Resource(BaseModel):
-    resource: _Named
+    resource: _NamedObject
 
 
-def _with_resource(row: dict[str, Any]) -> tuple[EntryReply, _Named]:
+def _with_resource(row: dict[str, Any]) -> tuple[EntryReply, _NamedObject]:
     """Returns the entry, and what was changed: it stands under the name of the change."""
     entry = shaped(EntryReply, row)
     return entry, shaped(_Resource, {"resource": row.get(entry.type) or {}}).resource

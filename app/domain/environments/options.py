@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.faults.closed_objects import known_keys
 
 
-class EnvironmentOptions(Described):
+class EnvironmentOptions(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     grader_options: ClassVar[frozenset[str]] = frozenset()

@@ -156,7 +156,7 @@ class WebhookDelivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AttemptOutcome:
     """Result of one attempt: an HTTP status, or the class of the error that prevented one."""
 
     status_code: int | None = None

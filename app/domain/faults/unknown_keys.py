@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, WalkedField
+from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.faults.suggestions import MEANT, NOWHERE, KeyHints, nearest, question, suggested
 
@@ -87,7 +87,7 @@ def refused_wholly(
     warnings. With `only_near`, keys without a similar known one are accepted.
     """
     fault = refused(field, root)
-    if fault is not None or field.kind is not Kind.UNKNOWN or field.value is None:
+    if fault is not None or field.kind is not FieldKind.UNKNOWN or field.value is None:
         return fault
     if field.expected is not None or (only_near and nearest(field, NOWHERE) is None):
         return None
@@ -104,7 +104,9 @@ def meant_for(
     parameters, because of a similar name or a wrong object.
     """
     for field in walked:
-        near = nearest(field, elsewhere, likeness=MEANT) if field.kind is Kind.UNKNOWN else None
+        near = (
+            nearest(field, elsewhere, likeness=MEANT) if field.kind is FieldKind.UNKNOWN else None
+        )
         if near is None or not _may_be(field, near):
             continue
         beside = parameter(root, (*field.path[:-1], near)) if near in field.known else near
@@ -117,7 +119,7 @@ def meant_for(
 
 
 def is_refused(field: WalkedField) -> bool:
-    if field.kind is not Kind.UNKNOWN or field.value is None:
+    if field.kind is not FieldKind.UNKNOWN or field.value is None:
         return False
     named = field.closed or str(field.path[-1]).casefold() in FEATURES
     return named or isinstance(field.value, dict | list | tuple)
@@ -128,7 +130,7 @@ def unread(
 ) -> Iterator[UnreadKey]:
     """Yields the unknown keys that are accepted."""
     for field in walked:
-        if field.kind is Kind.UNKNOWN and not is_refused(field):
+        if field.kind is FieldKind.UNKNOWN and not is_refused(field):
             yield UnreadKey(field, root, elsewhere)
 
 

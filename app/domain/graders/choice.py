@@ -32,7 +32,7 @@ from app.domain.graders.row_facts import (
     FUNCTION_KEYS,
     REFERENCE_KEYS,
     TESTS,
-    Form,
+    ReferenceForm,
     RowFacts,
     row_facts,
 )
@@ -133,7 +133,7 @@ def _by_tests(rows: Sequence[RowFacts]) -> _Chosen | None:
         return None
     form = rows[0].forms[TESTS]
     _only_form(rows, TESTS, form)
-    if form is Form.PROGRAM_TESTS:
+    if form is ReferenceForm.PROGRAM_TESTS:
         return {"type": "code_execution"}, f"{_each(rows)} 'tests' of a program"
     function = next((key for key in FUNCTION_KEYS if _complete(rows, key)), None)
     if function is None:
@@ -158,8 +158,8 @@ def _by_reference(rows: Sequence[RowFacts], answer_schema: dict[str, Any] | None
     if key is None:
         return None
     forms = {row.forms[key] for row in rows}
-    if Form.JSON in forms:
-        _only_form(rows, key, Form.JSON)
+    if ReferenceForm.JSON in forms:
+        _only_form(rows, key, ReferenceForm.JSON)
         definition = {"type": "python", "source": json_fields_source(key)}
         return definition, f"{_each(rows)} a reference in '{key}' that is JSON"
     if answer_schema is not None:
@@ -168,12 +168,12 @@ def _by_reference(rows: Sequence[RowFacts], answer_schema: dict[str, Any] | None
             "not known which field of the answer it belongs to: send a grader whose 'input' reads "
             "that field, such as '{{sample.output_json.FIELD}}'"
         )
-    if Form.NUMBER in forms:
-        _only_form(rows, key, Form.NUMBER)
+    if ReferenceForm.NUMBER in forms:
+        _only_form(rows, key, ReferenceForm.NUMBER)
         definition = {"type": "python", "source": last_number_source(key)}
         return definition, f"{_each(rows)} a reference in '{key}' that is a number"
     reference = f"{{{{item.{key}}}}}"
-    if Form.TEXT not in forms:
+    if ReferenceForm.TEXT not in forms:
         exact: dict[str, Any] = {"type": "exact_match", "reference": reference, "ignore_case": True}
         return exact, f"{_each(rows)} a reference in '{key}' that is a short text"
     definition = {
@@ -230,7 +230,7 @@ def _complete(rows: Sequence[RowFacts], key: str) -> bool:
     return not lacking
 
 
-def _only_form(rows: Sequence[RowFacts], key: str, form: Form) -> None:
+def _only_form(rows: Sequence[RowFacts], key: str, form: ReferenceForm) -> None:
     """Raises `NoGraderFits` if some rows have this form and others another one."""
     other = next((row for row in rows if row.forms[key] is not form), None)
     if other is None:

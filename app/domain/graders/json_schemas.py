@@ -44,7 +44,7 @@ class TooMuchWork(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class CompiledPattern:
     validator: jsonschema_rs.Draft202012Validator
     size: int
     """Bytes of the compiled program, rounded up to a power of two."""
@@ -110,7 +110,9 @@ def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
 
 
 @lru_cache(maxsize=256)
-def compile_pattern(pattern: str, *, whole: bool = False, ignore_case: bool = False) -> Pattern:
+def compile_pattern(
+    pattern: str, *, whole: bool = False, ignore_case: bool = False
+) -> CompiledPattern:
     """Compiles a pattern. Raises `JsonSchemaFault`."""
     _compiled(pattern)  # before it stands in a group, which another bracket could close
     flags = "(?i)" if ignore_case else ""
@@ -131,7 +133,7 @@ def pattern_size(pattern: str) -> int:
         return MAX_COMPILED_BYTES  # compiling the schema says what is wrong
 
 
-def _compiled(pattern: str) -> Pattern:
+def _compiled(pattern: str) -> CompiledPattern:
     size = _LEAST_COMPILED_BYTES
     while size <= MAX_COMPILED_BYTES and len(pattern) <= 2 * MAX_PATTERN:
         try:
@@ -141,7 +143,7 @@ def _compiled(pattern: str) -> Pattern:
         except ValueError:
             size *= 2
         else:
-            return Pattern(validator, size)
+            return CompiledPattern(validator, size)
     raise JsonSchemaFault(
         "it is no regular expression of Rust's `regex`, which has no look-around and no "
         "back-references, or it is too large"

@@ -30,7 +30,7 @@ _LABEL_CHARACTERS: Final = 64
 _LABEL_WORDS: Final = 8
 
 
-class Form(Enum):
+class ReferenceForm(Enum):
     FUNCTION_TESTS = "tests of a function"
     PROGRAM_TESTS = "tests of a program"
     NAME = "a name"
@@ -45,7 +45,7 @@ class Form(Enum):
 class RowFacts:
     location: str
     """Line of the file, from 1, with the file's name if there are several."""
-    forms: Mapping[str, Form]
+    forms: Mapping[str, ReferenceForm]
     """Form of each usable value, by key."""
     faults: Mapping[str, str]
     """Fault of each unusable value, by key."""
@@ -55,7 +55,7 @@ class RowFacts:
 def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) -> RowFacts:
     """Returns the facts of the row in this line; `file` names the file if there are several."""
     location = f"line {line}" if file is None else f"line {line} of the {file} file"
-    forms, faults = dict[str, Form](), dict[str, str]()
+    forms, faults = dict[str, ReferenceForm](), dict[str, str]()
     for key, form_of in _READERS.items():
         value = item.get(key)
         if value is None or (isinstance(value, str) and not value.strip()):
@@ -75,7 +75,7 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _tests(value: Any) -> Form:
+def _tests(value: Any) -> ReferenceForm:
     text = _as_text(value)
     try:
         code_tests(text, with_function=False)
@@ -86,51 +86,51 @@ def _tests(value: Any) -> Form:
             raise TestsFault(
                 f'{fault}; a test is {{"arguments", "expected"}} or {{"stdin", "stdout"}}'
             ) from None
-        return Form.FUNCTION_TESTS
-    return Form.PROGRAM_TESTS
+        return ReferenceForm.FUNCTION_TESTS
+    return ReferenceForm.PROGRAM_TESTS
 
 
-def _name(value: Any) -> Form | None:
+def _name(value: Any) -> ReferenceForm | None:
     if not isinstance(value, str) or not value.isidentifier():
         return None
     if not is_function_name(value):
         raise TestsFault(f"{value!r} is a keyword of Python, so no function has this name")
-    return Form.NAME
+    return ReferenceForm.NAME
 
 
-def _calls(value: Any) -> Form:
+def _calls(value: Any) -> ReferenceForm:
     expected_calls(_as_text(value))
-    return Form.CALLS
+    return ReferenceForm.CALLS
 
 
-def _reference(value: Any) -> Form:
+def _reference(value: Any) -> ReferenceForm:
     match value:
         case bool():
-            return Form.LABEL
+            return ReferenceForm.LABEL
         case int() | float():
-            return Form.NUMBER
+            return ReferenceForm.NUMBER
         case str():
             return _form_of_text(value.strip())
         case _:
-            return Form.JSON
+            return ReferenceForm.JSON
 
 
-def _form_of_text(text: str) -> Form:
+def _form_of_text(text: str) -> ReferenceForm:
     if is_number(text.rpartition(_SOLVED)[2].strip()):
-        return Form.NUMBER
+        return ReferenceForm.NUMBER
     if text[0] in "{[":
         try:
             strict_loads(text)
         except TooManyValues as many:
             raise ReferenceFault(str(many)) from None
         except (ValueError, RecursionError):
-            return Form.TEXT
-        return Form.JSON
+            return ReferenceForm.TEXT
+        return ReferenceForm.JSON
     short = len(text) <= _LABEL_CHARACTERS and len(text.split()) <= _LABEL_WORDS
-    return Form.LABEL if short and "\n" not in text else Form.TEXT
+    return ReferenceForm.LABEL if short and "\n" not in text else ReferenceForm.TEXT
 
 
-_READERS: Final[Mapping[str, Callable[[Any], Form | None]]] = MappingProxyType(
+_READERS: Final[Mapping[str, Callable[[Any], ReferenceForm | None]]] = MappingProxyType(
     {
         TESTS: _tests,
         **dict.fromkeys(FUNCTION_KEYS, _name),

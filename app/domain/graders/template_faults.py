@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, WalkedField
+from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.samples import (
     CALL_KEYS,
@@ -33,7 +33,7 @@ SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON, ENVIRONMENT)
 
 def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
     """Returns the error for a placeholder in single braces, which would be graded as text."""
-    found = _ONE_BRACE.search(field.value) if field.kind is Kind.TEMPLATE else None
+    found = _ONE_BRACE.search(field.value) if field.kind is FieldKind.TEMPLATE else None
     if found is None:
         return None
     right = f"{{{{{found[1].strip()}}}}}"
@@ -46,7 +46,7 @@ def sample_fault(
     field: WalkedField, root: str, *, json_output: bool, environment: bool
 ) -> InvalidRequest | None:
     """Returns the error for a path into `sample` that no sample of a job has."""
-    for placeholder in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
+    for placeholder in placeholders(field.value) if field.kind is FieldKind.TEMPLATE else ():
         fault = _placeholder_fault(placeholder, json_output=json_output, environment=environment)
         if fault is not None:
             return _invalid(field, root, f"'{{{{{placeholder.text[:80]}}}}}' {fault}")

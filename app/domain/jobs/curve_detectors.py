@@ -32,7 +32,7 @@ _FEWEST_CALLS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class StepValues:
     """The committed values of one step; `valid` is empty when nothing was validated."""
 
     step: int
@@ -49,7 +49,7 @@ class RuleDetector(Protocol):
         """Names of the curves that it reads."""
         ...
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         """Returns the reason why the rule holds now, or `None`. A step without the watched value
         repeats the last answer.
         """
@@ -58,7 +58,7 @@ class RuleDetector(Protocol):
         """Drops the evidence of all steps so far."""
 
 
-class _Streak:
+class _StreakDetector:
     """Holds while a training curve has been out of bounds in so many steps in succession."""
 
     fixed = False
@@ -77,7 +77,7 @@ class _Streak:
         self._count = 0
         self._value = 0.0
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         value = seen.train.get(self._curve)
         if value is not None:
             self._value = value
@@ -90,7 +90,7 @@ class _Streak:
         self._count = 0
 
 
-class _Drift:
+class _DriftDetector:
     """Holds while the mean of a curve over the latest steps is too far from that of the first."""
 
     fixed = False
@@ -110,7 +110,7 @@ class _Drift:
         self._first: list[float] = []
         self._latest: deque[float] = deque(maxlen=steps)
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         value = seen.train.get(self._curve)
         if value is not None:
             (self._first if len(self._first) < self._steps else self._latest).append(value)
@@ -126,7 +126,7 @@ class _Drift:
         self._latest.clear()
 
 
-class _ZeroVariance:
+class _ZeroVarianceDetector:
     fixed = False
     curves = (names.GROUPS_TRAINED, names.GROUPS_ZERO_VARIANCE)
 
@@ -134,7 +134,7 @@ class _ZeroVariance:
         self._rule = rule
         self._steps = 0
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         if seen.train.get(names.GROUPS_TRAINED, 0.0) > 0:
             self._steps = 0
         elif seen.train.get(names.GROUPS_ZERO_VARIANCE, 0.0) > 0:
@@ -150,7 +150,7 @@ class _ZeroVariance:
         self._steps = 0
 
 
-class _NothingTrained:
+class _NothingTrainedDetector:
     fixed = False
     curves = (names.LOSS,)
     """Names of the curves: a step that changed a weight has a loss."""
@@ -160,7 +160,7 @@ class _NothingTrained:
         self._steps = 0
         self._trained = False
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         if seen.step:
             self._trained = self._trained or names.LOSS in seen.train
             self._steps += 1
@@ -178,9 +178,9 @@ class _NothingTrained:
 def build_curve_detector(rule: CurveRule) -> RuleDetector:
     match rule:
         case ZeroVarianceRule():
-            return _ZeroVariance(rule)
+            return _ZeroVarianceDetector(rule)
         case NothingTrainedRule():
-            return _NothingTrained(rule)
+            return _NothingTrainedDetector(rule)
         case TokenGrowthRule() | EntropyRiseRule() | ToolCallCollapseRule():
             return _drift(rule)
         case LimitStopsRule() | GraderErrorsRule() | ParseErrorsRule():
@@ -194,21 +194,21 @@ def build_curve_detector(rule: CurveRule) -> RuleDetector:
 def _drift(rule: TokenGrowthRule | EntropyRiseRule | ToolCallCollapseRule) -> RuleDetector:
     match rule:
         case TokenGrowthRule(ratio=ratio):
-            return _Drift(
+            return _DriftDetector(
                 names.COMPLETION_TOKENS_MEAN,
                 rule.steps,
                 holds=lambda before, now: now >= ratio * before,
                 words=lambda before, now: f"rollouts write {now:.0f} tokens, {before:.0f}",
             )
         case EntropyRiseRule(ratio=ratio, min_rise=rise):
-            return _Drift(
+            return _DriftDetector(
                 names.ENTROPY,
                 rule.steps,
                 holds=lambda before, now: now >= ratio * before and now - before >= rise,
                 words=lambda before, now: f"entropy is {now:.3g} nats a token, {before:.3g}",
             )
         case ToolCallCollapseRule(share=share):
-            return _Drift(
+            return _DriftDetector(
                 names.TOOL_CALLS_MEAN,
                 rule.steps,
                 holds=lambda before, now: before >= _FEWEST_CALLS and now <= share * before,
@@ -219,7 +219,7 @@ def _drift(rule: TokenGrowthRule | EntropyRiseRule | ToolCallCollapseRule) -> Ru
 def _high_streak(rule: LimitStopsRule | GraderErrorsRule | ParseErrorsRule) -> RuleDetector:
     match rule:
         case LimitStopsRule(share=share):
-            return _Streak(
+            return _StreakDetector(
                 names.LIMIT_STOP_SHARE,
                 rule.steps,
                 holds=lambda value: value >= share,
@@ -228,7 +228,7 @@ def _high_streak(rule: LimitStopsRule | GraderErrorsRule | ParseErrorsRule) -> R
                 ),
             )
         case GraderErrorsRule(share=share):
-            return _Streak(
+            return _StreakDetector(
                 names.GRADER_ERROR_SHARE,
                 rule.steps,
                 holds=lambda value: value >= share,
@@ -238,7 +238,7 @@ def _high_streak(rule: LimitStopsRule | GraderErrorsRule | ParseErrorsRule) -> R
                 ),
             )
         case ParseErrorsRule(per_rollout=limit):
-            return _Streak(
+            return _StreakDetector(
                 names.TOOL_PARSE_ERRORS_MEAN,
                 rule.steps,
                 holds=lambda value: value >= limit,
@@ -251,14 +251,14 @@ def _high_streak(rule: LimitStopsRule | GraderErrorsRule | ParseErrorsRule) -> R
 def _low_streak(rule: EntropyRule | ChosenRewardRule) -> RuleDetector:
     match rule:
         case EntropyRule(below=below):
-            return _Streak(
+            return _StreakDetector(
                 names.ENTROPY,
                 rule.steps,
                 holds=lambda value: value < below,
                 words=lambda value: f"entropy is {value:.3g} nats a token, below {below:g}",
             )
         case ChosenRewardRule(below=below):
-            return _Streak(
+            return _StreakDetector(
                 names.PREFERENCE_CHOSEN_REWARD,
                 rule.steps,
                 holds=lambda value: value < below,

@@ -13,10 +13,10 @@ from typing import Any, Final, assert_never
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest
 from app.domain.methods.stored import (
-    StoredDpo,
+    StoredDpoMethod,
     StoredMethod,
-    StoredReinforcement,
-    StoredSupervised,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
 )
 from app.domain.rollouts.metric_meanings import JobPart, part_of
 from app.domain.rollouts.trajectory import UNKNOWN_TOOL, UNPARSABLE_CALL
@@ -59,7 +59,7 @@ def check_parts(sent: Iterable[str], method: StoredMethod, existing: Collection[
 def _of_method(method: StoredMethod) -> Iterator[tuple[JobPart, str]]:
     """Yields the tools and the grader's children that the job was created with."""
     match method:
-        case StoredReinforcement(options=options):
+        case StoredReinforcementMethod(options=options):
             listings = [server.get("listing") for server in options.get("mcp_servers") or ()]
             listed = [tool for listing in listings if listing for tool in listing["tools"]]
             for tool in (*(options.get("tools") or ()), *listed):
@@ -67,7 +67,7 @@ def _of_method(method: StoredMethod) -> Iterator[tuple[JobPart, str]]:
             children: dict[str, Any] = options["grader"].get("graders") or {}
             for child in children:
                 yield "<child>", child
-        case StoredSupervised() | StoredDpo():
+        case StoredSupervisedMethod() | StoredDpoMethod():
             return
         case _:
             assert_never(method)
@@ -76,11 +76,11 @@ def _of_method(method: StoredMethod) -> Iterator[tuple[JobPart, str]]:
 def _has_unlisted_tools(method: StoredMethod) -> bool:
     """Returns whether the job may call tools whose names appear only in its curves."""
     match method:
-        case StoredReinforcement(options=options):
+        case StoredReinforcementMethod(options=options):
             servers = options.get("mcp_servers") or ()
             in_environment = (options.get("environment") or {}).get("type") == HTTP
             return in_environment or not all(server.get("listing") for server in servers)
-        case StoredSupervised() | StoredDpo():
+        case StoredSupervisedMethod() | StoredDpoMethod():
             return False
         case _:
             assert_never(method)

@@ -9,7 +9,7 @@ from math import inf, sqrt
 from statistics import NormalDist, fmean
 from typing import Final
 
-from app.domain.jobs.curve_detectors import RuleDetector, Seen, Values, build_curve_detector
+from app.domain.jobs.curve_detectors import RuleDetector, StepValues, Values, build_curve_detector
 from app.domain.jobs.gains import chance_at
 from app.domain.jobs.students_t import t_quantile
 from app.domain.methods.stop import (
@@ -26,7 +26,7 @@ _ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class ObjectiveCurves:
     """Names of the curves that measure training and validation."""
 
     train: str
@@ -60,10 +60,10 @@ class Watched:
         return deviation / sqrt(count - 1) if count > 1 else 0.0
 
 
-class _Plateau:
+class _PlateauDetector:
     fixed = False
 
-    def __init__(self, rule: PlateauRule, watched: Watched) -> None:
+    def __init__(self, rule: PlateauRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.valid, *watched.curves_of_error)
         self._best: tuple[float, int] | None = None
@@ -71,7 +71,7 @@ class _Plateau:
         self._error = 0.0
         self._latest: deque[float] = deque(maxlen=rule.evaluations)
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         value = seen.valid.get(self._watched.valid)
         if value is not None:
             self._take(value, seen.step)
@@ -112,17 +112,17 @@ def expected_largest(count: int) -> float:
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0
 
 
-class _Target:
+class _TargetDetector:
     fixed = True
 
-    def __init__(self, rule: TargetRule, watched: Watched) -> None:
+    def __init__(self, rule: TargetRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.valid, *watched.curves_of_error, *watched.curves_of_range)
         self._lowest, self._highest = watched.scores or (inf, -inf)
         self._looks = 0
         self._reason: str | None = None
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         self._widen(seen.train)
         self._widen(seen.valid)
         # The base model's own validation, at step 0, is nothing that the job has reached.
@@ -171,21 +171,21 @@ class _Target:
         """Does nothing: a target once reached stays reached."""
 
 
-class _MaxSteps:
+class _MaxStepsDetector:
     fixed = True
     curves = ()
 
     def __init__(self, rule: MaxStepsRule) -> None:
         self._rule = rule
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         return f"{seen.step} steps are done" if seen.step >= self._rule.steps else None
 
     def reset(self) -> None:
         """Does nothing: a figure once reached stays reached."""
 
 
-class _MaxTime:
+class _MaxTimeDetector:
     fixed = True
     curves = (names.TIME_STEP,)
 
@@ -193,7 +193,7 @@ class _MaxTime:
         self._rule = rule
         self._spent_s = 0.0
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         self._spent_s += seen.train.get(names.TIME_STEP, 0.0)
         if self._spent_s < self._rule.seconds:
             return None
@@ -203,17 +203,17 @@ class _MaxTime:
         """Does nothing: a figure once reached stays reached."""
 
 
-class _Gap:
+class _GapDetector:
     fixed = False
 
-    def __init__(self, rule: GapRule, watched: Watched) -> None:
+    def __init__(self, rule: GapRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.train, watched.valid, *watched.curves_of_error)
         self._since: list[float] = []
         self._wide = 0
         self._gap = 0.0
 
-    def see(self, seen: Seen) -> str | None:
+    def see(self, seen: StepValues) -> str | None:
         trained = seen.train.get(self._watched.train)
         if trained is not None:
             self._since.append(trained)
@@ -235,17 +235,17 @@ class _Gap:
         self._wide = 0
 
 
-def build_detector(rule: StopRule, watched: Watched) -> RuleDetector:
+def build_detector(rule: StopRule, watched: ObjectiveCurves) -> RuleDetector:
     match rule:
         case PlateauRule():
-            return _Plateau(rule, watched)
+            return _PlateauDetector(rule, watched)
         case TargetRule():
-            return _Target(rule, watched)
+            return _TargetDetector(rule, watched)
         case GapRule():
-            return _Gap(rule, watched)
+            return _GapDetector(rule, watched)
         case MaxStepsRule():
-            return _MaxSteps(rule)
+            return _MaxStepsDetector(rule)
         case MaxTimeRule():
-            return _MaxTime(rule)
+            return _MaxTimeDetector(rule)
         case _:
             return build_curve_detector(rule)

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.ids import Split
-from app.domain.jobs.curve_detectors import Seen
+from app.domain.jobs.curve_detectors import StepValues
 from app.domain.jobs.curves import Curve, Curves
-from app.domain.jobs.detectors import Watched, build_detector
+from app.domain.jobs.detectors import ObjectiveCurves, build_detector
 from app.domain.jobs.finding import GRAVEST_FIRST, Finding, FindingSeverity
 from app.domain.jobs.gain_findings import progress
 from app.domain.jobs.gains import Gain
@@ -26,10 +26,10 @@ from app.domain.methods.stop import (
     StopOptions,
 )
 from app.domain.methods.stored import (
-    StoredDpo,
+    StoredDpoMethod,
     StoredMethod,
-    StoredReinforcement,
-    StoredSupervised,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
 )
 from app.domain.rollouts import metrics as names
 
@@ -42,12 +42,12 @@ _FALL: Final = 0.7
 _NOTHING: Final[Curve] = {}
 
 
-def watched_by(method: StoredMethod) -> Watched:
+def watched_by(method: StoredMethod) -> ObjectiveCurves:
     """Returns the curves that measure the job's model."""
     match method:
-        case StoredReinforcement():
+        case StoredReinforcementMethod():
             return REWARD
-        case StoredSupervised() | StoredDpo():
+        case StoredSupervisedMethod() | StoredDpoMethod():
             return LOSSES
         case _:
             assert_never(method)
@@ -90,7 +90,7 @@ def _samples(method: StoredMethod) -> int:
     return samples if isinstance(samples, int) and samples > 0 else 1
 
 
-def _rules(method: StoredMethod, watched: Watched, curves: Curves) -> Iterator[Finding]:
+def _rules(method: StoredMethod, watched: ObjectiveCurves, curves: Curves) -> Iterator[Finding]:
     options = _stop_options(method)
     if options is None:
         return
@@ -103,7 +103,7 @@ def _rules(method: StoredMethod, watched: Watched, curves: Curves) -> Iterator[F
         detector, reason = build_detector(rule, watched), None
         for step in range(last + 1):
             train, valid = (by_step[split].get(step, {}) for split in ("train", "valid"))
-            reason = detector.see(Seen(step, train, valid))
+            reason = detector.see(StepValues(step, train, valid))
         if reason is not None:
             severity: FindingSeverity = "good" if name == "target" else "warn"
             yield Finding(severity, _sentence(reason), next(iter(detector.curves), watched.valid))
@@ -114,11 +114,11 @@ def _stop_options(method: StoredMethod) -> StopOptions | None:
     sent = method.options.get("stop") or {}
     try:
         match method:
-            case StoredReinforcement():
+            case StoredReinforcementMethod():
                 return ReinforcementStopOptions.model_validate(sent)
-            case StoredSupervised():
+            case StoredSupervisedMethod():
                 return StopOptions.model_validate(sent)
-            case StoredDpo():
+            case StoredDpoMethod():
                 return PreferenceStopOptions.model_validate(sent)
             case _:
                 assert_never(method)

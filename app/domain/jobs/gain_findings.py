@@ -9,7 +9,7 @@ from math import ceil, hypot
 from typing import Any, Final
 
 from app.domain.jobs.curves import Curves
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.detectors import ObjectiveCurves
 from app.domain.jobs.finding import Finding, FindingSeverity
 from app.domain.jobs.gains import Gain, unpaired_gain
 from app.domain.rollouts import metrics as names
@@ -28,13 +28,15 @@ _WORDS: Final = {
 }
 
 
-def validated_steps(watched: Watched, points: Iterable[MetricPoint]) -> tuple[int, int] | None:
+def validated_steps(
+    watched: ObjectiveCurves, points: Iterable[MetricPoint]
+) -> tuple[int, int] | None:
     """Returns the first and the last step with a validation reward; `None` without two of them."""
     steps = {one.step for one in points if (one.name, one.split) == (watched.valid, "valid")}
     return (min(steps), max(steps)) if watched.is_reward and len(steps) > 1 else None
 
 
-def looks_at(watched: Watched, curves: Curves, *, ended: bool) -> int:
+def looks_at(watched: ObjectiveCurves, curves: Curves, *, ended: bool) -> int:
     """Returns the number of validations at which the gain of a job was evaluated. An ended job is
     evaluated once, at its last validation.
     """
@@ -42,7 +44,7 @@ def looks_at(watched: Watched, curves: Curves, *, ended: bool) -> int:
 
 
 def progress(
-    watched: Watched,
+    watched: ObjectiveCurves,
     curves: Curves,
     gain: Gain | None,
     *,
@@ -76,7 +78,7 @@ def progress(
         yield Finding("unclear", text, watched.valid)
 
 
-def _loss_finding(watched: Watched, *, before: float, after: float, way: str) -> Finding:
+def _loss_finding(watched: ObjectiveCurves, *, before: float, after: float, way: str) -> Finding:
     if f"{before:.3g}" == f"{after:.3g}":
         return Finding("unclear", f"The validation loss has hardly moved: {way}.", watched.valid)
     better = watched.gain(after, before) > 0
@@ -116,7 +118,7 @@ def _judged_apart(what: str, judges: Sequence[str], curve: str) -> Finding:
 
 
 def _unpaired(
-    watched: Watched, curves: Curves, *, steps: tuple[int, int], looks: int, samples: int
+    watched: ObjectiveCurves, curves: Curves, *, steps: tuple[int, int], looks: int, samples: int
 ) -> Gain:
     """Returns the gain computed from curves only, for rollouts that are no longer stored. The
     number of independent values is the number of rows.

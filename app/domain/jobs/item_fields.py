@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from app.domain.data.dataset import grader_item
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, walk_fields
+from app.domain.documents.walk import FieldKind, walk_fields
 from app.domain.graders.graders import is_used, unused_paths
 from app.domain.graders.template_faults import placeholders
 from app.domain.graders.templates import Placeholder
@@ -37,7 +37,7 @@ def item_fields(method: Any, root: str) -> tuple[ItemField, ...]:
     """Returns the fields that the graders of `method.reinforcement`, an instance or JSON, read."""
     found, unused = dict[str, ItemField](), unused_paths(method)
     for walked in walk_fields(ReinforcementMethod, method):
-        is_read = walked.kind is Kind.TEMPLATE and is_used(walked.path, unused)
+        is_read = walked.kind is FieldKind.TEMPLATE and is_used(walked.path, unused)
         for placeholder in placeholders(walked.value) if is_read else ():
             if placeholder.namespace == "item" and len(found) < _MAX_FIELDS:
                 entry = ItemField(parameter(root, walked.path), placeholder)

@@ -12,21 +12,21 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from app.domain.graders.grader_model import GraderModel
-from app.domain.jobs.curve_detectors import RuleDetector, Seen, Values
-from app.domain.jobs.detectors import Watched, build_detector
+from app.domain.jobs.curve_detectors import RuleDetector, StepValues, Values
+from app.domain.jobs.detectors import ObjectiveCurves, build_detector
 from app.domain.methods.stop import StopOptions, StopRule
 from app.domain.rollouts import metrics as names
 
 _NONE: Final[Values] = {}
 
-REWARD: Final = Watched(names.REWARD_MEAN, names.REWARD_MEAN, larger_is_better=True)
-LOSSES: Final = Watched(names.LOSS, names.LOSS, larger_is_better=False)
+REWARD: Final = ObjectiveCurves(names.REWARD_MEAN, names.REWARD_MEAN, larger_is_better=True)
+LOSSES: Final = ObjectiveCurves(names.LOSS, names.LOSS, larger_is_better=False)
 """Curves of supervised and DPO jobs: one name for both splits."""
 
 TriggerAction = Literal["warn", "pause", "stop"]
 
 
-def reward_of(grader: GraderModel) -> Watched:
+def reward_of(grader: GraderModel) -> ObjectiveCurves:
     """Returns the curves of a job with this grader, with the range of its scores if it has one."""
     if grader.lowest is None or grader.highest is None:
         return REWARD
@@ -50,9 +50,9 @@ class RuleTrigger:
 class Watch:
     """All rules of one job."""
 
-    def __init__(self, options: StopOptions, watched: Watched) -> None:
+    def __init__(self, options: StopOptions, watched: ObjectiveCurves) -> None:
         self._guards = [
-            _Guard(name, rule, build_detector(rule, watched))
+            _RuleState(name, rule, build_detector(rule, watched))
             for name in type(options).model_fields
             if (rule := getattr(options, name)) is not None and rule.action != "off"
         ]
@@ -61,11 +61,11 @@ class Watch:
         """Returns the triggers of a step. Step 0 is the base model's validation. Steps come in
         order, each once.
         """
-        seen = Seen(step, train, valid)
+        seen = StepValues(step, train, valid)
         return [found for guard in self._guards if (found := guard.feed(seen)) is not None]
 
 
-class _Guard:
+class _RuleState:
     """One rule: decides when a condition that holds becomes a trigger."""
 
     def __init__(self, name: str, rule: StopRule, detector: RuleDetector) -> None:
@@ -74,7 +74,7 @@ class _Guard:
         self._detector = detector
         self._triggered = False
 
-    def feed(self, seen: Seen) -> RuleTrigger | None:
+    def feed(self, seen: StepValues) -> RuleTrigger | None:
         reason = self._detector.see(seen)
         if seen.step == 0 or self._action == "off":
             return None
@@ -89,7 +89,7 @@ class _Guard:
         return RuleTrigger(self._name, self._action, seen.step, reason)
 
 
-def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
+def names_read(options: StopOptions, watched: ObjectiveCurves) -> Sequence[str]:
     """Returns the curves that all rules read, including rules that are off."""
     rules = [rule for name in type(options).model_fields if (rule := getattr(options, name))]
     return sorted({name for rule in rules for name in build_detector(rule, watched).curves})

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import OpenKeys
 from app.domain.environments.environments import Environment, over_http
 from app.domain.environments.http import HttpEnvironmentSpec
@@ -48,7 +48,7 @@ MAX_TOOLS = 128
 EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]
 
 
-class ReinforcementHyperparameters(OpenKeys, Described):
+class ReinforcementHyperparameters(OpenKeys, DescribedModel):
     """Hyperparameters of a reinforcement job; every field has a value or `auto`."""
 
     accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.environments.environments import (
     AnyEnvironment,
     Environment,
@@ -40,7 +40,7 @@ _MAX_ID: Final = 128
 _MAX_VERSION: Final = 2**31 - 1
 
 
-class RegisteredReference(Described):
+class RegisteredReference(DescribedModel):
     """A reference to a registered object, instead of its definition."""
 
     model_config = ConfigDict(frozen=True)

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders, SecretString
 from app.domain.texts.patterns import SERVER_LABEL
 from app.domain.tools.rates import RateLimit
@@ -64,7 +64,7 @@ def _visible(sent: str) -> str:
 McpToolName = Annotated[str, Field(min_length=1, max_length=MAX_TOOL_NAME)]
 
 
-class AllowedTools(Described):
+class AllowedTools(DescribedModel):
     """A filter over the tools that a server lists."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -93,7 +93,7 @@ def _allowed(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: 
             return AllowedTools.model_validate(sent)
 
 
-class McpTool(Described):
+class McpTool(DescribedModel):
     """A tool of an MCP server, as a run listed it."""
 
     model_config = ConfigDict(frozen=True)
@@ -123,7 +123,7 @@ class McpTool(Described):
         return {"type": "function", "function": function}
 
 
-class McpResource(Described):
+class McpResource(DescribedModel):
     """A resource of an MCP server, as a run listed it."""
 
     model_config = ConfigDict(frozen=True)
@@ -138,7 +138,7 @@ class McpResource(Described):
     """Kind of the content, as the server says."""
 
 
-class McpListing(Described):
+class McpListing(DescribedModel):
     """The tools of a server at the start of a job. Every rollout of the job is offered these."""
 
     model_config = ConfigDict(frozen=True)
@@ -153,7 +153,7 @@ class McpListing(Described):
     """The resources that the model can read; none where `resources` is not asked for."""
 
 
-class McpListingSummary(Described):
+class McpListingSummary(DescribedModel):
     """The summary of a listing: lists of jobs show it instead of the tools."""
 
     model_config = ConfigDict(frozen=True)
@@ -175,7 +175,7 @@ class McpListingSummary(Described):
         )
 
 
-class McpServerSpec(OpenKeys, Described):
+class McpServerSpec(OpenKeys, DescribedModel):
     """An MCP server whose tools the service lists and calls for the model, over streamable HTTP."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)

@@ -62,7 +62,7 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
-class Secrets:
+class BackupSecrets:
     """The keys that a backup includes on request."""
 
     secret_key: Annotated[str, AfterValidator(long_enough)]
@@ -71,7 +71,7 @@ class Secrets:
 
 
 _MANIFESTS: Final = TypeAdapter(Manifest)
-_SECRETS: Final = TypeAdapter(Secrets)
+_SECRETS: Final = TypeAdapter(BackupSecrets)
 
 
 def fingerprint(secret_key: str) -> str:
@@ -89,7 +89,7 @@ def signature(content: bytes, secret_key: str) -> bytes:
     return hmac.digest(derive_key(secret_key, "backup/manifest"), content, "sha256").hex().encode()
 
 
-def read_secrets(directory: Path) -> Secrets | None:
+def read_secrets(directory: Path) -> BackupSecrets | None:
     """Returns the secrets that the backup includes, if any. Raises `BackupUnusable`."""
     path = directory / SECRETS
     try:

@@ -15,7 +15,7 @@ from typing import Final
 from app.domain.processes.interpreters import running_module
 from app.embedded import layout
 from app.embedded.backup import manifest, plain_files
-from app.embedded.backup.manifest import Manifest, Secrets
+from app.embedded.backup.manifest import BackupSecrets, Manifest
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import started
 from app.embedded.backup.snapshot import connection_options
@@ -27,7 +27,7 @@ from app.embedded.layout import UpOptions
 from app.embedded.migrate import revisions
 from app.embedded.postgres import PostgresServer
 from app.embedded.provision import provision
-from app.embedded.state import DataDir, State, ownership, save_state
+from app.embedded.state import DataDir, InstallationState, ownership, save_state
 from app.settings.host import HostSettings
 
 _TIMEOUT_S: Final = 24 * 3600.0
@@ -47,7 +47,7 @@ def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = 
     _refuse_newer(found, host)
     manifest.verify(source, found)
     with _appearing(target) as data_dir:
-        state = replace(State.new(), **asdict(secrets))
+        state = replace(InstallationState.new(), **asdict(secrets))
         _copy_objects(source, data_dir, found)
         if manifest.BASE_MODEL in found.files:
             _restore_base_model(source, data_dir, found)
@@ -120,10 +120,10 @@ def _refuse_newer(found: Manifest, host: HostSettings) -> None:
         )
 
 
-def _secrets(source: Path, host: HostSettings) -> Secrets:
+def _secrets(source: Path, host: HostSettings) -> BackupSecrets:
     """Returns the values of the state that are restored, not generated. Raises `BackupUnusable`."""
     if host.secret_key is not None:
-        return Secrets(secret_key=host.secret_key.get_secret_value())
+        return BackupSecrets(secret_key=host.secret_key.get_secret_value())
     secrets = manifest.read_secrets(source)
     if secrets is None:
         raise BackupUnusable(
@@ -175,7 +175,7 @@ def _load(dump: Path, server: PostgresServer) -> None:
     )
 
 
-def _migrate(state: State, data_dir: DataDir, host: HostSettings) -> None:
+def _migrate(state: InstallationState, data_dir: DataDir, host: HostSettings) -> None:
     settings = layout.build_settings(
         UpOptions(port=_ANY_PORT), host=host, state=state, data_dir=data_dir
     )

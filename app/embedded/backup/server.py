@@ -7,7 +7,14 @@ from app.embedded import layout
 from app.embedded.postgres import PostgresServer
 from app.embedded.processes import Child
 from app.embedded.readiness import stop_in_order, wait_ready
-from app.embedded.state import DataDir, State, load_state, owner_pid, ownership, save_state
+from app.embedded.state import (
+    DataDir,
+    InstallationState,
+    load_state,
+    owner_pid,
+    ownership,
+    save_state,
+)
 from app.settings.host import HostSettings
 
 
@@ -26,7 +33,9 @@ def serving(data_dir: DataDir, host: HostSettings) -> Iterator[PostgresServer]:
 
 
 @contextmanager
-def started(data_dir: DataDir, state: State, host: HostSettings) -> Iterator[PostgresServer]:
+def started(
+    data_dir: DataDir, state: InstallationState, host: HostSettings
+) -> Iterator[PostgresServer]:
     """Runs the server until the end of the block; creates the cluster if there is none."""
     server = layout.postgres_server(state, data_dir, host)
     child = Child(server.child(data_dir.logs / "postgres.log"))

@@ -24,7 +24,7 @@ from app.embedded.backup.snapshot import Snapshot, opened
 from app.embedded.backup.staging import stage, staged_files
 from app.embedded.base_model.chosen import read_chosen
 from app.embedded.postgres import PostgresServer
-from app.embedded.state import DataDir, State, load_state, write_private
+from app.embedded.state import DataDir, InstallationState, load_state, write_private
 from app.settings.host import HostSettings
 from app.settings.objects import ObjectsSettings
 
@@ -115,5 +115,5 @@ def _copied(staging: Path, objects: Path) -> dict[str, str]:
     }
 
 
-def _secrets(state: State, secret_key: str) -> dict[str, Any]:
+def _secrets(state: InstallationState, secret_key: str) -> dict[str, Any]:
     return {"secret_key": secret_key, "api_key": state.api_key, "admin_key": state.admin_key}

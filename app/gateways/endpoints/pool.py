@@ -25,7 +25,7 @@ from app.gateways.endpoints.calls import (
 )
 from app.gateways.endpoints.clock import Clock, SystemClock
 from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
-from app.gateways.endpoints.outages import EndpointState, Silence, shown_endpoint
+from app.gateways.endpoints.outages import EndpointState, WaitingCalls, shown_endpoint
 from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import CallSigner
 
@@ -99,7 +99,7 @@ class Endpoint:
         self._last_fault = FaultKind.UNREACHABLE
         self.slots = ConcurrencySlots()
         self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s)
-        self._silence = Silence()
+        self._silence = WaitingCalls()
 
     def state(self) -> EndpointState:
         now, ends = self._pool.clock.now(), self.breaker.patience_ends

@@ -57,7 +57,7 @@ class S3Objects:
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
         name = normalised(key)
-        counted = _Counted(chunks, max_bytes)
+        counted = _PartStream(chunks, max_bytes)
         async with aclosing(counted.parts()) as parts:
             first = await anext(parts, b"")
             second = await anext(parts, None)
@@ -178,7 +178,7 @@ class S3Objects:
         return digest.hexdigest()
 
 
-class _Counted:
+class _PartStream:
     """Counts and hashes a stream, and yields it in parts of `PART_BYTES`."""
 
     def __init__(self, chunks: AsyncIterable[bytes], max_bytes: int | None) -> None:
@@ -213,7 +213,7 @@ async def _joined(first: bytes, second: bytes, rest: AsyncIterator[bytes]) -> As
 
 
 @contextmanager
-def _faults(source: _Counted | None = None) -> Iterator[None]:
+def _faults(source: _PartStream | None = None) -> Iterator[None]:
     """Converts the library's errors to those of the protocol; raises an exception of the stored
     stream unchanged.
     """

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any, Final, Self
 
-from app.domain.sandbox.layers import Level
-from app.domain.sandbox.programs import MAX_PROGRAM, MAX_REPLY, Ending, Program
+from app.domain.sandbox.layers import ProtectionLevel
+from app.domain.sandbox.programs import MAX_PROGRAM, MAX_REPLY, Program, ProgramOutcome
 from app.gateways.sandbox.frames import (
     SIGN_OF_LIFE,
     SILENCE_S,
@@ -61,7 +61,7 @@ class UnixSandbox:
             wait_s=self._wait_s,
         )
 
-    async def run(self, program: Program) -> Ending:
+    async def run(self, program: Program) -> ProgramOutcome:
         body = to_frame(program.to_json())
         if len(body) > MAX_PROGRAM:
             raise ProgramTooLarge(f"{len(body)} bytes of JSON, above {MAX_PROGRAM}")
@@ -76,16 +76,16 @@ class UnixSandbox:
         until, delay_s = time.monotonic() + self._patience_s, _FIRST_DELAY_S
         while True:
             try:
-                return Ending.read(await self._exchange(header + body))
+                return ProgramOutcome.read(await self._exchange(header + body))
             except SandboxUnavailable:
                 if time.monotonic() + delay_s > until:
                     raise
             await asyncio.sleep(delay_s)
             delay_s = min(2 * delay_s, _LONGEST_DELAY_S)
 
-    async def level(self) -> Level:
+    async def level(self) -> ProtectionLevel:
         answer = await self._exchange(to_frame({"op": "level"}))
-        return Level(tuple(answer["layers"]), tuple(answer["modules"]))
+        return ProtectionLevel(tuple(answer["layers"]), tuple(answer["modules"]))
 
     async def _exchange(self, question: bytes) -> dict[str, Any]:
         try:

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, WalkedField, walk_fields
+from app.domain.documents.walk import FieldKind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, WrongState, refused_value
 from app.domain.evals.evals import Eval, EvalOrder, NewEval, custom_config
 from app.domain.faults.schemas import schema_fault
@@ -124,7 +124,7 @@ def _split(
 
     Raises `InvalidRequest` for a schema with too many secrets or too long a key.
     """
-    field = WalkedField(Kind.FREE_FORM, (), item_schema, None)
+    field = WalkedField(FieldKind.FREE_FORM, (), item_schema, None)
     for fault in bound_faults([("data_source_config.item_schema", field)]):
         raise fault
     shown = deepcopy(criteria)

@@ -21,10 +21,10 @@ from app.domain.methods.faults import reinforcement_faults
 from app.domain.methods.kinds import parameters_of
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
-    StoredDpo,
+    StoredDpoMethod,
     StoredMethod,
-    StoredReinforcement,
-    StoredSupervised,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
     stored_method,
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -219,9 +219,9 @@ def _notices(new: NewJob) -> list[str]:
 def _eval_of(job: Job) -> Eval | None:
     """Returns the eval whose runs are the job's validations."""
     match job.method:
-        case StoredReinforcement():
+        case StoredReinforcementMethod():
             return eval_of_job(job.id, job.method.options["grader"])
-        case StoredSupervised() | StoredDpo():
+        case StoredSupervisedMethod() | StoredDpoMethod():
             return None
         case _:
             assert_never(job.method)

@@ -15,8 +15,8 @@ from app.domain.ids import new_id
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.environment_calls import (
+    CallRefused,
     EnvironmentCall,
-    Refused,
     close_body,
     may_have_begun,
     read_close,
@@ -59,7 +59,7 @@ class EnvironmentProbe:
         try:
             begun = await endpoint.call(reset.request(called.headers), read, signer=self._signer)
             episode_id = begun.value.episode_id
-        except Refused as refused:
+        except CallRefused as refused:
             return _issue(called, refused.status)
         except EndpointFault as fault:  # the path is there
             if not may_have_begun(fault):

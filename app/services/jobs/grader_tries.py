@@ -109,14 +109,14 @@ class GraderTries:
             with first_fault():
                 async with asyncio.TaskGroup() as tasks:
                     attempts = [tasks.create_task(attempt(row)) for row in rows]
-        except _NotTried as fault:
+        except _SandboxFailed as fault:
             message = f"The python grader '{grader.name}' was not tried: {fault}."
             return PreflightIssue("warning", "grader_not_tried", message, param)
         failures = [failure for task in attempts if (failure := task.result()) is not None]
         return _failures_issue(param, grader, failures, tried=len(rows)) if failures else None
 
 
-class _NotTried(Exception):
+class _SandboxFailed(Exception):
     """The sandbox failed, not the grader."""
 
 
@@ -157,7 +157,7 @@ async def _reason(scorer: Scorer, answer: str, item: dict[str, Any]) -> str | No
         if fault.kind == BAD_SCORE:
             return fault.message
         if not fault.errors.python_grader_runtime_error:
-            raise _NotTried(str(fault)) from fault
+            raise _SandboxFailed(str(fault)) from fault
         return fault.errors.python_grader_runtime_error_details or str(fault)
     return None
 

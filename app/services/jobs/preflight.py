@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.documents.walk import Kind
+from app.domain.documents.walk import FieldKind
 from app.domain.errors import NotFound
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.kinds.multi import MAX_CHILDREN
@@ -125,7 +125,7 @@ class PreflightService:
         return [PreflightIssue("error", "model_not_available", message, "model")]
 
     async def _missing_models(self, method: dict[str, Any]) -> list[PreflightIssue]:
-        judges = list(islice(needed(method, Kind.JUDGE), MAX_CHILDREN))
+        judges = list(islice(needed(method, FieldKind.JUDGE), MAX_CHILDREN))
         known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
         return [
             *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
@@ -133,7 +133,7 @@ class PreflightService:
         ]
 
     def _without_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
-        sent = () if self._judges.has_embeddings else needed(method, Kind.EMBEDDING)
+        sent = () if self._judges.has_embeddings else needed(method, FieldKind.EMBEDDING)
         return list(islice(sent, MAX_CHILDREN))
 
     async def _object_key(

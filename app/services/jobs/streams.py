@@ -17,8 +17,8 @@ from app.domain.errors import AuthenticationFailed, NotFound, Unavailable
 from app.domain.jobs.jobs import TERMINAL, Job
 from app.domain.jobs.streams import (
     LAST_EVENT_ID,
+    IdleHeartbeat,
     JobHead,
-    Quiet,
     StreamedEvent,
     StreamItem,
     step_of,
@@ -32,7 +32,7 @@ _BATCH: Final = 50
 """Number of events in one read, which includes their points."""
 
 
-class _News:
+class _JobNotification:
     """Notifies one stream that its job has changed."""
 
     def __init__(self, tenant: Tenant, job_id: str) -> None:
@@ -53,12 +53,12 @@ class JobWatch:
     def __init__(self, database: Database, *, heartbeat_s: float) -> None:
         self.database = database
         self.heartbeat_s = heartbeat_s
-        self._watched: set[_News] = set()
+        self._watched: set[_JobNotification] = set()
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
-    def watching(self, tenant: Tenant, job_id: str) -> Iterator[_News]:
-        news = _News(tenant, job_id)
+    def watching(self, tenant: Tenant, job_id: str) -> Iterator[_JobNotification]:
+        news = _JobNotification(tenant, job_id)
         self._watched.add(news)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._poll())
@@ -74,14 +74,14 @@ class JobWatch:
 
     async def _poll(self) -> None:
         while self._watched:
-            projects: dict[str, list[_News]] = {}
+            projects: dict[str, list[_JobNotification]] = {}
             for news in self._watched:
                 projects.setdefault(news.tenant.project_id, []).append(news)
             for watched in projects.values():
                 await self._poll_project(watched)
             await asyncio.sleep(_POLL_S)
 
-    async def _poll_project(self, watched: list[_News]) -> None:
+    async def _poll_project(self, watched: list[_JobNotification]) -> None:
         try:
             async with self.database.tenant(watched[0].tenant) as unit:
                 heads = await unit.streams.heads(sorted({news.job_id for news in watched}))
@@ -106,7 +106,7 @@ class JobStream:
         self._job_id = job_id
         self._behind = behind
         self._with_points = with_points
-        self._news: _News | None = None
+        self._news: _JobNotification | None = None
         self._is_ended = False
 
     def end(self) -> None:
@@ -141,16 +141,16 @@ class JobStream:
                     if job.status in TERMINAL:
                         return
                     while not await self._arrived(self._news):
-                        yield Quiet()
+                        yield IdleHeartbeat()
                         await check()
                         checked = now()
                 except (NotFound, AuthenticationFailed):
                     return
                 except Unavailable:  # the client keeps its stream; the read is tried again
-                    yield Quiet()
+                    yield IdleHeartbeat()
                     await asyncio.sleep(_POLL_S)
 
-    async def _arrived(self, news: _News) -> bool:
+    async def _arrived(self, news: _JobNotification) -> bool:
         try:
             await asyncio.wait_for(news.arrived.wait(), self._watch.heartbeat_s)
         except TimeoutError:

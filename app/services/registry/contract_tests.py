@@ -11,7 +11,7 @@ from typing import Final
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from app.domain.tools.contract import MAX_TEST_S, Check
+from app.domain.tools.contract import MAX_TEST_S, CheckResult
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.endpoints.signing import signing_secret
 
@@ -100,15 +100,15 @@ def recorded(egress: Egress, secret_key: str, project_id: str) -> RecordingEgres
     return RecordingEgress(egress, Webhook(signing_secret(secret_key, project_id)))
 
 
-def signature_check(exchanges: Sequence[Exchange]) -> Check:
+def signature_check(exchanges: Sequence[Exchange]) -> CheckResult:
     """Verifies the signature of the sent bytes with the customer's method."""
     if not exchanges:
-        return Check("signature", "skipped", "Nothing was sent.")
+        return CheckResult("signature", "skipped", "Nothing was sent.")
     if not all(exchange.signed for exchange in exchanges):
-        return Check("signature", "failed", "A request's signature does not verify.")
+        return CheckResult("signature", "failed", "A request's signature does not verify.")
     data = {"headers": list(_HEADERS), "requests": len(exchanges)}
     text = "Every request was signed; GET /v1/signing_secret has the secret to verify with."
-    return Check("signature", "passed", text, data)
+    return CheckResult("signature", "passed", text, data)
 
 
 def shown(text: str) -> str:

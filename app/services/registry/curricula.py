@@ -22,10 +22,10 @@ from app.domain.registry.curricula import (
     MAX_ROWS,
     CurriculumPart,
     CurriculumReport,
-    SentData,
     SplitFile,
+    SplitInput,
 )
-from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
+from app.domain.registry.registered_objects import LabelChanges, Noun, RegisteredVersion
 from app.gateways.objects import Objects, fetched
 from app.services.files.files import FileService
 from app.services.files.inspections import Inspections, content_gone
@@ -57,13 +57,13 @@ class CurriculumService(RegistryService):
         self._data = data
 
     async def create(
-        self, name: str, sent: dict[CurriculumPart, SentData], *, metadata: dict[str, str] | None
-    ) -> Registered:
+        self, name: str, sent: dict[CurriculumPart, SplitInput], *, metadata: dict[str, str] | None
+    ) -> RegisteredVersion:
         """Creates a curriculum. Raises `InvalidRequest` for a file that is invalid, has too many
         rows, or is missing.
         """
         _check_sent(sent)
-        if sent["training"] == SentData(None, None):
+        if sent["training"] == SplitInput(None, None):
             raise missing_parameter("training_file")
         made: list[str] = []
         try:
@@ -76,14 +76,14 @@ class CurriculumService(RegistryService):
     async def update(
         self,
         curriculum_id: str,
-        sent: dict[CurriculumPart, SentData],
+        sent: dict[CurriculumPart, SplitInput],
         labels: LabelChanges,
-    ) -> Registered:
+    ) -> RegisteredVersion:
         """Inserts a new version. A split that is missing in `sent` stays; an empty one is
         removed.
         """
         _check_sent(sent)
-        if sent.get("training") == SentData(None, None):
+        if sent.get("training") == SplitInput(None, None):
             sent = {split: data for split, data in sent.items() if split != "training"}
         before = await self.get(curriculum_id)
         made: list[str] = []
@@ -96,7 +96,7 @@ class CurriculumService(RegistryService):
 
     async def test(
         self, curriculum_id: str, *, job_tools: frozenset[str] | None
-    ) -> tuple[Registered, CurriculumReport]:
+    ) -> tuple[RegisteredVersion, CurriculumReport]:
         """Reads every row as a job would; `None` lets rows offer any tool."""
         registered = await self.get(curriculum_id)
         async with AsyncExitStack() as stack:
@@ -134,7 +134,7 @@ class CurriculumService(RegistryService):
                 await self._data.files.delete(file_id)
 
     async def _definition(
-        self, sent: dict[CurriculumPart, SentData], made: list[str]
+        self, sent: dict[CurriculumPart, SplitInput], made: list[str]
     ) -> dict[str, Any]:
         """Returns the definition by split. Adds the ids of files that it writes to `made`."""
         definition: dict[str, Any] = {}
@@ -222,7 +222,7 @@ def inline_name(split: CurriculumPart) -> str:
     return f"curriculum-{split}.jsonl"
 
 
-def _check_sent(sent: dict[CurriculumPart, SentData]) -> None:
+def _check_sent(sent: dict[CurriculumPart, SplitInput]) -> None:
     for split, data in sent.items():
         if data.file_id is not None and data.rows is not None:
             raise InvalidRequest(

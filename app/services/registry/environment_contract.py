@@ -16,13 +16,13 @@ from app.domain.http.status import is_success
 from app.domain.ids import new_id
 from app.domain.secrets.echoes import Echoes
 from app.domain.texts.storable_text import storable
-from app.domain.tools.contract import Check
+from app.domain.tools.contract import CheckResult
 from app.domain.tools.sample_arguments import sample_arguments
 from app.gateways.egress.egress import Egress, EgressReply
 from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.environment_calls import (
+    CallRefused,
     EnvironmentCall,
-    Refused,
     ResetAnswer,
     StepAnswer,
     assistant_message,
@@ -49,7 +49,7 @@ _OF_EPISODES: Final = ("step", "idempotency", "close")
 _Value = TypeVar("_Value")
 
 
-class _NoAnswer(Exception):
+class _UnusableReply(Exception):
     """A call without a usable answer; the text is a sentence for the customer."""
 
     def __init__(self, message: str, *, may_have_begun: bool = False) -> None:
@@ -79,26 +79,26 @@ class EnvironmentTest:
         self._rollout_id = new_id("trace_")
         self._echoes = Echoes(environment.headers or {}, environment.url)
 
-    async def run(self) -> list[Check]:
+    async def run(self) -> list[CheckResult]:
         """Returns every check; checks that could not be made are `skipped`."""
         checks = await self._played()
         return [*checks, signature_check(self._egress.exchanges)]
 
-    async def _played(self) -> list[Check]:
+    async def _played(self) -> list[CheckResult]:
         before = self._plan.task.get("messages", list(_PROMPT))
         body = reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
         try:
             begun = await self._attempt(
                 "reset", self._call(body), partial(read_reset, before=before)
             )
-        except _NoAnswer as fault:
-            skipped = [Check(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
+        except _UnusableReply as fault:
+            skipped = [CheckResult(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
             if fault.may_have_begun:
                 skipped[-1] = await self._closed_unheard()
-            return [Check("reset", "failed", str(fault)), *skipped]
+            return [CheckResult("reset", "failed", str(fault)), *skipped]
         return [_reset_check(begun), *await self._episode(begun)]
 
-    async def _episode(self, begun: ResetAnswer) -> list[Check]:
+    async def _episode(self, begun: ResetAnswer) -> list[CheckResult]:
         calls = list(self._calls(begun))
         text = self._plan.content
         message = assistant_message("" if text is None and calls else text or _TEXT, calls)
@@ -110,42 +110,42 @@ class EnvironmentTest:
             first = await self._attempt("step", step, read)
             done = first.done
             checks = [_step_check(first), await self._same(first, step, read)]
-        except _NoAnswer as fault:
+        except _UnusableReply as fault:
             reason = "The step had no usable answer."
             checks = [
-                Check("step", "failed", str(fault)),
-                Check("idempotency", "skipped", reason),
+                CheckResult("step", "failed", str(fault)),
+                CheckResult("idempotency", "skipped", reason),
             ]
         body = close_body(self._rollout_id, begun.episode_id, done=done)
         return [*checks, await self._closed(self._call(body))]
 
     async def _same(
         self, first: StepAnswer, step: EnvironmentCall, read: Callable[[EgressReply], StepAnswer]
-    ) -> Check:
+    ) -> CheckResult:
         """Sends the same step again, as after a lost connection."""
         try:
             same = await self._attempt("step again", step, read) == first
-        except _NoAnswer:
+        except _UnusableReply:
             same = False
         if same:
             text = "The same Idempotency-Key got the same answer."
-            return Check("idempotency", "passed", text)
+            return CheckResult("idempotency", "passed", text)
         text = (
             "The same Idempotency-Key got another answer: after a lost connection the step is sent "
             "again, and the episode would go on from a turn that the model did not take."
         )
-        return Check("idempotency", "warned", text)
+        return CheckResult("idempotency", "warned", text)
 
-    async def _closed(self, call: EnvironmentCall) -> Check:
+    async def _closed(self, call: EnvironmentCall) -> CheckResult:
         try:
             status = await self._attempt("close", call, read_close)
-        except _NoAnswer as fault:
-            return Check("close", "warned", f"{fault} No rollout is lost for it.")
+        except _UnusableReply as fault:
+            return CheckResult("close", "warned", f"{fault} No rollout is lost for it.")
         if is_success(status):
-            return Check("close", "passed", "The episode was closed.")
-        return Check("close", "warned", f"close was answered {status}.")
+            return CheckResult("close", "passed", "The episode was closed.")
+        return CheckResult("close", "warned", f"close was answered {status}.")
 
-    async def _closed_unheard(self) -> Check:
+    async def _closed_unheard(self) -> CheckResult:
         """Closes what a `reset` without a usable answer may have begun."""
         reply = self._egress.last_reply
         episode_id = None if reply is None else begun_id(reply)
@@ -180,7 +180,7 @@ class EnvironmentTest:
         self, name: str, call: EnvironmentCall, read: Callable[[EgressReply], _Value]
     ) -> _Value:
         """Makes one attempt of a call and records it. Each attempt has its own breaker, so that a
-        failure does not affect later ones. Raises `_NoAnswer`.
+        failure does not affect later ones. Raises `_UnusableReply`.
         """
         pool = EndpointPool(self._egress, timeout_s=self._call_timeout_s, max_retries=0)
         before = len(self._egress.exchanges)
@@ -189,11 +189,11 @@ class EnvironmentTest:
                 call.request(self._environment.headers), read, signer=self._signer
             )
         except EndpointFault as fault:
-            raise _NoAnswer(
+            raise _UnusableReply(
                 f"No usable answer: {fault.message}.", may_have_begun=may_have_begun(fault)
             ) from fault
-        except Refused as refused:
-            raise _NoAnswer(f"The environment {refused}.") from refused
+        except CallRefused as refused:
+            raise _UnusableReply(f"The environment {refused}.") from refused
         finally:
             self._record(name, call, self._egress.exchanges[before:])
         return answer.value
@@ -216,15 +216,15 @@ class EnvironmentTest:
         return shown(self._echoes.hidden_in(text))
 
 
-def _reset_check(begun: ResetAnswer) -> Check:
+def _reset_check(begun: ResetAnswer) -> CheckResult:
     if begun.unread:
         return _unread("reset", begun.unread)
     tools = "those of the row" if begun.tools is None else str(len(begun.tools))
     text = f"An episode with {len(begun.messages)} messages; tools: {tools}."
-    return Check("reset", "passed", text)
+    return CheckResult("reset", "passed", text)
 
 
-def _step_check(answer: StepAnswer) -> Check:
+def _step_check(answer: StepAnswer) -> CheckResult:
     if answer.unread:
         return _unread("step", answer.unread)
     if answer.done and answer.reward is None:
@@ -232,14 +232,14 @@ def _step_check(answer: StepAnswer) -> Check:
             "The episode ended and no step gave a reward: a job without another grader would lose "
             "the rollout."
         )
-        return Check("step", "warned", text)
-    return Check("step", "passed", "The turn was answered, and the episode " + _state(answer))
+        return CheckResult("step", "warned", text)
+    return CheckResult("step", "passed", "The turn was answered, and the episode " + _state(answer))
 
 
 def _state(answer: StepAnswer) -> str:
     return "is over." if answer.done else "continues."
 
 
-def _unread(name: str, keys: tuple[str, ...]) -> Check:
+def _unread(name: str, keys: tuple[str, ...]) -> CheckResult:
     listed = ", ".join(f"`{key[:80]}`" for key in keys[:10])
-    return Check(name, "warned", f"Nothing reads these keys of the answer: {listed}.")
+    return CheckResult(name, "warned", f"Nothing reads these keys of the answer: {listed}.")

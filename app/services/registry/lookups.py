@@ -8,13 +8,13 @@ from typing import Any, assert_never
 
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.registry.references import NamedReference, RegisteredReference
-from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.services.registry.registered_objects import RegistryService
 
 
 async def find_registered(
     reference: RegisteredReference, service: RegistryService, param: str
-) -> Registered:
+) -> RegisteredVersion:
     get = service.get_named if isinstance(reference, NamedReference) else service.get
     id_param = id_parameter(reference, service.noun, param)
     newest = await _found(get, reference.id, None, param=id_param)
@@ -36,9 +36,9 @@ def id_parameter(reference: RegisteredReference, noun: Noun, param: str) -> str:
 
 async def _found(
     get: Callable[..., Any], object_id: str, version: int | None, *, param: str
-) -> Registered:
+) -> RegisteredVersion:
     try:
-        registered: Registered = await get(object_id, version=version)
+        registered: RegisteredVersion = await get(object_id, version=version)
     except NotFound as error:
         raise InvalidRequest(error.message, param=param, code=error.code) from error
     return registered

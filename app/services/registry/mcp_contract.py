@@ -23,7 +23,7 @@ from app.domain.methods.mcp_faults import server_faults
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.secrets.echoes import Echoes
 from app.domain.secrets.urls import shown_url
-from app.domain.tools.contract import Check
+from app.domain.tools.contract import CheckResult
 from app.domain.tools.mcp_contract import McpCallPlan, McpReport
 from app.domain.tools.mcp_listings import clashes
 from app.domain.tools.mcp_servers import McpListing, McpServerSpec
@@ -42,12 +42,12 @@ from app.slots.project_slots import ProjectSlots
 
 PARAM: Final = "server"
 _LISTING_LIMIT_S: Final = 20.0
-_TIME_OVER: Final = Check("call", "skipped", TIME_OVER)
+_TIME_OVER: Final = CheckResult("call", "skipped", TIME_OVER)
 
 
 @dataclass(slots=True)
-class _Found:
-    checks: list[Check] = field(default_factory=list)
+class _ContractFindings:
+    checks: list[CheckResult] = field(default_factory=list)
     listing: McpListing | None = None
 
 
@@ -119,18 +119,21 @@ class McpContractService:
 
     async def _checked(
         self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline
-    ) -> _Found:
+    ) -> _ContractFindings:
         from app.gateways.mcp.job_listing import UNAVAILABLE, listed  # noqa: PLC0415 - its library takes a second
 
-        found = _Found()
+        found = _ContractFindings()
         listing = await listed(
             server, 0, self._endpoints(), self._signer, within_s=_LISTING_LIMIT_S, at=PARAM
         )
         down = [fault for fault in listing.faults if fault.code == UNAVAILABLE]
         if down:
             found.checks = [
-                Check("listing", "failed", down[0].message),
-                *(Check(name, "skipped", _NOT_LISTED) for name in ("tools", "session", "call")),
+                CheckResult("listing", "failed", down[0].message),
+                *(
+                    CheckResult(name, "skipped", _NOT_LISTED)
+                    for name in ("tools", "session", "call")
+                ),
             ]
             return found
         found.listing = listing.listing
@@ -138,7 +141,7 @@ class McpContractService:
         chosen = () if listing.listing is None else listing.listing.tools
         faults = [*listing.faults, *clashes([(server.server_label, chosen)], (), most=MAX_TOOLS)]
         found.checks = [
-            Check(
+            CheckResult(
                 "listing", "passed", text, {"tools": [each.tool.name for each in listing.offered]}
             ),
             _tools(len(chosen), [fault.message for fault in faults]),
@@ -150,17 +153,19 @@ class McpContractService:
         ]
         return found
 
-    async def _call(self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline) -> Check:
+    async def _call(
+        self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline
+    ) -> CheckResult:
         """Calls the named tool twice with one id, as a retry would."""
         from app.gateways.mcp.servers import called_server  # noqa: PLC0415 - its library takes a second
         from app.gateways.mcp.session import LONGEST_END_S, McpCall, McpSession  # noqa: PLC0415 - as above
 
         if plan.tool is None:
-            return Check("call", "skipped", "Name a tool with 'tool' to have it called.")
+            return CheckResult("call", "skipped", "Name a tool with 'tool' to have it called.")
         tools = () if server.listing is None else server.listing.tools
         tool = next((each for each in tools if each.name == plan.tool), None)
         if server.listing is None or tool is None:
-            return Check("call", "failed", f"A job would not offer a tool '{plan.tool}'.")
+            return CheckResult("call", "failed", f"A job would not offer a tool '{plan.tool}'.")
         arguments = plan.arguments
         if arguments is None:
             arguments = sample_arguments(tool.input_schema)
@@ -178,10 +183,10 @@ class McpContractService:
                 first = await session.call(call)
                 second = await session.call(call)
         except TimeoutError:
-            return Check("call", "failed", f"No usable answer: {_LATE}", {"kind": "timeout"})
+            return CheckResult("call", "failed", f"No usable answer: {_LATE}", {"kind": "timeout"})
         except EndpointFault as fault:
             text = f"No usable answer: {fault.message}. In training this discards the rollout."
-            return Check("call", "failed", text, {"kind": fault.kind.value})
+            return CheckResult("call", "failed", text, {"kind": fault.kind.value})
         finally:
             await session.close()
         echoes = Echoes(server.sent_headers, server.server_url)
@@ -220,44 +225,44 @@ _LATE: Final = "the time of the test was over. In training a call may take longe
 _NOT_LISTED: Final = "The tools could not be listed."
 
 
-def _tools(offered: int, faults: list[str]) -> Check:
+def _tools(offered: int, faults: list[str]) -> CheckResult:
     if faults:
-        return Check("tools", "failed", " ".join(faults))
-    return Check("tools", "passed", f"A job would offer {offered} of them on every row.")
+        return CheckResult("tools", "failed", " ".join(faults))
+    return CheckResult("tools", "passed", f"A job would offer {offered} of them on every row.")
 
 
-def _resources(server: McpServerSpec, listing: McpListing | None) -> Iterator[Check]:
+def _resources(server: McpServerSpec, listing: McpListing | None) -> Iterator[CheckResult]:
     """Yields the check of resources that the server's entry asks for."""
     if not server.resources:
         return
     if listing is None:
-        yield Check("resources", "skipped", "A job could not offer what the server lists.")
+        yield CheckResult("resources", "skipped", "A job could not offer what the server lists.")
         return
     name, uris = listing.tools[-1].name, [resource.uri for resource in listing.resources]
     text = f"The server lists {len(uris)} resources, which the model would read by '{name}'."
-    yield Check("resources", "passed", text, {"resources": uris})
+    yield CheckResult("resources", "passed", text, {"resources": uris})
 
 
-def _session(*, keeps: bool) -> Check:
+def _session(*, keeps: bool) -> CheckResult:
     if not keeps:
-        return Check("session", "passed", "The server needs no session.")
+        return CheckResult("session", "passed", "The server needs no session.")
     text = (
         "The server keeps sessions: each rollout has one, and what it holds is gone for a rollout "
         "that a resumed job continues with. State under the rollout's id (X-Rollout-Id) stays."
     )
-    return Check("session", "warned", text)
+    return CheckResult("session", "warned", text)
 
 
-def _called(first: ToolOutcome, second: ToolOutcome, echoes: Echoes) -> Check:
+def _called(first: ToolOutcome, second: ToolOutcome, echoes: Echoes) -> CheckResult:
     data = {"model_sees": shown(echoes.hidden_in(first.output)), "error": first.error}
     if first.attempts == 0:
         text = "Nothing was sent: the service answers this call itself; 'model_sees' has its text."
-        return Check("call", "warned", text, data)
+        return CheckResult("call", "warned", text, data)
     if first.error is not None:
         text = "The tool reported an error for these arguments; send some that it accepts."
-        return Check("call", "warned", text, data)
+        return CheckResult("call", "warned", text, data)
     if second.output != first.output:
         text = "The same call got two different outputs: a retry would be run again."
         again = shown(echoes.hidden_in(second.output))
-        return Check("call", "warned", text, {**data, "again": again})
-    return Check("call", "passed", "The same call got the same text twice.", data)
+        return CheckResult("call", "warned", text, {**data, "again": again})
+    return CheckResult("call", "passed", "The same call got the same text twice.", data)

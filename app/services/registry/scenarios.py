@@ -78,7 +78,7 @@ class ScenarioWriter:
         self._plan = plan
         self._limit_s = limit_s
         self._result = ScenarioSet()
-        self._found = _Distinct()
+        self._found = _DistinctScenarios()
 
     async def write(self) -> ScenarioSet:
         """Raises `InvalidRequest` when the model wrote no scenario at all."""
@@ -167,7 +167,7 @@ class ScenarioWriter:
 
 
 @dataclass(slots=True)
-class _Distinct:
+class _DistinctScenarios:
     """Scenarios that are not alike, in the order in which they came."""
 
     scenarios: list[Scenario] = field(default_factory=list)

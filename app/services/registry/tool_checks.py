@@ -2,17 +2,17 @@
 
 from collections.abc import Awaitable, Callable
 
-from app.domain.tools.contract import Check
+from app.domain.tools.contract import CheckResult
 from app.services.registry.contract_tests import TIME_OVER, signature_check
 from app.services.registry.tool_contract import ContractTest
 from app.services.registry.tool_latency import latency
 
 
-async def run_checks(test: ContractTest) -> list[Check]:
+async def run_checks(test: ContractTest) -> list[CheckResult]:
     """Runs and returns every check; checks that could not be made are `skipped`."""
     shape, alive = await test.shape()
     checks = [shape]
-    checks_by_name: dict[str, Callable[[], Awaitable[Check]]] = {
+    checks_by_name: dict[str, Callable[[], Awaitable[CheckResult]]] = {
         "malformed_arguments": test.malformed_arguments,
         "unknown_tool": test.unknown_tool,
         "idempotency": test.idempotency,
@@ -20,9 +20,9 @@ async def run_checks(test: ContractTest) -> list[Check]:
     }
     for name, check in checks_by_name.items():
         if not alive:
-            checks.append(Check(name, "skipped", "The first call had no answer."))
+            checks.append(CheckResult(name, "skipped", "The first call had no answer."))
         elif test.remaining_s < 1:
-            checks.append(Check(name, "skipped", TIME_OVER))
+            checks.append(CheckResult(name, "skipped", TIME_OVER))
         else:
             checks.append(await check())
     checks.append(await test.large_request())

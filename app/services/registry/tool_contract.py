@@ -11,7 +11,7 @@ from typing import Any, Final, assert_never
 
 from app.domain.ids import new_id, random_text
 from app.domain.secrets.echoes import Echoes
-from app.domain.tools.contract import CallPlan, Check
+from app.domain.tools.contract import CallPlan, CheckResult
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.sample_arguments import sample_arguments
 from app.domain.tools.tools import ToolSpec
@@ -87,7 +87,7 @@ class ContractTest:
         except EndpointFault as fault:
             return fault
 
-    async def shape(self) -> tuple[Check, bool]:
+    async def shape(self) -> tuple[CheckResult, bool]:
         """Returns the check, and whether further calls can succeed."""
         call = self.call()
         result = await self.send(self.endpoint(), call)
@@ -99,23 +99,23 @@ class ContractTest:
             case _:
                 assert_never(result)
 
-    async def _shape_of(self, call: ToolCall, result: ToolOutcome) -> Check:
+    async def _shape_of(self, call: ToolCall, result: ToolOutcome) -> CheckResult:
         data = await self._seen(result)
         if result.error is not None and result.error.startswith("http_"):
             text = "The reply must be 200 with JSON that has a string `output`."
-            return Check("shape", "failed", text, data)
+            return CheckResult("shape", "failed", text, data)
         if result.error == "too_large":
-            return Check("shape", "warned", "The reply is larger than 1 MB.", data)
+            return CheckResult("shape", "warned", "The reply is larger than 1 MB.", data)
         if result.error is not None:
             text = "The tool reported an error for these arguments; send some that it accepts."
-            return Check("shape", "warned", text, data)
+            return CheckResult("shape", "warned", text, data)
         wrong = _wrong_echo(self.egress.last_reply, call)
         if wrong is not None:
             text = f"The reply's `{wrong}` is not the call's: parallel answers would be mixed up."
-            return Check("shape", "failed", text, data)
-        return Check("shape", "passed", "JSON with a string `output`.", data)
+            return CheckResult("shape", "failed", text, data)
+        return CheckResult("shape", "passed", "JSON with a string `output`.", data)
 
-    async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> Check:
+    async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> CheckResult:
         """Makes an invalid call, as a model might: the reply must describe the mistake."""
         result = await self.send(self.endpoint(), self.call(name=name, arguments=arguments))
         match result:
@@ -126,14 +126,14 @@ class ContractTest:
             case _:
                 assert_never(result)
 
-    async def malformed_arguments(self) -> Check:
+    async def malformed_arguments(self) -> CheckResult:
         return await self.mistake("malformed_arguments", name=None, arguments='{"unfinished": ')
 
-    async def unknown_tool(self) -> Check:
+    async def unknown_tool(self) -> CheckResult:
         name = f"no_such_tool_{random_text(6)}"
         return await self.mistake("unknown_tool", name=name, arguments=None)
 
-    async def idempotency(self) -> Check:
+    async def idempotency(self) -> CheckResult:
         endpoint, call = self.endpoint(), self.call()
         outputs: list[str] = []
         for _ in range(2):
@@ -151,52 +151,52 @@ class ContractTest:
                 "The same call_id and Idempotency-Key got two different outputs: a retry would be "
                 "run again."
             )
-            return Check("idempotency", "warned", text, data)
+            return CheckResult("idempotency", "warned", text, data)
         text = "The same call_id and Idempotency-Key got the same output."
-        return Check("idempotency", "passed", text, data)
+        return CheckResult("idempotency", "passed", text, data)
 
-    async def large_request(self) -> Check:
+    async def large_request(self) -> CheckResult:
         sent = len(self.egress.exchanges)
         arguments = json.dumps({"text": "x" * MAX_REQUEST_BYTES})
-        was_sent = Check("request_over_1mb", "failed", "A request over 1 MB was sent.")
+        was_sent = CheckResult("request_over_1mb", "failed", "A request over 1 MB was sent.")
         result = await self.send(self.endpoint(), self.call(arguments=arguments))
         match result:
             case ToolOutcome() as outcome:
                 if outcome.error != "too_large" or len(self.egress.exchanges) > sent:
                     return was_sent
                 text = "A request over 1 MB is answered by the service and never sent."
-                return Check("request_over_1mb", "passed", text, await self._seen(outcome))
+                return CheckResult("request_over_1mb", "passed", text, await self._seen(outcome))
             case EndpointFault():
                 return was_sent
             case _:
                 assert_never(result)
 
-    def large_reply(self) -> Check:
+    def large_reply(self) -> CheckResult:
         """Checks the size of every reply of the endpoint in this test."""
         sizes = [e.reply_bytes for e in self.egress.exchanges if e.reply_bytes is not None]
         cut = sum(e.failure is FailureKind.TOO_LARGE for e in self.egress.exchanges)
         if not sizes and not cut:
-            return Check("reply_over_1mb", "skipped", "There was no reply to measure.")
+            return CheckResult("reply_over_1mb", "skipped", "There was no reply to measure.")
         largest = max(sizes, default=None)
         data: dict[str, Any] = {"largest_reply_bytes": largest, "replies_over_1mb": cut}
         if cut:
             text = f"{cut} replies were larger than 1 MB: the model reads a 413 text instead."
-            return Check("reply_over_1mb", "warned", text, data)
-        return Check("reply_over_1mb", "passed", "No reply was larger than 1 MB.", data)
+            return CheckResult("reply_over_1mb", "warned", text, data)
+        return CheckResult("reply_over_1mb", "passed", "No reply was larger than 1 MB.", data)
 
 
-def _mistake_check(check: str, error: str | None, seen: dict[str, Any]) -> Check:
+def _mistake_check(check: str, error: str | None, seen: dict[str, Any]) -> CheckResult:
     if error == "too_large":
         text = "The model reads that the reply is too large, not what its mistake was."
-        return Check(check, "warned", text, seen)
+        return CheckResult(check, "warned", text, seen)
     if error is None:
         text = "Answered as if nothing were wrong: the model cannot learn from its mistake."
-        return Check(check, "warned", text, seen)
-    return Check(check, "passed", "The model reads its mistake.", seen)
+        return CheckResult(check, "warned", text, seen)
+    return CheckResult(check, "passed", "The model reads its mistake.", seen)
 
 
-def _failed(check: str, fault: EndpointFault) -> Check:
-    return Check(
+def _failed(check: str, fault: EndpointFault) -> CheckResult:
+    return CheckResult(
         check,
         "failed",
         f"The endpoint {fault.message}."

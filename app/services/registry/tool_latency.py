@@ -10,7 +10,7 @@ import time
 from collections.abc import Set as AbstractSet
 from typing import Final, assert_never
 
-from app.domain.tools.contract import MAX_PACED_S, Check
+from app.domain.tools.contract import MAX_PACED_S, CheckResult
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.rates import declared_rate
 from app.gateways.endpoints.calls import EndpointFault
@@ -19,7 +19,7 @@ from app.services.registry.tool_contract import ContractTest
 _MARGIN_S: Final = 0.5
 
 
-async def latency(test: ContractTest) -> Check:
+async def latency(test: ContractTest) -> CheckResult:
     """Returns the check, which passes when every call was answered; latency has no limit."""
     rate = min(test.plan.rate, declared_rate(test.tool) or math.inf)
     sendable = min(test.plan.requests, 1 + math.floor(MAX_PACED_S * rate))
@@ -62,7 +62,7 @@ def _check_of(
     sent: int,
     rate: float,
     late: float,
-) -> Check:
+) -> CheckResult:
     data = {
         "requests": test.plan.requests,
         "sent": sent,
@@ -78,11 +78,13 @@ def _check_of(
     lost = sent - len(answered)
     if lost:
         text = f"{lost} of {sent} calls at {rate:g} per second had no usable answer."
-        return Check("latency", "failed", text, data)
+        return CheckResult("latency", "failed", text, data)
     if sent < test.plan.requests:
         text = f"Only {sent} of {test.plan.requests} calls could be sent in time."
-        return Check("latency", "warned", text, data)
-    return Check("latency", "passed", f"Every call at {rate:g} per second was answered.", data)
+        return CheckResult("latency", "warned", text, data)
+    return CheckResult(
+        "latency", "passed", f"Every call at {rate:g} per second was answered.", data
+    )
 
 
 def percentile(ordered: list[float], share: float) -> float | None:

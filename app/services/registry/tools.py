@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
-from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.rates import KEY, rate_fault, sent_rate
@@ -41,7 +41,7 @@ class ToolService(RegisteredEndpointService):
 
     async def create_all(
         self, definitions: Iterable[dict[str, Any]], *, metadata: dict[str, str] | None
-    ) -> list[Registered]:
+    ) -> list[RegisteredVersion]:
         """Registers tools, all or none. Raises `InvalidRequest`, also for a name that is taken."""
         new = [await self._new(one["name"], one, metadata=metadata) for one in definitions]
         return await self._insert_all(new)

@@ -21,7 +21,7 @@ from tests.support.api.environments import (
 )
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.http_environments import GuessingWorld
 from tests.support.stack import Database
 
@@ -83,7 +83,7 @@ async def test_a_check_of_the_call_finds_a_wrong_path(
     world = GuessingWorld()
     posts = {"/wrld": 404, "/page": 405, "/tools": 422}
 
-    def serve(received: Received) -> Reply:
+    def serve(received: ReceivedRequest) -> Reply:
         if not received.body:
             return Reply(head)
         status = posts.get(received.path)
@@ -276,7 +276,7 @@ async def test_the_calls_of_the_page_and_the_example_are_accepted(documented: Ap
 async def test_the_answers_of_the_page_are_good_ones(database: Database) -> None:
     answers = {"reset": blocks("reset")[1], "step": blocks("step")[1], "close": {}}
 
-    def as_documented(received: Received) -> Reply:
+    def as_documented(received: ReceivedRequest) -> Reply:
         call = received.json
         answer = json.loads(json.dumps(answers[call["type"]]))
         sent = blocks(call["type"])[0] if call["type"] != "close" else None

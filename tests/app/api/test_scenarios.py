@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from app.domain.data import chat_rows
 from tests.support.api.application import Api, running
 from tests.support.api.job_calls import JOBS
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.stack import Database
 
 PATH = "/v1/fine_tuning/alpha/scenarios/generate"
@@ -25,7 +25,7 @@ LOOKUP: dict[str, Any] = {
         "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
     },
 }
-Script = Callable[[Received], Reply | Awaitable[Reply]]
+Script = Callable[[ReceivedRequest], Reply | Awaitable[Reply]]
 
 
 def completion(content: str) -> Reply:
@@ -46,7 +46,7 @@ def task(number: int) -> dict[str, Any]:
 
 async def generated(
     database: Database, script: Script, **changes: Any
-) -> tuple[int, Any, list[Received]]:
+) -> tuple[int, Any, list[ReceivedRequest]]:
     async with endpoint(script) as server, running(database, server.host_port) as api:
         generator = {
             "model": "writer",
@@ -62,7 +62,7 @@ async def generated(
 async def test_a_model_writes_the_rows_of_a_curriculum(database: Database) -> None:
     asked: list[int] = []
 
-    def write(_: Received) -> Reply:
+    def write(_: ReceivedRequest) -> Reply:
         asked.append(len(asked))
         first = 12 * (len(asked) - 1)
         doubled = {"task": "  " + task(first)["task"].upper() + "!", "difficulty": 5}
@@ -95,7 +95,7 @@ async def test_a_model_writes_the_rows_of_a_curriculum(database: Database) -> No
 
 
 async def test_the_rows_are_the_curriculum_of_a_job(database: Database) -> None:
-    def write(received: Received) -> Reply:
+    def write(received: ReceivedRequest) -> Reply:
         if received.path.endswith("/chat/completions"):
             return scenarios(*map(task, range(20)))
         return Reply(json={"score": 1})
@@ -211,7 +211,7 @@ async def test_rows_that_repeat_large_tools_are_refused_before_a_model_is_called
 async def test_the_calls_of_a_project_that_write_at_once_are_bounded(database: Database) -> None:
     asked, answer = asyncio.Semaphore(0), asyncio.Event()
 
-    async def write(_: Received) -> Reply:
+    async def write(_: ReceivedRequest) -> Reply:
         asked.release()
         await answer.wait()
         return scenarios(*map(task, range(20)))

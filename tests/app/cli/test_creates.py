@@ -10,7 +10,7 @@ from app.cli import patience, service_client
 from app.cli.evals.evals import run_eval
 from app.cli.jobs.creation import create
 from app.cli.output import Output
-from app.cli.profiles.profiles import Named
+from app.cli.profiles.profiles import AddressSources
 from app.cli.remote import Remote
 from app.cli.service_errors import CreationUnknown, ServiceError
 from tests.support.scripted_service import ScriptedService, cut, reply, scripted_service
@@ -34,7 +34,7 @@ def call(tmp_path: Path) -> Path:
 
 
 def remote_of(found: ScriptedService, command: str = "jobs create") -> Remote:
-    return Remote(Named(found.base_url, "k", None), Output(command, as_json=False))
+    return Remote(AddressSources(found.base_url, "k", None), Output(command, as_json=False))
 
 
 def keys(found: ScriptedService) -> list[str]:

@@ -20,7 +20,7 @@ from app.grading.agreement import kendall
 from app.grading.ai_judge import GroupAiJudge
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.scorer import ScoreFault, ScoreResult
-from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollouts import SECRET_KEY, egress_to, pool
 
 Scores = list[dict[str, Any]]
@@ -48,7 +48,7 @@ def request_of(qualities: Sequence[int], call_id: str = "grade_1") -> GroupGrade
     return GroupGradeRequest(conversations, TOOLS, {}, "trace_1", call_id)
 
 
-def shown(received: Received) -> list[tuple[str, int]]:
+def shown(received: ReceivedRequest) -> list[tuple[str, int]]:
     """Returns id and quality of each rollout in a prompt, in the order in which it stands."""
     (text,) = [m["content"] for m in received.json["messages"][1:2]]
     found = re.findall(r'<rollout id="(\d+)">(.*?)</rollout>', text, re.DOTALL)
@@ -60,7 +60,7 @@ def reply(scores: Scores) -> Reply:
     return Reply(json={"choices": [{"message": message}], "usage": USAGE})
 
 
-def honest(received: Received) -> Reply:
+def honest(received: ReceivedRequest) -> Reply:
     """Scores by quality and answers in another order than it was asked in."""
     scores = [
         {"id": name, "explanation": f"quality {quality}", "score": quality / 100}
@@ -116,10 +116,10 @@ async def test_one_question_scores_the_whole_group_by_its_ids(tmp_path: Path) ->
     assert sum(r.token_usage["j"].completion_tokens for r in results) == 7
 
 
-def noisy(seed: int, noise: float) -> Callable[[Received], Reply]:
+def noisy(seed: int, noise: float) -> Callable[[ReceivedRequest], Reply]:
     random = Random(seed)
 
-    def script(received: Received) -> Reply:
+    def script(received: ReceivedRequest) -> Reply:
         return reply(
             [
                 {"id": name, "explanation": "", "score": quality / 100 + random.gauss(0, noise)}
@@ -153,7 +153,7 @@ async def test_the_order_of_rollouts_changes_neither_the_question_nor_a_score(
     assert len(prompts) == 1
 
 
-def biased(received: Received) -> Reply:
+def biased(received: ReceivedRequest) -> Reply:
     """Adds a bonus to what stands first."""
     rollouts = shown(received)
     return reply(
@@ -227,7 +227,7 @@ async def test_a_wrong_answer_is_requested_once_more_with_its_fault(
     wrong = Reply(json={"choices": [{"message": {"content": text}}], "usage": USAGE})
     answers = 0
 
-    def once(received: Received) -> Reply:
+    def once(received: ReceivedRequest) -> Reply:
         nonlocal answers
         answers += 1
         return wrong if answers == 1 else honest(received)
@@ -248,7 +248,7 @@ async def test_a_wrong_answer_is_requested_once_more_with_its_fault(
 
 
 async def test_scores_that_miss_the_scale_by_a_trifle_are_clamped(tmp_path: Path) -> None:
-    def slipping(received: Received) -> Reply:
+    def slipping(received: ReceivedRequest) -> Reply:
         scores = {20: 1.05, 50: 0.5, 80: -0.05}
         return reply([{"id": name, "score": scores[quality]} for name, quality in shown(received)])
 

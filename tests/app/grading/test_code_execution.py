@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.sandbox.programs import Ending, Program
+from app.domain.sandbox.programs import Program, ProgramOutcome
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import InMemorySandbox, ProgramTooLarge
 from app.grading.code_execution import code_of, equal
@@ -102,9 +102,9 @@ async def test_a_forged_reply_is_no_more_than_a_value(sandbox: RunningSandbox, f
 async def test_code_that_never_ends_costs_three_time_outs() -> None:
     ran = list[Program]()
 
-    def too_late(program: Program) -> Ending:
+    def too_late(program: Program) -> ProgramOutcome:
         ran.append(program)
-        return Ending("time_limit", "", "no result within 5 s", 5.0)
+        return ProgramOutcome("time_limit", "", "no result within 5 s", 5.0)
 
     tests = {"tests": [{"stdout": str(number)} for number in range(20)]}
     slow = InMemorySandbox(too_late)
@@ -116,9 +116,9 @@ async def test_code_that_never_ends_costs_three_time_outs() -> None:
 async def test_slow_code_costs_a_minute_of_run_time_and_no_time_of_waiting() -> None:
     ran = list[Program]()
 
-    def slowly(program: Program) -> Ending:
+    def slowly(program: Program) -> ProgramOutcome:
         ran.append(program)
-        return Ending("replied", '{"output": "x"}', "", 4.0, waited_s=100.0)
+        return ProgramOutcome("replied", '{"output": "x"}', "", 4.0, waited_s=100.0)
 
     tests = {"tests": [{"stdout": "x"} for _ in range(20)]}
     result = await scored(PROGRAM, "print('x')", item=tests, sandbox=InMemorySandbox(slowly))
@@ -131,8 +131,8 @@ async def test_slow_code_costs_a_minute_of_run_time_and_no_time_of_waiting() -> 
 async def test_the_tests_of_a_row_may_hold_many_values() -> None:
     numbers = [1] * 40_000
 
-    def summed(_: Program) -> Ending:
-        return Ending("replied", '{"value": 40000}', "", 0.1)
+    def summed(_: Program) -> ProgramOutcome:
+        return ProgramOutcome("replied", '{"value": 40000}', "", 0.1)
 
     tests = {"tests": [{"arguments": [numbers], "expected": 40_000}]}
     result = await scored(
@@ -175,7 +175,7 @@ async def test_what_the_answer_wrote_is_no_fault_of_the_row(
 
 
 async def test_arguments_beyond_the_sandboxs_bound_are_blamed_on_their_origin() -> None:
-    def refused(_: Program) -> Ending:
+    def refused(_: Program) -> ProgramOutcome:
         raise ProgramTooLarge("2 bytes of JSON, above 1")
 
     sandbox, code = InMemorySandbox(refused), "def add(a, b): pass"

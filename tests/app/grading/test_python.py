@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.sandbox.programs import Ending
+from app.domain.sandbox.programs import ProgramOutcome
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.scorer import ScoreFault
@@ -115,7 +115,7 @@ async def test_a_sample_beyond_the_sandboxs_bound_is_no_score(sandbox: RunningSa
      '{"error": {"text": 1}}', '{"value": 1}{"value": 1}', "[" * 100_000],
 )  # fmt: skip
 async def test_a_reply_of_another_form_is_an_error_of_the_grader(reply: str) -> None:
-    hostile = InMemorySandbox(lambda _: Ending("replied", reply, "", 0.1))
+    hostile = InMemorySandbox(lambda _: ProgramOutcome("replied", reply, "", 0.1))
     with pytest.raises(ScoreFault) as caught:
         await scored(python("return 1"), sandbox=hostile)
     assert caught.value.errors.raised == ("python_grader_runtime_error",)

@@ -14,7 +14,7 @@ from app.domain.data.uploads import UploadPartRow, UploadRow
 from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
 from app.domain.http.idempotency import HttpResponse
 from app.domain.jobs.jobs import Job
-from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.store.database import Database, UnboundRoleError
 from app.store.jobs.claims import job_claims
 from app.store.jobs.rows import job_row
@@ -54,8 +54,8 @@ def an_account(tenant: Tenant) -> ServiceAccount:
     )
 
 
-def a_tool() -> Registered:
-    return Registered(
+def a_tool() -> RegisteredVersion:
+    return RegisteredVersion(
         id="tool_1",
         noun=Noun.TOOL,
         version=1,

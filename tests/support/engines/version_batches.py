@@ -8,7 +8,7 @@ from tests.support.tiny_model import VOCAB_SIZE
 from workers.engines.cpu.base_model import BaseModel
 from workers.engines.cpu.kv_pool import KV_POOL_BYTES, KvPool
 from workers.engines.cpu.prefixes import PrefixStore
-from workers.engines.cpu.sequence import Sampling, Sequence, Update
+from workers.engines.cpu.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.version_batch import (
     BatchShape,
     VersionBatch,
@@ -36,7 +36,7 @@ class World:
         self.batch.add(sequence)
         return sequence
 
-    def advance(self, times: int = 1) -> list[Update]:
+    def advance(self, times: int = 1) -> list[SequenceUpdate]:
         with torch.inference_mode():
             return [
                 u for _ in range(times) for u in self.batch.advance(self.batch.version.base.weights)

@@ -28,7 +28,7 @@ from app.gateways.objects import LocalObjects
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.agreement import kendall
 from app.grading.build import GradingPorts
-from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollouts import SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_group_scorer
 from workers.grading.group_scorer import GroupScorer
@@ -54,7 +54,7 @@ def played(qualities: list[int]) -> list[Trajectory]:
     ]
 
 
-def shown(received: Received) -> list[tuple[str, int]]:
+def shown(received: ReceivedRequest) -> list[tuple[str, int]]:
     text = received.json["messages"][1]["content"]
     found = re.findall(r'<rollout id="(\d+)">.*?quality=(\d+)', text, re.DOTALL)
     return [(name, int(quality)) for name, quality in found]
@@ -66,7 +66,7 @@ def reply(scores: dict[str, float]) -> Reply:
     return Reply(json={"choices": [{"message": message}], "usage": USAGE})
 
 
-def service(received: Received) -> Reply:
+def service(received: ReceivedRequest) -> Reply:
     """Judges by quality (`contrary`: against it), and grades single rollouts at `/grade`."""
     if received.path == "/grade":
         quality = int(received.json["sample"]["output_text"].removeprefix("quality="))
@@ -160,7 +160,7 @@ async def test_planted_groups_keep_their_order_whatever_the_order_of_rollouts(
 ) -> None:
     random, taus = Random(7), []
 
-    def noisy(received: Received) -> Reply:
+    def noisy(received: ReceivedRequest) -> Reply:
         return reply(
             {name: quality / 100 + random.gauss(0, 0.02) for name, quality in shown(received)}
         )

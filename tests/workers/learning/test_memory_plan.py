@@ -22,7 +22,7 @@ from workers.learning.head import LogProbHead
 from workers.learning.memory.__main__ import lines, main
 from workers.learning.memory.counting import Counts, count
 from workers.learning.memory.live_bytes import peak_bytes
-from workers.learning.memory.plan import GIB, Given, plan_memory
+from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
 from workers.learning.training_samples import TrainingSample
 
 TOKENS = 600
@@ -167,7 +167,7 @@ PLAIN = Counts(
 
 
 def test_a_model_beside_its_engine_by_hand() -> None:
-    given = Given(gpu_bytes=80 * GIB, context_length=16_384, engine_share=0.5)
+    given = PlanInputs(gpu_bytes=80 * GIB, context_length=16_384, engine_share=0.5)
     plan = plan_memory(given, COUNTS)
     assert plan.fits
     parts = {f"{part.owner}: {part.name}": part.bytes for part in plan.parts}
@@ -184,15 +184,15 @@ def test_a_model_beside_its_engine_by_hand() -> None:
 @pytest.mark.parametrize(
     ("given", "counts", "says"),
     [
-        (Given(10 * GIB, 4096), COUNTS, "take a smaller model"),
-        (Given(80 * GIB, 16_384, engine_share=0.15), COUNTS, "raise --engine-share"),
-        (Given(80 * GIB, 16_384, engine_share=0.8), PLAIN, "turn on checkpointing"),
-        (Given(24 * GIB, 120_000), COUNTS, "lower --context-length to"),
-        (Given(24 * GIB, 4096, micro_batch_tokens=90_000), COUNTS, "lower --micro-batch to"),
+        (PlanInputs(10 * GIB, 4096), COUNTS, "take a smaller model"),
+        (PlanInputs(80 * GIB, 16_384, engine_share=0.15), COUNTS, "raise --engine-share"),
+        (PlanInputs(80 * GIB, 16_384, engine_share=0.8), PLAIN, "turn on checkpointing"),
+        (PlanInputs(24 * GIB, 120_000), COUNTS, "lower --context-length to"),
+        (PlanInputs(24 * GIB, 4096, micro_batch_tokens=90_000), COUNTS, "lower --micro-batch to"),
     ],
 )
 def test_what_does_not_fit_is_reported_with_the_setting_that_helps(
-    given: Given, counts: Counts, says: str
+    given: PlanInputs, counts: Counts, says: str
 ) -> None:
     checkpointed = COUNTS if counts is PLAIN else None
     plan = plan_memory(given, counts, checkpointed=checkpointed)
@@ -212,10 +212,10 @@ def test_the_trainers_precision_leaves_the_engine_alone() -> None:
 
 
 def test_advice_that_is_followed_makes_the_plan_fit() -> None:
-    given = Given(24 * GIB, 120_000)
+    given = PlanInputs(24 * GIB, 120_000)
     (problem,) = plan_memory(given, COUNTS).problems
     advised = int(problem.split("--context-length to ")[1].rstrip(".").replace(",", ""))
-    assert plan_memory(Given(24 * GIB, advised), COUNTS).fits
+    assert plan_memory(PlanInputs(24 * GIB, advised), COUNTS).fits
 
 
 def test_the_command_prints_the_plan_of_a_directory(

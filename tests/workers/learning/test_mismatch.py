@@ -9,7 +9,7 @@ from torch import Tensor
 
 from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs
-from workers.learning.mismatch import Corrected, correct
+from workers.learning.mismatch import CorrectedInputs, correct
 from workers.learning.mismatch_config import MismatchConfig
 
 # Row 0: log-ratios 0.1 and -0.1; row 1: 1 and 0.5; row 2: -2 and a masked token.
@@ -24,11 +24,11 @@ def inputs(d_N: Tensor = D) -> LossInputs:
     return LossInputs((Q + d_N).requires_grad_(), Q, A, MASK, ROWS)
 
 
-def done(d_N: Tensor = D, **config: Any) -> Corrected:
+def done(d_N: Tensor = D, **config: Any) -> CorrectedInputs:
     return correct(inputs(d_N), MismatchConfig(**config))
 
 
-def gradient(corrected: Corrected, loss: str = "ppo", **options: Any) -> list[float]:
+def gradient(corrected: CorrectedInputs, loss: str = "ppo", **options: Any) -> list[float]:
     total = build_loss(loss, **options)(corrected.inputs).total
     (grad_N,) = torch.autograd.grad(total, corrected.inputs.logprobs_N)
     result: list[float] = grad_N.tolist()

@@ -3,8 +3,8 @@ import pytest
 from numpy.typing import NDArray
 
 from workers.learning.statistics import (
+    ComparedValues,
     PairedValues,
-    Sides,
     bootstrap_interval,
     comparison,
     paired_report,
@@ -180,7 +180,7 @@ def test_too_few_rows_for_resamples_have_no_interval() -> None:
     low, high = interval([*values, 0.0])
     assert low < 2 / 6 < high
     enough = {row: [float(row % 2)] for row in range(6)}
-    compared = comparison(Sides(enough, enough), seed=0)
+    compared = comparison(ComparedValues(enough, enough), seed=0)
     low, high = compared["tuned_ci95"]
     assert 0 <= low < compared["tuned_mean"] < high <= 1
 

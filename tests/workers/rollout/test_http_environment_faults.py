@@ -16,7 +16,7 @@ from app.domain.rollouts.trajectory import (
     ScoredRollout,
     Trajectory,
 )
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.http_environments import GuessingWorld
 from tests.support.http_tables import LIMITS, SEED, guess, table
 from tests.support.policies import Writer
@@ -164,7 +164,7 @@ async def test_a_refused_reset_has_nothing_to_close(writer: Writer) -> None:
 async def test_an_unstorable_character_of_a_step_is_replaced(writer: Writer) -> None:
     """As in a tool's output: the rollout is not lost for what the model asked to see."""
 
-    def binary(call: Json, _: Received) -> Reply | None:
+    def binary(call: Json, _: ReceivedRequest) -> Reply | None:
         if call["type"] != "step" or not call["message"].get("tool_calls"):
             return None
         return Reply(json={"done": False, "results": results(call, "a\0b"), "\0": 1})
@@ -211,7 +211,7 @@ async def test_the_curves_of_a_step_are_those_of_the_environment(writer: Writer)
     world = GuessingWorld()
     attempts: list[int] = []
 
-    def once_down(call: Json, _: Received) -> Reply | None:
+    def once_down(call: Json, _: ReceivedRequest) -> Reply | None:
         if call["type"] != "step" or attempts:
             return None
         attempts.append(1)

@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
-from tests.support.runs.interrupted import Killed, interrupted_run
+from tests.support.runs.interrupted import RunKilled, interrupted_run
 from tests.support.runs.real_run import QUIET, RealRuns, Script
 from workers.runs.reporter import Reporter
 
@@ -109,7 +109,7 @@ async def test_what_was_found_before_a_kill_is_done_by_the_next_claim(
         return reporter.stopping.due is not None
 
     async with runs.context(job, Script()) as context:
-        with pytest.raises(Killed):
+        with pytest.raises(RunKilled):
             await interrupted_run(context, before_step=has_fired).run()
     assert (await runs.world.read(job)).status is JobStatus.RUNNING
     assert await _said(runs, job) == [("max_steps", action, 1)]

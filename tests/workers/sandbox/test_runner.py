@@ -13,7 +13,7 @@ import pytest
 
 from app.domain.processes.exit_codes import SANDBOX_BELOW_FLOOR
 from app.domain.sandbox.layers import ALWAYS
-from app.domain.sandbox.programs import Ending, FunctionCall, Script
+from app.domain.sandbox.programs import FunctionCall, ProgramOutcome, Script
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import ProgramTooLarge, SandboxUnavailable
 from tests.support.patience import until
@@ -42,7 +42,9 @@ def sandbox() -> Iterator[RunningSandbox]:
         yield running
 
 
-async def call(sandbox: RunningSandbox, source: str, *arguments: object, name: str) -> Ending:
+async def call(
+    sandbox: RunningSandbox, source: str, *arguments: object, name: str
+) -> ProgramOutcome:
     return await sandbox.client.run(FunctionCall(source, name, arguments))
 
 

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from app.domain.sandbox.programs import MAX_REPLY, Ending, FunctionCall
+from app.domain.sandbox.programs import MAX_REPLY, FunctionCall, ProgramOutcome
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.frames import SIGN_OF_LIFE, SIGN_S, read_object, to_frame
 from app.gateways.sandbox.sandbox import SandboxUnavailable
@@ -58,7 +58,7 @@ async def test_a_flood_delays_another_project_by_one_running_program_at_most() -
             answer = await read_object(reader, limit=MAX_REPLY)
             while answer == SIGN_OF_LIFE:
                 answer = await read_object(reader, limit=MAX_REPLY)
-    ending = Ending.read(answer)
+    ending = ProgramOutcome.read(answer)
     assert json.loads(ending.reply) == {"value": 1.0}
     assert ending.waited_s >= SIGN_S / 2
 

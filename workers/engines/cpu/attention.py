@@ -42,7 +42,7 @@ class Prefill:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AttentionSlice:
     """Tokens of one attention call: `count` tokens from `offset` on, of rows `first … last`."""
 
     offset: int
@@ -72,9 +72,9 @@ class Step:
     query_heads: int
     """Number of query heads per key head."""
     invariant: bool = True
-    _pieces: dict[int | None, list[Piece]] = field(default_factory=dict)
+    _pieces: dict[int | None, list[AttentionSlice]] = field(default_factory=dict)
 
-    def pieces(self, window: int | None) -> list[Piece]:
+    def pieces(self, window: int | None) -> list[AttentionSlice]:
         """Returns the attention plan of the step's tokens, in their order. All layers with the same
         window share it.
         """
@@ -84,7 +84,7 @@ class Step:
             self._pieces[window] = plan
         return plan
 
-    def _running_pieces(self, window: int | None) -> list[Piece]:
+    def _running_pieces(self, window: int | None) -> list[AttentionSlice]:
         if not self.decoding:
             return []
         lengths = [_rounded(position + 1) for position in self.positions[: self.decoding]]
@@ -97,7 +97,7 @@ class Step:
                 last += 1
             length = max(lengths[first:last])
             mask = mask_B11T[first:last, :, :, :length]
-            pieces.append(Piece(first, last - first, first, last, length, mask))
+            pieces.append(AttentionSlice(first, last - first, first, last, length, mask))
             first = last
         return pieces
 
@@ -106,7 +106,7 @@ class Step:
             return lengths[row] == lengths[first]
         return row - first < MAX_PADDED_ROWS
 
-    def _prompt_pieces(self, window: int | None) -> list[Piece]:
+    def _prompt_pieces(self, window: int | None) -> list[AttentionSlice]:
         pieces = []
         for part in self.prefills:
             start, end = part.start, part.start + part.length
@@ -119,7 +119,9 @@ class Step:
                 mask_QT = F.pad(mask_QT, (0, 0, 0, -len(mask_QT) % FEWEST_ROWS))
                 offset = part.offset + start - part.start
                 pieces.append(
-                    Piece(offset, stop - start, part.row, part.row + 1, length, mask_QT[None, None])
+                    AttentionSlice(
+                        offset, stop - start, part.row, part.row + 1, length, mask_QT[None, None]
+                    )
                 )
                 start = stop
         return pieces

@@ -18,7 +18,7 @@ from transformers import LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
 
 from workers.engines.cpu.adapters import LoraDelta
 from workers.engines.cpu.attention import Step, attend
-from workers.engines.cpu.product import Product
+from workers.engines.cpu.product import LinearLayer
 
 _ARCHITECTURES: Final = (LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM)
 # Other kinds of rotary embedding depend on the length of the sequence.
@@ -31,13 +31,13 @@ class DecoderLayer:
     """Weights of one decoder layer."""
 
     input_norm_C: Tensor
-    qkv: Product
+    qkv: LinearLayer
     head_norm_HD: Tensor | None
     """Scales of the norms of query and key heads, one row per head."""
-    output: Product
+    output: LinearLayer
     post_norm_C: Tensor
-    gate_up: Product
-    down: Product
+    gate_up: LinearLayer
+    down: LinearLayer
     scaling: float
     window: int | None
 
@@ -69,7 +69,7 @@ class Decoder:
         *,
         embedding_VC: Tensor,
         norm_C: Tensor,
-        head: Product,
+        head: LinearLayer,
         rotation_TPD: Tensor,
         slots: dict[str, BlockSlot],
         own_bytes: int = 0,
@@ -137,9 +137,9 @@ class Decoder:
             own_bytes=own_bytes,
         )
 
-    def _product(self, key: tuple[int, str]) -> Product:
+    def _product(self, key: tuple[int, str]) -> LinearLayer:
         index, name = key
-        product: Product = self._head if index == _HEAD else getattr(self._layers[index], name)
+        product: LinearLayer = self._head if index == _HEAD else getattr(self._layers[index], name)
         return product
 
     def _norm(self, hidden_NC: Tensor, scale_C: Tensor | None) -> Tensor:
@@ -168,7 +168,7 @@ class Decoder:
         return heads_NHD[:, : -2 * keys]
 
 
-def _plain_weight(product: Product) -> Tensor:
+def _plain_weight(product: LinearLayer) -> Tensor:
     if product.plain_OI is None:
         raise RuntimeError("an adapter can be merged into a base model only")
     return product.plain_OI
@@ -203,7 +203,7 @@ def fuse_decoder(model: Any, *, context_length: int) -> Decoder | None:
         ),
         embedding_VC=embedding_VC,
         norm_C=model.model.norm.weight.detach(),
-        head=Product(model.lm_head.weight.detach(), None, mergeable=True),
+        head=LinearLayer(model.lm_head.weight.detach(), None, mergeable=True),
         rotation_TPD=torch.stack((cosine_1TD[0], sine_1TD[0]), dim=1),
         slots=slots,
     )
@@ -213,7 +213,7 @@ def _layer(model: Any, index: int, slots: dict[str, BlockSlot]) -> DecoderLayer:
     module = model.model.layers[index]
     attention, prefix = module.self_attn, f"model.layers.{index}"
 
-    def joined(parent: str, names: tuple[str, ...], product: str) -> Product:
+    def joined(parent: str, names: tuple[str, ...], product: str) -> LinearLayer:
         owner, first = module.get_submodule(parent), 0
         linears = [owner.get_submodule(name) for name in names]
         for name, linear in zip(names, linears, strict=True):
@@ -234,7 +234,7 @@ def _layer(model: Any, index: int, slots: dict[str, BlockSlot]) -> DecoderLayer:
     )
 
 
-def _join(linears: list[nn.Linear]) -> Product:
+def _join(linears: list[nn.Linear]) -> LinearLayer:
     """Fuses layers with the same input into one product; their weights become views of it."""
     weight_OI = torch.cat([linear.weight.detach() for linear in linears])
     first = 0
@@ -244,7 +244,7 @@ def _join(linears: list[nn.Linear]) -> Product:
         first += linear.out_features
     biases: list[Tensor | None] = [linear.bias for linear in linears]
     present = [bias.detach() for bias in biases if bias is not None]
-    return Product(weight_OI, torch.cat(present) if present else None, mergeable=True)
+    return LinearLayer(weight_OI, torch.cat(present) if present else None, mergeable=True)
 
 
 def _head_norms(attention: Any, config: Any) -> Tensor | None:

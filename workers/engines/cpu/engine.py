@@ -22,7 +22,7 @@ from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.base_model import BaseModel, load_model, serve
 from workers.engines.cpu.scheduler import Limits, Scheduler
-from workers.engines.cpu.sequence import Sampling, Sequence, Update
+from workers.engines.cpu.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.versions import Version, Versions
 from workers.learning.processor import describe_processor
 
@@ -49,7 +49,7 @@ class Engine:
         # slower.
         self._loader = ThreadPoolExecutor(1, "loader", torch.set_num_threads, (1,))
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
+        self._waiters: dict[Sequence, asyncio.Queue[SequenceUpdate]] = {}
         self._machines: dict[str, EngineMachine] = {}
 
     async def start(self) -> None:
@@ -121,9 +121,9 @@ class Engine:
         async for _ in self.updates(sequence):
             pass
 
-    async def updates(self, sequence: Sequence) -> AsyncGenerator[Update]:
+    async def updates(self, sequence: Sequence) -> AsyncGenerator[SequenceUpdate]:
         """Runs a sequence and yields its updates. Closing the generator cancels the sequence."""
-        queue: asyncio.Queue[Update] = asyncio.Queue()
+        queue: asyncio.Queue[SequenceUpdate] = asyncio.Queue()
         self._waiters[sequence] = queue
         self._scheduler.submit(sequence)
         try:
@@ -139,11 +139,11 @@ class Engine:
             if sequence.finish_reason is None:
                 self._scheduler.cancel(sequence)
 
-    def _deliver(self, updates: list[Update]) -> None:
+    def _deliver(self, updates: list[SequenceUpdate]) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._dispatch, updates)
 
-    def _dispatch(self, updates: list[Update]) -> None:
+    def _dispatch(self, updates: list[SequenceUpdate]) -> None:
         for update in updates:
             queue = self._waiters.get(update.sequence)
             if queue is not None:

@@ -18,7 +18,7 @@ _USUAL_ROWS: Final = 32
 """Number of rows for which the packed layout is optimised; it works for any number."""
 
 
-class Product:
+class LinearLayer:
     """A linear layer: `x_NI @ weight_OI.T + bias_O`."""
 
     __slots__ = ("_bias_O", "_multiplied_OI", "_packed", "bytes", "plain_OI")
@@ -46,9 +46,9 @@ class Product:
         summed_NO = torch.addmm(hidden_NO, x_NI, self._multiplied_OI.t())
         return summed_NO if self._bias_O is None else summed_NO + self._bias_O
 
-    def with_weight(self, weight_OI: Tensor) -> "Product":
+    def with_weight(self, weight_OI: Tensor) -> "LinearLayer":
         """Returns a product of another weight with the same bias."""
-        return Product(weight_OI, self._bias_O, mergeable=False)
+        return LinearLayer(weight_OI, self._bias_O, mergeable=False)
 
 
 # Private by name, but torch.compile generates calls of both in its CPU programs.

@@ -27,7 +27,7 @@ _BLOCK: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class SampledTokens:
     """The sampled id of each row and its log-prob."""
 
     token_ids: list[int]
@@ -73,7 +73,7 @@ def draw(
     top_ps: list[float],
     seeds: list[int],
     positions: list[int],
-) -> Draws:
+) -> SampledTokens:
     """Draws one token per row. With a temperature below `GREEDY_BELOW` it is the likeliest token
     for every `top_p`, with log-probs at temperature 1.
     """
@@ -99,7 +99,7 @@ def draw(
         ids_B1[greedy] = logits_BV[greedy].argmax(dim=-1, keepdim=True)
     log_totals_B = sums_BK[:, -1].log()
     chosen_B = shifted_BV.gather(1, ids_B1)[:, 0] - log_totals_B
-    return Draws(ids_B1[:, 0].tolist(), chosen_B.tolist(), shifted_BV, log_totals_B)
+    return SampledTokens(ids_B1[:, 0].tolist(), chosen_B.tolist(), shifted_BV, log_totals_B)
 
 
 def _block_sums(mass_BV: Tensor) -> Tensor:

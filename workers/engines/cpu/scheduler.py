@@ -1,8 +1,8 @@
 """The engine's one compute thread.
 
 Owns the version batches and their order: each version with work advances by one iteration, round
-robin. Promises that every submitted sequence ends with exactly one final `Update`, also after an
-exception. Must not know HTTP.
+robin. Promises that every submitted sequence ends with exactly one final `SequenceUpdate`, also
+after an exception. Must not know HTTP.
 """
 
 import queue
@@ -17,7 +17,7 @@ import torch
 
 from workers.engines.cpu.kv_pool import KV_POOL_BYTES
 from workers.engines.cpu.prefixes import PrefixStore
-from workers.engines.cpu.sequence import Sequence, Update
+from workers.engines.cpu.sequence import Sequence, SequenceUpdate
 from workers.engines.cpu.version_batch import BatchShape, VersionBatch
 from workers.engines.cpu.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions
 from workers.engines.cpu.weights import Weights
@@ -49,7 +49,7 @@ class Limits:
 
 class Scheduler:
     def __init__(
-        self, versions: Versions, deliver: Callable[[list[Update]], None], limits: Limits
+        self, versions: Versions, deliver: Callable[[list[SequenceUpdate]], None], limits: Limits
     ) -> None:
         """`deliver` is called in the compute thread and must return quickly."""
         self._versions = versions
@@ -87,7 +87,7 @@ class Scheduler:
         with torch.inference_mode():
             while not self._stopping.is_set():
                 self._receive()
-                updates: list[Update] = []
+                updates: list[SequenceUpdate] = []
                 for version_batch in list(self._batches.values()):
                     if not version_batch.idle:
                         updates += self._advance(version_batch)
@@ -114,7 +114,7 @@ class Scheduler:
         self._batches.move_to_end(version.number)
         version_batch.add(sequence)
 
-    def _advance(self, version_batch: VersionBatch) -> list[Update]:
+    def _advance(self, version_batch: VersionBatch) -> list[SequenceUpdate]:
         try:
             return version_batch.advance(self._weights(version_batch.version))
         except Exception:  # thread boundary: one failed batch must not end the engine

@@ -17,7 +17,7 @@ from workers.engines.cpu.batch_rows import BatchRows
 from workers.engines.cpu.kv_pool import KV_POOL_BYTES, KvPool
 from workers.engines.cpu.prefixes import BLOCK, PrefixStore, block_keys, shared_length
 from workers.engines.cpu.sampling import draw
-from workers.engines.cpu.sequence import FinishReason, Sequence, Update
+from workers.engines.cpu.sequence import FinishReason, Sequence, SequenceUpdate
 from workers.engines.cpu.versions import Version
 from workers.engines.cpu.weights import Weights
 
@@ -62,7 +62,7 @@ class VersionBatch:
         self._kv_pool = kv_pool or KvPool(version.base.kv_shape, shape.kv_pool_bytes)
         self._rows = BatchRows(version, prefixes, self._kv_pool)
         self._waiting: deque[Sequence] = deque()
-        self._updates: list[Update] = []
+        self._updates: list[SequenceUpdate] = []
 
     @property
     def idle(self) -> bool:
@@ -74,7 +74,7 @@ class VersionBatch:
         )
         self._waiting.append(sequence)
 
-    def abandon(self) -> list[Update]:
+    def abandon(self) -> list[SequenceUpdate]:
         """Ends every sequence after a fault. Ended sequences keep their finish reason."""
         for sequence in (*self._rows.sequences, *self._waiting):
             if sequence.finish_reason is None:
@@ -83,7 +83,7 @@ class VersionBatch:
         self._waiting.clear()
         return self._take_updates()
 
-    def advance(self, weights: Weights) -> list[Update]:
+    def advance(self, weights: Weights) -> list[SequenceUpdate]:
         """Computes one iteration; returns the updates of streamed and ended sequences. After an
         exception, `abandon` must be called to end every sequence.
         """
@@ -101,9 +101,9 @@ class VersionBatch:
 
     def _end(self, sequence: Sequence, finish_reason: FinishReason) -> None:
         sequence.finish_reason = finish_reason
-        self._updates.append(Update(sequence, sequence.sampled, finish_reason))
+        self._updates.append(SequenceUpdate(sequence, sequence.sampled, finish_reason))
 
-    def _take_updates(self) -> list[Update]:
+    def _take_updates(self) -> list[SequenceUpdate]:
         updates, self._updates = self._updates, []
         return updates
 
@@ -227,7 +227,7 @@ class VersionBatch:
             elif sequence.sampled >= samplings[row].max_tokens:
                 self._end(sequence, "length")
             elif sequence.streamed:
-                self._updates.append(Update(sequence, sequence.sampled, None))
+                self._updates.append(SequenceUpdate(sequence, sequence.sampled, None))
 
 
 def _uncomputed_shared(live: Sequence, sequence: Sequence) -> int:

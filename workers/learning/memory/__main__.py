@@ -18,8 +18,8 @@ from transformers import AutoConfig, PretrainedConfig
 
 from app.domain.processes.exit_codes import DOES_NOT_FIT, MODEL_NOT_FOUND, UNCOUNTABLE
 from workers.learning.loading_errors import LOADING_ERRORS, in_one_line
-from workers.learning.memory.counting import Uncountable, count
-from workers.learning.memory.plan import GIB, Given, MemoryPlan, plan_memory
+from workers.learning.memory.counting import UncountableModel, count
+from workers.learning.memory.plan import GIB, MemoryPlan, PlanInputs, plan_memory
 
 DTYPES: Final = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 _UNITS: Final = {"": 1, "GB": 10**9, "GIB": 2**30, "MB": 10**6, "MIB": 2**20}
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MODEL_NOT_FOUND
     try:
         plan = _planned(config, given)
-    except Uncountable as error:
+    except UncountableModel as error:
         _print_lines(f"The memory of {given.model} cannot be counted from its config: {error}")
         return UNCOUNTABLE
     except (OSError, ValueError) as error:
@@ -76,7 +76,7 @@ def _planned(config: PretrainedConfig, given: argparse.Namespace) -> MemoryPlan:
     context = given.context_length or config.get_text_config().max_position_embeddings
     counted = partial(count, config, dtype=dtype, rank=given.rank, longest=context)
     return plan_memory(
-        Given(
+        PlanInputs(
             gpu_bytes=given.gpu_memory,
             context_length=context,
             engine_share=given.engine_share,

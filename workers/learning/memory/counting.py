@@ -30,7 +30,7 @@ _ROUNDING: Final = 0.01
 """Share of a pass below which quadratic growth is taken for rounding to blocks."""
 
 
-class Uncountable(Exception):
+class UncountableModel(Exception):
     """The model's forward pass depends on values, as the routing of experts does in some models."""
 
 
@@ -83,20 +83,20 @@ def count(
     longest: int | None = None,
 ) -> Counts:
     """Counts for rows of up to `longest` tokens; `None` is the model's longest. Raises
-    `Uncountable`, and `ValueError` for a config without a causal language model.
+    `UncountableModel`, and `ValueError` for a config without a causal language model.
     """
     lengths = _lengths(config, longest)
     try:
         return _count(config, dtype, rank=rank, checkpointing=checkpointing, lengths=lengths)
     except (NotImplementedError, RuntimeError) as error:
         if dtype != torch.float32:
-            raise Uncountable(str(error)) from error
+            raise UncountableModel(str(error)) from error
     try:  # products of experts are defined for bf16 only on the meta device
         halves = _count(
             config, torch.bfloat16, rank=rank, checkpointing=checkpointing, lengths=lengths
         )
     except (NotImplementedError, RuntimeError) as error:
-        raise Uncountable(str(error)) from error
+        raise UncountableModel(str(error)) from error
     return replace(
         halves,
         weights=2 * halves.weights,

@@ -13,7 +13,7 @@ from app.cli.jobs.stream import FollowedJob
 from app.cli.models import download
 from app.cli.output import Output
 from app.cli.printable import printable
-from app.cli.profiles.profiles import Named
+from app.cli.profiles.profiles import AddressSources
 from app.cli.remote import Remote
 from app.cli.service_client import service
 from app.cli.service_errors import ServiceError
@@ -166,7 +166,7 @@ def test_a_download_without_an_end_leaves_no_file(
         monkeypatch.setattr(module, "DOWNLOAD_BYTES", 2 << 20)
     head = f"HTTP/1.1 200 OK\nX-Manifest-Sha256: {'0' * 64}"
     with scripted_service([raw(head, bytes(3 << 20))]) as found:
-        remote = Remote(Named(found.base_url, "k", None), Output(verb, as_json=True))
+        remote = Remote(AddressSources(found.base_url, "k", None), Output(verb, as_json=True))
         with pytest.raises(ServiceError, match="sent more than 2 MB in one reply"):
             if verb == "files":
                 download_file(remote, "file-1", tmp_path / "out", force=False)
@@ -181,7 +181,7 @@ def test_a_file_of_a_named_length_may_be_long(
     monkeypatch.setattr(bounded_replies, "REPLY_BYTES", 1000)
     monkeypatch.setattr(downloads, "DOWNLOAD_BYTES", 1000)
     with scripted_service([reply("x" * 5000, kind="text/plain")]) as found:
-        named = Named(found.base_url, "k", None)
+        named = AddressSources(found.base_url, "k", None)
         download_file(
             Remote(named, Output("files", as_json=True)), "file-1", tmp_path / "out", force=False
         )

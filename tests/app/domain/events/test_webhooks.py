@@ -7,9 +7,9 @@ import pytest
 from app.domain.events.webhooks import (
     MAX_SECRETS,
     OVERLAP_S,
+    AttemptOutcome,
     DeliveryError,
     EndpointCredentials,
-    Outcome,
     SigningSecret,
     new_secret,
     retry_delay_s,
@@ -119,12 +119,12 @@ def test_the_header_does_not_grow_without_end() -> None:
 @pytest.mark.parametrize(
     ("outcome", "delivered", "gone"),
     [
-        (Outcome(200), True, False),
-        (Outcome(299), True, False),
-        (Outcome(300), False, False),
-        (Outcome(410), False, True),
-        (Outcome(error=DeliveryError.TIMEOUT), False, False),
+        (AttemptOutcome(200), True, False),
+        (AttemptOutcome(299), True, False),
+        (AttemptOutcome(300), False, False),
+        (AttemptOutcome(410), False, True),
+        (AttemptOutcome(error=DeliveryError.TIMEOUT), False, False),
     ],
 )
-def test_two_hundreds_are_deliveries(outcome: Outcome, delivered: bool, gone: bool) -> None:
+def test_two_hundreds_are_deliveries(outcome: AttemptOutcome, delivered: bool, gone: bool) -> None:
     assert (outcome.delivered, outcome.gone) == (delivered, gone)

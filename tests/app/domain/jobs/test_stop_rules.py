@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.domain.jobs.curve_detectors import Values
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules import LOSSES, REWARD, RuleTrigger, Watch, gravest
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.domain.rollouts import metrics as names
@@ -24,7 +24,7 @@ SURE = {names.REWARD_STD: 1e-6, names.ROLLOUTS_VALID: 1e3}
 """Curves of a validation almost without an error."""
 
 
-def _watch(watched: Watched = REWARD, **rules: Any) -> Watch:
+def _watch(watched: ObjectiveCurves = REWARD, **rules: Any) -> Watch:
     return Watch(ReinforcementStopOptions.model_validate({**OFF, **rules}), watched)
 
 

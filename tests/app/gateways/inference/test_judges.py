@@ -26,7 +26,7 @@ from app.gateways.objects import LocalObjects
 from app.settings.egress import EgressSettings
 from app.settings.judges import JudgeSettings
 from tests.support.chat_engine import ChatEngine, chat_engine
-from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.stored import store_directory
 
 SECRET_KEY = "a service secret key of 32 bytes and more"
@@ -198,7 +198,9 @@ async def test_an_unknown_model_is_a_fault() -> None:
     assert fault.message == "the model 'nobody' does not exist"
 
 
-async def served(script: Script, **changes: Any) -> tuple[JudgeReply | JudgeFault, list[Received]]:
+async def served(
+    script: Script, **changes: Any
+) -> tuple[JudgeReply | JudgeFault, list[ReceivedRequest]]:
     """Asks a model on a server of the operator."""
     async with endpoint(script) as server:
         settings = JudgeSettings.model_validate(
@@ -251,7 +253,7 @@ async def test_what_would_not_change_is_not_tried_again(status: int) -> None:
 
 
 async def test_a_server_without_structured_output_gets_the_format_in_its_prompt() -> None:
-    def script(request: Received) -> Reply:
+    def script(request: ReceivedRequest) -> Reply:
         if "response_format" in request.json:
             return Reply(400, {"error": {"message": "json_schema is not supported"}})
         return Reply(json=COMPLETION)

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
-from app.domain.methods.stored import StoredSupervised
+from app.domain.methods.stored import StoredSupervisedMethod
 from app.store.unit_of_work import RunUnitOfWork, UnitOfWork
 from tests.support import stack
 from tests.support.store.claims import held, run_unit
@@ -49,7 +49,9 @@ HELD = {
     "resume": RESUMES,
 }
 RUN_VERBS: dict[str, Callable[[RunUnitOfWork], Awaitable[Any]]] = {
-    "validated": lambda unit: unit.jobs.mark_validated(1, StoredSupervised({"type": "supervised"})),
+    "validated": lambda unit: unit.jobs.mark_validated(
+        1, StoredSupervisedMethod({"type": "supervised"})
+    ),
     "running": lambda unit: unit.jobs.mark_running(),
     "succeeded": lambda unit: unit.jobs.mark_succeeded("ft:x"),
     "failed": lambda unit: unit.jobs.mark_failed(JobError("a", "b", None)),

@@ -6,7 +6,7 @@ from typing import Any
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
-from app.domain.methods.stored import StoredReinforcement
+from app.domain.methods.stored import StoredReinforcementMethod
 from app.domain.models.tuned_models import TunedModel
 from app.store.leases.leases import Lease
 from tests.support.store.claims import held, run_unit
@@ -14,8 +14,8 @@ from tests.support.store.new_jobs import insert_job_in
 from tests.support.store.rows import Rows, a_job
 
 
-def _graded_by(grader: dict[str, Any]) -> StoredReinforcement:
-    return StoredReinforcement({"type": "reinforcement", "reinforcement": {"grader": grader}})
+def _graded_by(grader: dict[str, Any]) -> StoredReinforcementMethod:
+    return StoredReinforcementMethod({"type": "reinforcement", "reinforcement": {"grader": grader}})
 
 
 async def with_checkpoints(rows: Rows, job: Job) -> dict[int, str]:

@@ -9,7 +9,7 @@ from app.domain.errors import WrongState
 from app.domain.evals.evals import EvalRun
 from app.domain.events.webhooks import EVENT_TYPES
 from app.domain.jobs.jobs import Job, JobError, StopRequest
-from app.domain.methods.stored import StoredSupervised
+from app.domain.methods.stored import StoredSupervisedMethod
 from app.store.evals.claims import eval_claims
 from app.store.evals.leased_runs import leased_eval_run
 from app.store.jobs.claims import job_claims
@@ -35,7 +35,7 @@ async def events(rows: Rows, database: stack.Database) -> list[tuple[str, str, s
 
 async def succeed(rows: Rows, job: Job) -> None:
     async with run_unit(rows, await held(rows, job)) as run:
-        await run.jobs.mark_validated(1, StoredSupervised({"type": "supervised"}))
+        await run.jobs.mark_validated(1, StoredSupervisedMethod({"type": "supervised"}))
         await run.jobs.mark_running()
         await run.jobs.mark_succeeded("ft:x")
 

@@ -19,7 +19,7 @@ from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_mod
 from workers.engines.cpu.adapters import read_adapter
 from workers.engines.cpu.base_model import BaseModel
 from workers.engines.cpu.engine import Engine, load_served
-from workers.engines.cpu.product import Product, can_pack
+from workers.engines.cpu.product import LinearLayer, can_pack
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.sequence import Sampling, Sequence
 from workers.engines.cpu.versions import Versions
@@ -289,7 +289,7 @@ def test_a_packed_product_is_the_plain_one(dtype: torch.dtype) -> None:
         torch.randn(shape, generator=generator).to(dtype)
         for shape in ((96, 48), (96,), (70, 48), (70, 96))
     )
-    product = Product(weight_OI, bias_O, mergeable=False)
+    product = LinearLayer(weight_OI, bias_O, mergeable=False)
     expected_NO = x_NI.double() @ weight_OI.double().t() + bias_O.double()
     bound = 1e-5 if dtype == torch.float32 else 0.2
     with torch.inference_mode():
