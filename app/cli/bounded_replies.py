@@ -34,7 +34,7 @@ def at_most(size: int | None) -> dict[str, Any]:
     return {_MOST_BYTES: size}
 
 
-def bounded(**options: Any) -> httpx.Client:
+def limited_client(**options: Any) -> httpx.Client:
     """Returns a client whose replies have `REPLY_BYTES` at most, unless a request says other."""
     return httpx.Client(
         **options,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.embedded.binaries import find_postgres, find_valkey
 from app.embedded.errors import EmbeddedError
-from app.embedded.identity import unprivileged
+from app.embedded.identity import unprivileged_user
 from app.embedded.layout import HOST
 from app.embedded.ports import is_free
 from app.embedded.state import DataDir, owner_pid
@@ -59,7 +59,7 @@ def _postgres(host: HostSettings) -> str:
 
 
 def _postgres_user() -> str:
-    run_as = unprivileged()
+    run_as = unprivileged_user()
     if run_as.prefix:
         return "started by root: Postgres runs in a user namespace"
     if run_as.uid is None:

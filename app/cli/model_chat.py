@@ -14,7 +14,7 @@ from app.cli.output import note
 from app.cli.printable import printable_lines
 from app.cli.remote import Remote
 from app.cli.server_events import server_events
-from app.cli.service_client import Service, check, shaped, strange
+from app.cli.service_client import Service, check, parse_reply, strange
 from app.cli.service_errors import ServiceError
 from app.cli.standard_streams import read_stdin
 from app.domain.processes.exit_codes import NO_ANSWER, WRONG_OPTIONS
@@ -83,7 +83,7 @@ def _answer_once(remote: Remote, service: Service, options: ChatOptions, message
     messages = [*options.first_messages(), {"role": "user", "content": message}]
     if remote.out.as_json:
         reply = service.post(_PATH, options.body(messages), timeout_s=_TIMEOUT_S)
-        shaped(_Completion, reply)
+        parse_reply(_Completion, reply)
         remote.out.result(reply, lambda: None)
     else:
         _print_answer(service, options, messages)
@@ -130,7 +130,7 @@ def _pieces(service: Service, body: dict[str, Any]) -> Iterator[str]:
             if not event.data:
                 continue
             try:
-                chunk = shaped(_Chunk, json.loads(event.data))
+                chunk = parse_reply(_Chunk, json.loads(event.data))
             except (ValueError, RecursionError) as error:
                 raise strange(str(reply.url)) from error
             if chunk.error is not None:

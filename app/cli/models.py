@@ -20,7 +20,7 @@ from app.cli.output import columns, console
 from app.cli.patience import ServicePatience
 from app.cli.printable import printable
 from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
+from app.cli.service_client import Service, parse_reply, path_of
 from app.cli.service_errors import ServiceError
 from app.cli.service_ids import ServiceId
 from app.cli.times import moment
@@ -58,8 +58,8 @@ class _Models(BaseModel):
 
 def print_models(remote: Remote) -> None:
     with remote.service() as service:
-        rows = shaped(_Models, service.get("models")).data
-    models = [shaped(_Model, row) for row in rows]
+        rows = parse_reply(_Models, service.get("models")).data
+    models = [parse_reply(_Model, row) for row in rows]
 
     def show() -> None:
         cells = [(one.id, moment(one.created or None), one.owned_by) for one in models]
@@ -124,8 +124,8 @@ def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: 
 def _completed(service: Service, path: str, *, report: Callable[[str], None]) -> _Export:
     """Returns the newest export if it is or becomes complete, else a new one."""
     listed = service.rows(path, limit=1).data
-    found = [one for one in (shaped(_Export, row) for row in listed) if one.status in _USABLE]
-    export = found[0] if found else shaped(_Export, service.create(path, {}))
+    found = [one for one in (parse_reply(_Export, row) for row in listed) if one.status in _USABLE]
+    export = found[0] if found else parse_reply(_Export, service.create(path, {}))
     patience = ServicePatience("The export continues: run the same command again later.")
     while export.status != "completed":
         if export.status not in _USABLE:
@@ -134,7 +134,7 @@ def _completed(service: Service, path: str, *, report: Callable[[str], None]) ->
         report(export.stage or export.status)
         time.sleep(_POLL_S)
         try:
-            export = shaped(_Export, service.get(f"{path}/{path_of(export.id)}"))
+            export = parse_reply(_Export, service.get(f"{path}/{path_of(export.id)}"))
         except (httpx.RequestError, ServiceError) as failure:
             report(f"the service is away ({patience.reason(failure)})")
             patience.wait()

@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from app.cli.bounded_replies import bounded
+from app.cli.bounded_replies import limited_client
 from app.cli.service_errors import CreationUnknown, ServiceError
 from app.cli.service_ids import ServiceId
 from app.domain.errors import IdempotencyKeyInUse
@@ -100,7 +100,7 @@ class Service:
         after: str | None = None
         while True:
             page_size = min(_MOST_ROWS, limit - len(found))
-            page = shaped(_Page, self.get(path, limit=page_size, after=after, **params))
+            page = parse_reply(_Page, self.get(path, limit=page_size, after=after, **params))
             found += page.data
             if not page.has_more or len(found) >= limit:
                 return ListedRows(found[:limit], page.has_more or len(found) > limit)
@@ -120,7 +120,7 @@ class _Page(BaseModel):
     @property
     def last_id(self) -> str | None:
         """The id behind which the next page begins. Raises `ServiceError` for no usable id."""
-        return shaped(_Row, self.data[-1]).id if self.data else None
+        return parse_reply(_Row, self.data[-1]).id if self.data else None
 
 
 def query(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def service_client(base_url: str | None, api_key: str | None) -> Iterator[httpx.
 
 def _client(base_url: str, api_key: str) -> httpx.Client:
     try:
-        return bounded(
+        return limited_client(
             base_url=base_url,
             headers={"Authorization": f"Bearer {api_key}", "Accept-Encoding": "identity"},
             timeout=TIMEOUT,
@@ -233,7 +233,7 @@ def json_object(reply: httpx.Response) -> dict[str, Any]:
     return content
 
 
-def shaped(model: type[Reply], data: object) -> Reply:
+def parse_reply(model: type[Reply], data: object) -> Reply:
     """Parses the parts of a reply that a command needs; other keys may change with versions."""
     try:
         return model.model_validate(data)

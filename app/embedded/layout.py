@@ -13,7 +13,7 @@ from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.choice import LastModel, ModelChoice
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.binaries import find_postgres, find_valkey, runnable_by
-from app.embedded.identity import unprivileged
+from app.embedded.identity import unprivileged_user
 from app.embedded.postgres import PostgresServer
 from app.embedded.probes import LogLine, http_ok, processor_time, sandbox_answers
 from app.embedded.processes import ChildSpec
@@ -198,7 +198,7 @@ def owner_environment(settings: Settings) -> dict[str, str]:
 def postgres_server(
     state: InstallationState, data_dir: DataDir, host: HostSettings
 ) -> PostgresServer:
-    run_as, binaries = unprivileged(), find_postgres(host.pg_bin)
+    run_as, binaries = unprivileged_user(), find_postgres(host.pg_bin)
     if run_as.uid is not None:
         data_dir.root.chmod(0o711)  # the server's user may traverse the directory, not list it
         binaries = runnable_by(run_as, binaries, data_dir.root / "binaries")

@@ -23,7 +23,7 @@ def create(log: Path) -> None:
     log.touch(mode=0o600)
 
 
-def bound(log: Path, *, limit_bytes: int = LOG_BYTES) -> None:
+def rotate_full_log(log: Path, *, limit_bytes: int = LOG_BYTES) -> None:
     """Moves the content of a log that has reached the limit to `.1`, that of `.1` to `.2`, and so
     on. On a full disk the content is dropped. Never raises.
     """

@@ -28,7 +28,7 @@ from app.embedded.engines import engine_child
 from app.embedded.errors import PortInUse
 from app.embedded.layout import HOST, UpOptions
 from app.embedded.leftovers import record, stop_recorded
-from app.embedded.log_files import bound
+from app.embedded.log_files import rotate_full_log
 from app.embedded.ports import accepts, is_free
 from app.embedded.postgres import PostgresServer
 from app.embedded.processes import Child, ChildSpec
@@ -163,7 +163,7 @@ class Supervisor:
         self._maintained_at = now
         self._reserve.keep()
         for log in self._data_dir.logs.glob("*.log"):
-            bound(log)
+            rotate_full_log(log)
         if not self._published:
             self._publish()
 

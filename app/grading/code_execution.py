@@ -27,7 +27,7 @@ from app.grading.computing import run_on_scoring_thread
 from app.grading.fences import fenced_blocks
 from app.grading.sandboxed import ArgumentsTooLarge, ProgramFailed, run_program
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
-from app.grading.templating import Unrenderable, blamed, render
+from app.grading.templating import Unrenderable, render, unusable_text_fault
 from app.grading.text_scorer import unreadable
 
 MAX_CODE: Final = 262_144
@@ -78,7 +78,7 @@ class CodeExecutionScorer:
 
     def _blamed(self, template: Template, message: str) -> Unrenderable | ScoreFault:
         errors = GraderErrors(sample_parse_error=True, details=message)
-        return blamed([template], errors, source=self._source)
+        return unusable_text_fault([template], errors, source=self._source)
 
     async def _run(self, code: str, function: str | None, tests: list[CodeTest]) -> ScoreResult:
         """Runs the tests one after another, because each is short and other rollouts wait for

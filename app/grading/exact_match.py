@@ -8,9 +8,9 @@ from typing_extensions import override
 from app.domain.graders.kinds.exact_match import ExactMatchGrader, Normalisation
 from app.domain.graders.marks import LONG_RUN, has_long_run_of_marks
 from app.domain.graders.numerals import number_of
-from app.grading.normal_forms import length_normalised, normalised
+from app.grading.normal_forms import length_normalised, normalised_text
 from app.grading.scorer import GraderErrors, ScoreResult
-from app.grading.templating import blamed
+from app.grading.templating import unusable_text_fault
 from app.grading.text_scorer import TextScorer
 
 _MAX_NUMBER: Final = 1_000
@@ -49,11 +49,11 @@ class ExactMatchScorer(TextScorer):
         ]
         if faulty:
             errors = GraderErrors(sample_parse_error=True, details=why)
-            raise blamed(faulty, errors, source=self._source)
+            raise unusable_text_fault(faulty, errors, source=self._source)
 
     def _normalised(self, text: str) -> str:
         if self._spec.unicode != "none":
-            text = normalised(self._spec.unicode, text)
+            text = normalised_text(self._spec.unicode, text)
         if self._spec.ignore_case:
             text = text.casefold()
         return text.strip() if self._spec.strip else text

@@ -17,7 +17,14 @@ from app.grading.agreement import mean_agreement
 from app.grading.ai_judge import GroupAiJudge
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.multi import MultiScorer, child_call_id
-from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, Scorer, ScoreResult, summed
+from app.grading.scorer import (
+    GradeRequest,
+    JudgeUsage,
+    ScoreFault,
+    Scorer,
+    ScoreResult,
+    sum_of_usages,
+)
 
 _GroupScores = dict[str, Sequence[ScoreResult]]
 """Results of each judge by its name, in the order of the rollouts."""
@@ -109,7 +116,7 @@ def _usage(answer: Sequence[ScoreResult] | ScoreFault) -> JudgeUsage:
         case ScoreFault():
             return answer.token_usage
         case Sequence():
-            return summed(result.token_usage for result in answer)
+            return sum_of_usages(result.token_usage for result in answer)
         case _:
             assert_never(answer)
 

@@ -22,7 +22,7 @@ from app.grading.scorer import (
     ScoreFault,
     Scorer,
     ScoreResult,
-    summed,
+    sum_of_usages,
 )
 
 CONCURRENT_CHILDREN: Final = 16
@@ -50,7 +50,7 @@ class MultiScorer:
             score,
             errors,
             sub_scores=scores,
-            token_usage=summed(child.token_usage for child in children.values()),
+            token_usage=sum_of_usages(child.token_usage for child in children.values()),
             sampled_model_name=models[0] if len(models) == 1 else None,
             children=children,
             execution_time_s=max(

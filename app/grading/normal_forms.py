@@ -9,7 +9,7 @@ from app.domain.graders.marks import pieces
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
-def normalised(form: NormalForm, text: str) -> str:
+def normalised_text(form: NormalForm, text: str) -> str:
     """Returns the normal form. Other threads run between the pieces: one call for four million
     characters would stop them for half a second.
     """

@@ -29,10 +29,10 @@ class BoundedScorer:
         self._source = source
 
     async def score(self, request: GradeRequest) -> ScoreResult:
-        return bounded(await self._scorer.score(request), source=self._source)
+        return within_bound(await self._scorer.score(request), source=self._source)
 
 
-def bounded(result: ScoreResult, *, source: str) -> ScoreResult:
+def within_bound(result: ScoreResult, *, source: str) -> ScoreResult:
     """Returns the result. Raises `ScoreFault` for a score beyond the bound."""
     if is_usable(result.score):
         return result

@@ -59,12 +59,12 @@ def render_all(templates: Sequence[Template], request: GradeRequest, *, source: 
                 )
             except RenderedTooLong as error:
                 errors = GraderErrors(other_error=True, details=str(error))
-                raise blamed([template], errors, source=source) from None
+                raise unusable_text_fault([template], errors, source=source) from None
         left -= len(texts[number])
     return [texts[number] for number in range(len(templates))]
 
 
-def blamed(
+def unusable_text_fault(
     faulty: Sequence[Template], errors: GraderErrors, *, source: str
 ) -> Unrenderable | ScoreFault:
     """Returns the fault of unusable texts: the row's if one of them depends on the row only, else

@@ -7,7 +7,7 @@ rollout is lost; a text of the answer that is too long scores 0.
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.templates import parse_template, too_long
 from app.grading.scorer import GradeRequest, GraderErrors
-from app.grading.templating import blamed, render_all
+from app.grading.templating import render_all, unusable_text_fault
 
 
 class TextPair:
@@ -31,5 +31,5 @@ class TextPair:
             templates = [template for template, _ in over]
             longest = next((n for each, n in over if not each.reads_sample), over[0][1])
             errors = GraderErrors(other_error=True, details=too_long(longest))
-            raise blamed(templates, errors, source=self._source)
+            raise unusable_text_fault(templates, errors, source=self._source)
         return texts

@@ -19,7 +19,7 @@ from app.grading.assignment import best_in_any_order, best_in_order
 from app.grading.computing import run_on_scoring_thread
 from app.grading.exact_match import same_number
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
-from app.grading.templating import Unrenderable, blamed, render
+from app.grading.templating import Unrenderable, render, unusable_text_fault
 from app.grading.written_calls import RawText, calls_of, read_calls
 
 RIGHT_FUNCTION: Final = 0.3
@@ -75,7 +75,7 @@ class ToolCallScorer:
             return expected_calls(text)
         except ReferenceFault as fault:
             errors = GraderErrors(sample_parse_error=True, details=str(fault))
-            raise blamed([self._reference], errors, source=self._source) from None
+            raise unusable_text_fault([self._reference], errors, source=self._source) from None
 
     def _made(self, request: GradeRequest) -> list[WrittenCall]:
         sample = request.sample

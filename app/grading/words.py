@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from app.grading.normal_forms import normalised
+from app.grading.normal_forms import normalised_text
 
 _ASCII_WORD: Final = re.compile("[a-z0-9]+")
 _UNSPACED: Final = (
@@ -34,7 +34,7 @@ def words(text: str) -> list[str]:
     """Returns the words in order, in lower case."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
-    return _any_word().findall(normalised("NFC", text.lower()))
+    return _any_word().findall(normalised_text("NFC", text.lower()))
 
 
 @cache

@@ -48,7 +48,7 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
     return sorted(found, key=lambda address: not address.param.startswith(f"{ROOT}.tools"))
 
 
-def needed(method: dict[str, Any], kind: FieldKind) -> Iterator[tuple[str, str]]:
+def called_models(method: dict[str, Any], kind: FieldKind) -> Iterator[tuple[str, str]]:
     """Yields parameter and value of each judge or embedding, but for parts that are never run."""
     unused = unused_paths(reinforcement_of(method))
     for field in _called(method):

@@ -14,7 +14,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import FieldKind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
-from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, is_refused, unknown_key_error, unread
 from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.preflight import issue_of
@@ -47,7 +47,7 @@ def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Inva
     for models, root, value in _parts(body):
         walked = [field for field in _walked(models, root, value, reported) if is_refused(field)]
         for field in walked[:MAX_UNKNOWN_KEYS]:
-            if (fault := refused(field, root, hints)) is not None:
+            if (fault := unknown_key_error(field, root, hints)) is not None:
                 yield fault
         yield from bound_faults([(root, field) for field in walk_fields(models, value)])
         yield from placeholder_faults(models, value, root=root)

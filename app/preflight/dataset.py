@@ -23,7 +23,7 @@ from app.domain.jobs.preflight import (
 from app.domain.models.models import BaseModelSpec
 from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file
-from app.preflight.lengths import length_issues, measured, token_lengths
+from app.preflight.lengths import length_issues, prompt_lengths, token_lengths
 from app.preflight.rows import row_reader
 from app.preflight.tool_schemas import tool_problems
 from app.rendering.chat_template import Message
@@ -56,7 +56,7 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
     for param, file in files.items():
         lengths: TokenLengths | None = None
         if renderer is not None and base is not None:
-            tokens = measured(renderer, file)
+            tokens = prompt_lengths(renderer, file)
             lengths = token_lengths(tokens, base)
             issues += length_issues(question, param, tokens, base)
             issues += _tool_issues(

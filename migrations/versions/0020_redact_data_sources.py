@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.domain.documents.pointers import Path, pointer, put
+from app.domain.documents.pointers import Path, pointer, replace_at
 from app.domain.secrets.free_form import Found, secrets_in
 from app.domain.secrets.names import secret_name_class
 
@@ -61,7 +61,7 @@ def _runs(connection: sa.Connection) -> None:
             continue
         shown = deepcopy(sent)
         for path, _, text in found:
-            put(shown, pointer(path), text)
+            replace_at(shown, pointer(path), text)
         connection.execute(sa.update(_RUNS).where(this).values(data_source=shown))
 
 

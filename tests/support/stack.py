@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.domain.accounts.quotas import Quotas
 from app.embedded.binaries import find_postgres, find_valkey, package_dir
-from app.embedded.identity import unprivileged
+from app.embedded.identity import unprivileged_user
 from app.embedded.migrate import upgrade
 from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.processes import Child
@@ -124,7 +124,7 @@ def running_services(directory: Path) -> Iterator[Services]:
         cluster=directory / "postgres",
         port=state.postgres_port,
         password=state.superuser_password,
-        run_as=unprivileged(),
+        run_as=unprivileged_user(),
         durable=False,  # a lost test cluster is made again
     )
     valkey = ValkeyServer(

@@ -20,7 +20,7 @@ from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, GradeOr
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.endpoints.failure_class import failure_class
 from app.grading.endpoint import encode
-from app.grading.score_bounds import bounded, is_usable
+from app.grading.score_bounds import is_usable, within_bound
 from app.grading.scorer import (
     BAD_SCORE,
     ITEM_MISSING,
@@ -120,7 +120,7 @@ def _class_of(fault: ScoreFault) -> FailureClass:
 def to_verdict(result: ScoreResult, grader: str) -> GradeOrFailure:
     """Converts a score to a grade, or to a failure if the score cannot be trained on."""
     try:
-        return _to_grade(bounded(result, source=grader))
+        return _to_grade(within_bound(result, source=grader))
     except ScoreFault as fault:
         return to_failure(fault, grader)
 

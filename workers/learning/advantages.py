@@ -40,7 +40,7 @@ class GroupOutcome:
     status: GroupStatus
 
 
-def centred(rewards: Sequence[float]) -> list[float]:
+def centred_advantages(rewards: Sequence[float]) -> list[float]:
     """Computes A = R - mean(R). Source: Dr. GRPO (arXiv 2503.20783), without its length
     constant.
     """
@@ -48,14 +48,14 @@ def centred(rewards: Sequence[float]) -> list[float]:
     return [reward - mean for reward in rewards]
 
 
-def std_normalised(rewards: Sequence[float]) -> list[float]:
+def std_normalised_advantages(rewards: Sequence[float]) -> list[float]:
     """Computes A = (R - mean(R)) / (std(R) + 1e-6), with the unbiased (n - 1) deviation.
 
     Source: GRPO (arXiv 2402.03300). Groups with nearly equal rewards get the same weight as
     others.
     """
     spread = stdev(rewards) + STD_EPSILON
-    return [advantage / spread for advantage in centred(rewards)]
+    return [advantage / spread for advantage in centred_advantages(rewards)]
 
 
 def leave_one_out(rewards: Sequence[float]) -> list[float]:
@@ -65,13 +65,17 @@ def leave_one_out(rewards: Sequence[float]) -> list[float]:
     nearly equal rewards.
     """
     scale = len(rewards) / (len(rewards) - 1)
-    return [scale * advantage for advantage in centred(rewards)]
+    return [scale * advantage for advantage in centred_advantages(rewards)]
 
 
 BATCH_STD: Final = "batch_std"
 """Name of the estimator that needs all groups of a step; see `step_advantages`."""
 ESTIMATORS: Final[Mapping[str, Estimator]] = MappingProxyType(
-    {"centred": centred, "std": std_normalised, "leave_one_out": leave_one_out}
+    {
+        "centred": centred_advantages,
+        "std": std_normalised_advantages,
+        "leave_one_out": leave_one_out,
+    }
 )
 
 

@@ -38,7 +38,7 @@ def data(
             "graders": entries.errors(grader, train, valid),
             "formula": entries.formula_errors(train, valid) if grader.get("graders") else {},
             "tools": _tools(train, valid, ("errors",)),
-            "discarded": names.discarded(train),
+            "discarded": names.discard_values(train),
         },
         "scores": {
             "train_reward_mean": train_reward,

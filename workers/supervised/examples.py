@@ -59,7 +59,7 @@ class Examples:
         return cut
 
 
-def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
+def supervised_examples(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
     """Renders a supervised row of at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
@@ -83,7 +83,7 @@ def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExam
     return make
 
 
-def preference(renderer: Renderer, *, limit: int) -> MakeExample:
+def preference_examples(renderer: Renderer, *, limit: int) -> MakeExample:
     """Renders a pair; the input and one answer together have at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:

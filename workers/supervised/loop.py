@@ -20,7 +20,7 @@ from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import ObservedStep, Reporter
 from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
-from workers.supervised.held_out import RowValues, keep, keep_base, means
+from workers.supervised.held_out import RowValues, means, store_base_values, store_values
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.samples import Samples
 from workers.supervised.save_schedule import SaveSchedule
@@ -72,7 +72,7 @@ class SupervisedLoop:
         validation = await self._validate(0)
         if self._context.start is not None:
             rows = await self._measured(range(self._plan.valid_rows), adapter=False)
-            await keep_base(self._context, rows)
+            await store_base_values(self._context, rows)
             validation = replace(validation, further={VALID_BASE: means(rows)})
         await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
 
@@ -163,7 +163,7 @@ class SupervisedLoop:
         """Measures all held-out rows and keeps each row's values for the report."""
         started = time.perf_counter()
         rows = await self._measured(range(self._plan.valid_rows))
-        await keep(self._context, step, rows)
+        await store_values(self._context, step, rows)
         values = means(rows)
         if step:
             values |= _batch_values([rows[row] for row in self._plan.some_held_out(step)])

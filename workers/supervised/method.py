@@ -25,7 +25,12 @@ from workers.runs.data import JobFile, training_file, validation_file
 from workers.runs.method import CheckStop
 from workers.runs.reporter import Reporter
 from workers.runs.training_result import TrainingResult
-from workers.supervised.examples import Examples, MakeExample, preference, supervised
+from workers.supervised.examples import (
+    Examples,
+    MakeExample,
+    preference_examples,
+    supervised_examples,
+)
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.rows import load_rows
 from workers.supervised.step_report import SupervisedStepReport
@@ -145,9 +150,9 @@ def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> 
     match method:
         case SupervisedMethod():
             train_on = method.train_on or "all"
-            return supervised(renderer, limit=base.context_length, train_on=train_on)
+            return supervised_examples(renderer, limit=base.context_length, train_on=train_on)
         case DpoMethod():
-            return preference(renderer, limit=base.context_length)
+            return preference_examples(renderer, limit=base.context_length)
         case _:
             assert_never(method)
 

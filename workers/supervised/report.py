@@ -16,7 +16,7 @@ from app.domain.rollouts import metrics as names
 from workers.learning.statistics import ComparedValues, comparison
 from workers.runs.context import RunContext
 from workers.runs.training_result import ChosenAdapter, report_head
-from workers.supervised.held_out import RowValues, kept, kept_base, means
+from workers.supervised.held_out import RowValues, base_values, committed_values, means
 
 _COMPARED: Final = {
     names.LOSS: "loss",
@@ -51,9 +51,13 @@ async def build_report(
     before or after training. The compared rows chose the step, so the intervals of the differences
     allow for the number of steps that they chose from.
     """
-    start, tuned, base = await kept(context, 0), await kept(context, chosen.step), None
+    start, tuned, base = (
+        await committed_values(context, 0),
+        await committed_values(context, chosen.step),
+        None,
+    )
     if context.start is not None:
-        base = await kept_base(context)
+        base = await base_values(context)
     both = list(zip(start, tuned, strict=True))
     rows = [row for row, two in enumerate(both) if all(one.is_finite for one in two)]
     before, after = ({row: side[row] for row in rows} for side in (start, tuned))

@@ -118,7 +118,7 @@ class BodyGuard:
             reply = envelope(400, f"The request body is not usable JSON: {problem}.")
             await reply(scope, receive, send)
             return
-        await self._app(scope, replayed(content, receive), send)
+        await self._app(scope, replay_body(content, receive), send)
 
 
 def _reads_without_body(scope: Scope) -> bool:
@@ -232,7 +232,7 @@ def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
     return counted
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
+def replay_body(body: bytes, receive: Receive) -> Receive:
     """Returns a `receive` that delivers a body which was read already, and then what follows it."""
     sent = False
 

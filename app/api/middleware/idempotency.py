@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.middleware.body import replayed
+from app.api.middleware.body import replay_body
 from app.api.support.caller import check_caller
 from app.api.support.errors import error_reply, replay
 from app.api.support.idempotency_check import request_target
@@ -79,7 +79,7 @@ class Idempotency:
             await captured.leave(send)
             return
         body = await _read(receive)
-        again = replayed(body, receive)
+        again = replay_body(body, receive)
         if _streams(scope["path"], body):
             await self._app(scope, again, send)
             return

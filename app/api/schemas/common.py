@@ -78,12 +78,12 @@ class ObjectWithId(Protocol):
 Listed = TypeVar("Listed", bound=ObjectWithId)
 
 
-def paged(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
+def object_page(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
     """Returns a page with the ids of its first and last object."""
-    return paged_by(data, [row.id for row in data], has_more=has_more)
+    return page_with_cursors(data, [row.id for row in data], has_more=has_more)
 
 
-def paged_by(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Row]":
+def page_with_cursors(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Row]":
     """Returns a page of objects whose cursors are not their ids."""
     return Page(
         data=data,

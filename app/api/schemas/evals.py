@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.jobs import MetadataKey, MetadataValue
-from app.api.schemas.parameters import dotted
+from app.api.schemas.parameters import dotted_path
 from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, missing_parameter
@@ -152,4 +152,4 @@ def fault_of(
             field = f"[{part}]"
     if fault["type"].startswith("union_tag"):
         location.append("type")
-    return refusal(dotted(path, tuple(location)), [fault])
+    return refusal(dotted_path(path, tuple(location)), [fault])

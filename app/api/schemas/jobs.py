@@ -12,7 +12,7 @@ from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import KeyHints
-from app.domain.faults.unknown_keys import UnreadKey, meant_for, refused, unread
+from app.domain.faults.unknown_keys import UnreadKey, meant_for, unknown_key_error, unread
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
@@ -132,7 +132,7 @@ def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
     """
     walked, elsewhere = call_fields(body)
     for field in walked:
-        if (fault := refused(field, "", elsewhere)) is not None:
+        if (fault := unknown_key_error(field, "", elsewhere)) is not None:
             raise fault
     return tuple(unread(walked, "", elsewhere))
 

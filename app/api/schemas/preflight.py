@@ -16,7 +16,7 @@ from app.domain.documents.walk import FieldKind
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.suggestions import NOWHERE, KeyHints
-from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, refused, unread
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unknown_key_error, unread
 from app.domain.graders.choice import GraderChoice
 from app.domain.jobs.preflight import (
     DatasetReport,
@@ -122,7 +122,7 @@ def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pre
     """
     walked, elsewhere = call_fields(body)
     unknown = [field for field in walked if field.kind is FieldKind.UNKNOWN][:MAX_FAULTS]
-    refusals = (refused(field, "", elsewhere) for field in unknown)
+    refusals = (unknown_key_error(field, "", elsewhere) for field in unknown)
     method = body.get("method")
     kind = method.get("type") if isinstance(method, dict) else None
     others: Iterable[InvalidRequest] = ()

@@ -10,7 +10,7 @@ from app.api.schemas.common import WireModel
 from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.domain.documents.described import DescribedModel
 from app.domain.documents.walk import FieldKind, WalkedField
-from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, refused, unread
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, unknown_key_error, unread
 from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
 
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
@@ -65,7 +65,7 @@ def unread_keys(body: WireModel, shown: type[RegisteredObject]) -> tuple[UnreadK
         if value is not None and key not in shown.model_fields
     ]
     for field in walked:
-        if (fault := refused(field, "")) is not None:
+        if (fault := unknown_key_error(field, "")) is not None:
             raise fault
     return tuple(unread(walked, ""))
 

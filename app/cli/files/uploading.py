@@ -7,7 +7,7 @@ from typing import Any, Final
 import httpx
 from pydantic import BaseModel
 
-from app.cli.service_client import Service, json_object, shaped
+from app.cli.service_client import Service, json_object, parse_reply
 from app.cli.service_errors import ServiceError
 from app.cli.service_ids import ServiceId
 from app.domain.processes.exit_codes import WRONG_OPTIONS
@@ -47,5 +47,5 @@ def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
     except OSError as error:
         raise ServiceError(f"{path}: {error.strerror}", exit_code=WRONG_OPTIONS) from error
     content = json_object(reply)
-    shaped(FileReply, content)
+    parse_reply(FileReply, content)
     return content

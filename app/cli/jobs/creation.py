@@ -21,7 +21,7 @@ from app.cli.json_files import read_body
 from app.cli.output import console, note
 from app.cli.printable import printable
 from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
+from app.cli.service_client import Service, parse_reply, path_of
 from app.cli.service_errors import CreationUnknown, ServiceError
 from app.cli.times import duration
 from app.domain.processes.exit_codes import FAILED, NO_ANSWER
@@ -39,7 +39,7 @@ def create(
         if dry_run:
             return _check(remote, service, {**body, **ids})
         reply = service.create(JOBS, {**body, **ids})
-        job = shaped(JobReply, reply)
+        job = parse_reply(JobReply, reply)
         remote.out.result(reply, lambda: print(printable(job.id), flush=True), has_more=watch)
     return watch_job(remote, job.id, job) if watch else 0
 
@@ -69,7 +69,7 @@ def _uploaded(
 
 def _check(remote: Remote, service: Service, body: dict[str, Any]) -> int:
     reply = service.post(f"{JOBS}/validate", body, timeout_s=_CHECK_TIMEOUT_S)
-    report = shaped(ValidationReply, reply)
+    report = parse_reply(ValidationReply, reply)
     remote.out.result(reply, lambda: _print_report(report))
     return 0 if report.valid else FAILED
 

@@ -18,7 +18,7 @@ from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, JobReply, PointReply, StateReply
 from app.cli.jobs.stream import StreamItem
 from app.cli.printable import printable
-from app.cli.service_client import Service, path_of, shaped
+from app.cli.service_client import Service, parse_reply, path_of
 from app.cli.service_errors import ServiceError
 from app.cli.times import duration, moment
 from app.domain.rollouts.metrics import DISCARDED_COUNT, DISCARDED_SHARE, LOSS, REWARD_MEAN
@@ -128,7 +128,7 @@ class LiveView:
         # The picture continues with the earlier ones.
         with suppress(ServiceError, httpx.RequestError):
             page = self._service.get(path, failed="true", order="desc", limit=_FAILURES)
-            self._failures = [shaped(_Failure, row) for row in page.get("data", [])]
+            self._failures = [parse_reply(_Failure, row) for row in page.get("data", [])]
 
     def _progress(self) -> RenderableType:
         state = self._state

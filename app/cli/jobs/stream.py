@@ -16,7 +16,7 @@ from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, StateReply
 from app.cli.patience import PATIENCE_S, ServicePatience
 from app.cli.server_events import ServerEvent, server_events
-from app.cli.service_client import TIMEOUT, Service, check, path_of, shaped, strange
+from app.cli.service_client import TIMEOUT, Service, check, parse_reply, path_of, strange
 from app.cli.service_errors import ServiceError
 from app.cli.service_ids import is_service_id
 from app.domain.jobs.streams import LAST_EVENT_ID
@@ -77,7 +77,7 @@ class FollowedJob:
             check(reply)
             if reply.status_code == _NO_CONTENT:  # it has ended, and there is no more event
                 job = self._service.get(self._path)
-                yield StreamItem(shaped(StateReply, job), job)
+                yield StreamItem(parse_reply(StateReply, job), job)
                 return
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
                 raise strange(str(reply.url))
@@ -91,8 +91,8 @@ class FollowedJob:
         except (ValueError, RecursionError) as error:
             raise strange(self._path) from error
         if message.name == "job":
-            return StreamItem(shaped(StateReply, data), data)
-        event = shaped(EventReply, data)
+            return StreamItem(parse_reply(StateReply, data), data)
+        event = parse_reply(EventReply, data)
         self._last_id = _sendable(message.id or event.id, self._path)
         return StreamItem(event, data)
 

@@ -16,7 +16,7 @@ from app.cli.output import Output, console, note
 from app.cli.patience import ServicePatience
 from app.cli.printable import printable
 from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
+from app.cli.service_client import Service, parse_reply, path_of
 from app.cli.service_errors import ServiceError
 from app.cli.times import moment
 from app.domain.processes.exit_codes import INTERRUPTED
@@ -59,7 +59,7 @@ def _found(service: Service, job_id: str) -> JobReply:
     patience = ServicePatience("Watch the job again later.")
     while True:
         try:
-            return shaped(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
+            return parse_reply(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
         except (httpx.RequestError, ServiceError) as failure:
             if isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout):
                 raise

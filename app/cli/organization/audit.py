@@ -10,7 +10,7 @@ from app.cli.downloads import download
 from app.cli.output import columns, console
 from app.cli.printable import printable
 from app.cli.remote import Remote
-from app.cli.service_client import shaped
+from app.cli.service_client import parse_reply
 from app.cli.times import moment
 
 AUDIT_LOGS: Final = "organization/audit_logs"
@@ -87,8 +87,8 @@ class _Resource(BaseModel):
 
 def _with_resource(row: dict[str, Any]) -> tuple[EntryReply, _NamedObject]:
     """Returns the entry, and what was changed: it stands under the name of the change."""
-    entry = shaped(EntryReply, row)
-    return entry, shaped(_Resource, {"resource": row.get(entry.type) or {}}).resource
+    entry = parse_reply(EntryReply, row)
+    return entry, parse_reply(_Resource, {"resource": row.get(entry.type) or {}}).resource
 
 
 def list_entries(remote: Remote, wanted: EntryFilter, *, limit: int) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from app.cli.output import columns, console, note
 from app.cli.remote import Remote
-from app.cli.service_client import Service, shaped, strange
+from app.cli.service_client import Service, parse_reply, strange
 from app.cli.times import duration, moment
 
 _DAY_S: Final = 86_400
@@ -99,7 +99,7 @@ def _buckets(service: Service, path: str, **params: Any) -> tuple[list[_Bucket],
     token: str | None = None
     seen: set[str] = set()
     while True:
-        page = shaped(_Page, service.get(path, limit=_PAGE, page=token, **params))
+        page = parse_reply(_Page, service.get(path, limit=_PAGE, page=token, **params))
         found += page.data
         if page.next_page is None:
             return found, page.unpriced

@@ -10,7 +10,7 @@ from app.cli.json_files import read_body
 from app.cli.output import note
 from app.cli.printable import printable
 from app.cli.remote import Remote
-from app.cli.service_client import shaped
+from app.cli.service_client import parse_reply
 from app.cli.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
@@ -42,7 +42,7 @@ def generate(remote: Remote, body: Path, out: Path) -> None:
         raise ServiceError(f"{taken} exists already", exit_code=WRONG_OPTIONS)
     with remote.service() as service:
         reply = service.post(_PATH, sent, timeout_s=_TIMEOUT_S)
-    generated = shaped(_Generated, reply)
+    generated = parse_reply(_Generated, reply)
     for fault in generated.faults:
         note(printable(fault))
     if generated.duplicates or generated.unusable:

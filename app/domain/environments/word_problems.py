@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.environments.task_numbers import drawn, task_number
+from app.domain.environments.task_numbers import task_digits, task_number
 
 _NAMES: Final = ("Ada", "Bela", "Chidi", "Dara", "Emre", "Farah", "Goro", "Hana")
 
@@ -36,7 +36,7 @@ class Story:
         return total
 
     def problem(self, number: int) -> WordProblem:
-        name, *values = drawn(number, (len(_NAMES), *self.sizes))
+        name, *values = task_digits(number, (len(_NAMES), *self.sizes))
         return self.write(_NAMES[name], *values)
 
 

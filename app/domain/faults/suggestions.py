@@ -67,7 +67,7 @@ def nearest(field: WalkedField, elsewhere: KeyHints, *, likeness: float = SIMILA
     return hints.names[there[0]] if there else None
 
 
-def suggested(field: WalkedField, elsewhere: KeyHints) -> str | None:
+def suggested_name(field: WalkedField, elsewhere: KeyHints) -> str | None:
     """Returns the name that a warning suggests for an accepted key: a very similar one, or the one
     in the same object that has all of its words.
     """

@@ -14,7 +14,14 @@ from typing import Final
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.faults.suggestions import MEANT, NOWHERE, KeyHints, nearest, question, suggested
+from app.domain.faults.suggestions import (
+    MEANT,
+    NOWHERE,
+    KeyHints,
+    nearest,
+    question,
+    suggested_name,
+)
 
 MAX_LISTED: Final = 20
 """Keys of one object or call that a message names."""
@@ -51,11 +58,13 @@ class UnreadKey:
 
     @property
     def message(self) -> str:
-        hint = question(suggested(self.field, self.elsewhere))
+        hint = question(suggested_name(self.field, self.elsewhere))
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
-def refused(field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE) -> InvalidRequest | None:
+def unknown_key_error(
+    field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE
+) -> InvalidRequest | None:
     """Returns the error for the value of an unknown key, or for an object under a documented key of
     one value; `None` when the value is accepted.
     """
@@ -86,7 +95,7 @@ def refused_wholly(
     """Returns the error for an unknown key with any value, for calls whose reply has no field for
     warnings. With `only_near`, keys without a similar known one are accepted.
     """
-    fault = refused(field, root)
+    fault = unknown_key_error(field, root)
     if fault is not None or field.kind is not FieldKind.UNKNOWN or field.value is None:
         return fault
     if field.expected is not None or (only_near and nearest(field, NOWHERE) is None):
@@ -139,7 +148,7 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:MAX_LISTED]
-        for near in [suggested(key.field, key.elsewhere)]
+        for near in [suggested_name(key.field, key.elsewhere)]
     )
     more = len(keys) - MAX_LISTED
     rest = f" and {more} more" if more > 0 else ""

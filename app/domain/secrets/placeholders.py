@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.domain.documents.pointers import Path, parameter, pointer, put
+from app.domain.documents.pointers import Path, parameter, pointer, replace_at
 from app.domain.documents.walk import FieldKind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.secrets.redaction import found_in
@@ -127,7 +127,7 @@ def placeholder_faults(models: Models, value: Any, *, root: str) -> Iterator[Inv
 def _put_earlier(document: Any, held: _OwnedSecret, known: _EarlierSecrets, root: str) -> None:
     earlier = known.value_for(held)
     if earlier is not None:
-        put(document, pointer(held.path), earlier)
+        replace_at(document, pointer(held.path), earlier)
     elif held.needed:
         raise _no_value(held, root)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.domain.documents.pointers import Path, pointer, put
+from app.domain.documents.pointers import Path, pointer, replace_at
 from app.domain.documents.walk import FieldKind, Models, WalkedField, walk_fields
 from app.domain.errors import SecretsLost
 from app.domain.secrets.free_form import Found, secrets_in
@@ -62,7 +62,7 @@ def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretVa
     return copy, redact_in_place(copy, list(walk_fields(models, inner, path)))
 
 
-def redacted(value: BaseModel) -> dict[str, Any]:
+def redacted_json(value: BaseModel) -> dict[str, Any]:
     """Returns an instance as JSON, redacted."""
     document: dict[str, Any] = value.model_dump(mode="json")
     redact_in_place(document, list(walk_fields(type(value), document)))
@@ -79,12 +79,12 @@ def shown_free_form(document: Any) -> Any:
     return copy
 
 
-def restored(document: Any, sealed: Mapping[str, Any]) -> Any:
+def restore_secrets(document: Any, sealed: Mapping[str, Any]) -> Any:
     """Undoes `split`. Raises `SecretsMissing` when the document has no such field."""
     copy = deepcopy(document)
     for at, value in sealed.items():
         try:
-            put(copy, at, value)
+            replace_at(copy, at, value)
         except KeyError as error:
             raise SecretsMissing(at) from error
     return copy

@@ -130,7 +130,7 @@ def refuse_served(tool: ToolSpec, *, address: str) -> None:
     )
 
 
-def served(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:
+def served_tools(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:
     """Yields the definitions of a server's tools, each with everything that a call needs."""
     headers, rate = server.sent_headers, server.rate_limit
     for tool in listing.tools:

@@ -100,7 +100,7 @@ def read_secrets(directory: Path) -> BackupSecrets | None:
         return _SECRETS.validate_json(content)
 
 
-def read(directory: Path, *, secret_key: str, unsigned: bool = False) -> Manifest:
+def read_manifest(directory: Path, *, secret_key: str, unsigned: bool = False) -> Manifest:
     """Reads a manifest once its signature has been compared, or without one if `unsigned`.
 
     Raises `BackupUnusable`.

@@ -17,7 +17,7 @@ from app.embedded import layout
 from app.embedded.backup import manifest, plain_files
 from app.embedded.backup.manifest import BackupSecrets, Manifest
 from app.embedded.backup.plain_files import BackupUnusable
-from app.embedded.backup.server import started
+from app.embedded.backup.server import running_server
 from app.embedded.backup.snapshot import connection_options
 from app.embedded.base_model.chosen import read_chosen, write_chosen
 from app.embedded.binaries import find_postgres
@@ -43,7 +43,7 @@ def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = 
     if target.is_relative_to(source):
         raise DataDirUnusable(f"{target} is within the backup: choose another --data-dir")
     secrets = _secrets(source, host)
-    found = manifest.read(source, secret_key=secrets.secret_key, unsigned=unsigned)
+    found = manifest.read_manifest(source, secret_key=secrets.secret_key, unsigned=unsigned)
     _refuse_newer(found, host)
     manifest.verify(source, found)
     with _appearing(target) as data_dir:
@@ -53,7 +53,7 @@ def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = 
             _restore_base_model(source, data_dir, found)
         dump = data_dir.root / manifest.DUMP
         _copy(source, manifest.DUMP, dump, found)
-        with started(data_dir, state, host) as server:
+        with running_server(data_dir, state, host) as server:
             provision(server, state)
             _load(dump, server)
             _migrate(state, data_dir, host)
@@ -159,7 +159,7 @@ def _copy(source: Path, name: str, target: Path, found: Manifest) -> None:
     """Copies a file and verifies the copied bytes, because the file may have changed since the
     first check.
     """
-    digest = plain_files.copied(source / name, target)
+    digest = plain_files.copy_private(source / name, target)
     manifest.check(source, name, digest, expected=found.files[name])
 
 

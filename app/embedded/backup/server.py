@@ -28,12 +28,12 @@ def serving(data_dir: DataDir, host: HostSettings) -> Iterator[PostgresServer]:
     with ownership(data_dir):
         state = state.with_free_ports()
         save_state(data_dir, state)
-        with started(data_dir, state, host) as server:
+        with running_server(data_dir, state, host) as server:
             yield server
 
 
 @contextmanager
-def started(
+def running_server(
     data_dir: DataDir, state: InstallationState, host: HostSettings
 ) -> Iterator[PostgresServer]:
     """Runs the server until the end of the block; creates the cluster if there is none."""

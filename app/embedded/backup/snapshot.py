@@ -86,7 +86,7 @@ class Snapshot:
 
 
 @contextmanager
-def opened(server: PostgresServer) -> Iterator[Snapshot]:
+def open_snapshot(server: PostgresServer) -> Iterator[Snapshot]:
     command = (
         *(server.binaries.program("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"),
         *connection_options(server),

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.embedding_replies import Embedding, directed, reader_of
+from app.gateways.inference.embedding_replies import Embedding, reader_of, unit_vector
 from app.settings.embeddings import EmbeddingSettings
 
 __all__ = [
@@ -204,7 +204,7 @@ class InMemoryEmbeddings:
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
         self.asked += texts
-        return [Embedding(directed(self.script(text))) for text in texts]
+        return [Embedding(unit_vector(self.script(text))) for text in texts]
 
 
 def build_embeddings(

@@ -29,7 +29,7 @@ from app.gateways.mcp.argument_headers import argument_headers
 from app.gateways.mcp.replies import (
     NEGOTIATION,
     ServerReply,
-    encoded,
+    encode_message,
     read_reply,
     refusal,
 )
@@ -137,7 +137,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         if reply.message is not None:
             if called is None:
                 self.refusal = None
-            content = encoded({**reply.message, "jsonrpc": "2.0", "id": request_id})
+            content = encode_message({**reply.message, "jsonrpc": "2.0", "id": request_id})
             return httpx2.Response(reply.status, headers=headers, content=content)
         if request_id is not None:
             # A refusal without words of the protocol: the library would lose the status.
@@ -196,4 +196,4 @@ def _error(request_id: Any, fault: EndpointFault) -> httpx2.Response:
     error = {"code": _FAILED, "message": fault.message}
     message = {"jsonrpc": "2.0", "id": request_id, "error": error}
     headers = {"content-type": "application/json"}
-    return httpx2.Response(200, headers=headers, content=encoded(message))
+    return httpx2.Response(200, headers=headers, content=encode_message(message))

@@ -33,7 +33,7 @@ from app.gateways.objects.objects import (
     StoredObject,
     check_size,
     key_parts,
-    normalised,
+    normalised_key,
 )
 
 
@@ -90,7 +90,7 @@ class LocalObjects:
         await to_thread.run_sync(remove, self._path(key))
 
     async def children(self, directory: str) -> list[StoredChild]:
-        return await to_thread.run_sync(_children, self._path(directory), normalised(directory))
+        return await to_thread.run_sync(_children, self._path(directory), normalised_key(directory))
 
     def _prepare(self, target: Path) -> None:
         self._space.check()

@@ -125,7 +125,7 @@ def key_parts(key: str) -> tuple[str, ...]:
     return path.parts
 
 
-def normalised(key: str) -> str:
+def normalised_key(key: str) -> str:
     """Returns the one spelling of a key: `a//b/./c/` is `a/b/c`. Raises as `key_parts`."""
     return "/".join(key_parts(key))
 

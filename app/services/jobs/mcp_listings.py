@@ -51,14 +51,16 @@ class McpListings:
         await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
         from app.gateways.mcp.job_listing import (  # noqa: PLC0415 - its library takes a second
             JobListing,
-            listed,
+            list_job_tools,
         )
 
         endpoints = EndpointPool(self._egress, timeout_s=LISTING_LIMIT_S, max_retries=0)
 
         async def timed(index: int, server: McpServerSpec) -> tuple[JobListing, float]:
             started = time.monotonic()
-            found = await listed(server, index, endpoints, self._signer, within_s=LISTING_LIMIT_S)
+            found = await list_job_tools(
+                server, index, endpoints, self._signer, within_s=LISTING_LIMIT_S
+            )
             return found, round(1000 * (time.monotonic() - started), 1)
 
         answers = await asyncio.gather(*(timed(index, server) for index, server in servers))

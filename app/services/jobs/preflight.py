@@ -21,7 +21,7 @@ from app.domain.jobs.preflight import DatasetReport, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
 from app.gateways.objects import Objects, fetched
-from app.preflight.addresses import needed
+from app.preflight.addresses import called_models
 from app.preflight.call import base_model, dataset_question, estimate_of
 from app.preflight.call_faults import call_faults, readable_method
 from app.preflight.estimate import Pace, pace_of
@@ -125,7 +125,7 @@ class PreflightService:
         return [PreflightIssue("error", "model_not_available", message, "model")]
 
     async def _missing_models(self, method: dict[str, Any]) -> list[PreflightIssue]:
-        judges = list(islice(needed(method, FieldKind.JUDGE), MAX_CHILDREN))
+        judges = list(islice(called_models(method, FieldKind.JUDGE), MAX_CHILDREN))
         known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
         return [
             *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
@@ -133,7 +133,7 @@ class PreflightService:
         ]
 
     def _without_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
-        sent = () if self._judges.has_embeddings else needed(method, FieldKind.EMBEDDING)
+        sent = () if self._judges.has_embeddings else called_models(method, FieldKind.EMBEDDING)
         return list(islice(sent, MAX_CHILDREN))
 
     async def _object_key(

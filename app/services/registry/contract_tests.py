@@ -95,7 +95,7 @@ class RecordingEgress:
         await self.inner.aclose()
 
 
-def recorded(egress: Egress, secret_key: str, project_id: str) -> RecordingEgress:
+def recording_egress(egress: Egress, secret_key: str, project_id: str) -> RecordingEgress:
     """Returns an egress that verifies signatures with the project's secret."""
     return RecordingEgress(egress, Webhook(signing_secret(secret_key, project_id)))
 
@@ -111,6 +111,6 @@ def signature_check(exchanges: Sequence[Exchange]) -> CheckResult:
     return CheckResult("signature", "passed", text, data)
 
 
-def shown(text: str) -> str:
+def report_text(text: str) -> str:
     """Returns the beginning of a text, for a report."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -25,7 +25,7 @@ from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import WalkedField, headers_of, walk_fields
 from app.domain.errors import EndpointRefused, InvalidRequest, refused_value
 from app.domain.faults.suggestions import NOWHERE, KeyHints
-from app.domain.faults.unknown_keys import UnreadKey, refused, unread
+from app.domain.faults.unknown_keys import UnreadKey, unknown_key_error, unread
 from app.domain.faults.values import refusal
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.source_faults import source_faults
@@ -136,7 +136,7 @@ def _walked(
     for fault in bound_faults(walked):
         raise fault
     for path, field in walked:
-        wrong = refused(field, path, elsewhere) or template_fault(field, path)
+        wrong = unknown_key_error(field, path, elsewhere) or template_fault(field, path)
         if wrong is not None:
             raise wrong
     for path, definition in definitions:

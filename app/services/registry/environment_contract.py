@@ -37,7 +37,12 @@ from app.gateways.endpoints.environment_calls import (
 )
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
-from app.services.registry.contract_tests import Exchange, recorded, shown, signature_check
+from app.services.registry.contract_tests import (
+    Exchange,
+    recording_egress,
+    report_text,
+    signature_check,
+)
 
 _READ: Final = 8_000
 """Number of decoded bytes of an answer: enough for the shown text."""
@@ -71,7 +76,7 @@ class EnvironmentTest:
         call_timeout_s: float,
     ) -> None:
         self.exchanges = list[EpisodeCall]()
-        self._egress = recorded(egress, secret_keys[0], project_id)
+        self._egress = recording_egress(egress, secret_keys[0], project_id)
         self._environment = environment
         self._plan = plan
         self._signer = CallSigner(*secret_keys, project_id=project_id)
@@ -213,7 +218,7 @@ class EnvironmentTest:
     def _text_of(self, body: bytes) -> str:
         """Returns an answer without the credentials that the environment was sent, cut if long."""
         text = storable(body[:_READ].decode(errors="replace"))
-        return shown(self._echoes.hidden_in(text))
+        return report_text(self._echoes.hidden_in(text))
 
 
 def _reset_check(begun: ResetAnswer) -> CheckResult:

@@ -35,7 +35,7 @@ from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.contract_tests import CALL_TIMEOUT_S, TIME_OVER, Deadline, shown
+from app.services.registry.contract_tests import CALL_TIMEOUT_S, TIME_OVER, Deadline, report_text
 from app.services.registry.definition_check import check_definition
 from app.settings.egress import EgressSettings
 from app.slots.project_slots import ProjectSlots
@@ -103,10 +103,10 @@ class McpContractService:
             raise fault
         await check_definition(server, PARAM, egress=self._egress, models=self._models)
         await asyncio.to_thread(import_module, "app.gateways.mcp.job_listing")
-        from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
+        from app.gateways.mcp.job_listing import list_job_tools  # noqa: PLC0415 - its library takes a second
 
         with self._slots.taken(self._project_id):
-            found = await listed(
+            found = await list_job_tools(
                 server, 0, self._endpoints(), self._signer, within_s=_LISTING_LIMIT_S, at=PARAM
             )
         tools = () if found.listing is None else found.listing.tools
@@ -120,10 +120,10 @@ class McpContractService:
     async def _checked(
         self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline
     ) -> _ContractFindings:
-        from app.gateways.mcp.job_listing import UNAVAILABLE, listed  # noqa: PLC0415 - its library takes a second
+        from app.gateways.mcp.job_listing import UNAVAILABLE, list_job_tools  # noqa: PLC0415 - its library takes a second
 
         found = _ContractFindings()
-        listing = await listed(
+        listing = await list_job_tools(
             server, 0, self._endpoints(), self._signer, within_s=_LISTING_LIMIT_S, at=PARAM
         )
         down = [fault for fault in listing.faults if fault.code == UNAVAILABLE]
@@ -254,7 +254,7 @@ def _session(*, keeps: bool) -> CheckResult:
 
 
 def _called(first: ToolOutcome, second: ToolOutcome, echoes: Echoes) -> CheckResult:
-    data = {"model_sees": shown(echoes.hidden_in(first.output)), "error": first.error}
+    data = {"model_sees": report_text(echoes.hidden_in(first.output)), "error": first.error}
     if first.attempts == 0:
         text = "Nothing was sent: the service answers this call itself; 'model_sees' has its text."
         return CheckResult("call", "warned", text, data)
@@ -263,6 +263,6 @@ def _called(first: ToolOutcome, second: ToolOutcome, echoes: Echoes) -> CheckRes
         return CheckResult("call", "warned", text, data)
     if second.output != first.output:
         text = "The same call got two different outputs: a retry would be run again."
-        again = shown(echoes.hidden_in(second.output))
+        again = report_text(echoes.hidden_in(second.output))
         return CheckResult("call", "warned", text, {**data, "again": again})
     return CheckResult("call", "passed", "The same call got the same text twice.", data)

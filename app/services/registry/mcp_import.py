@@ -6,7 +6,7 @@ know how a tool is called.
 
 from app.domain.registry.registered_objects import RegisteredVersion
 from app.domain.tools.mcp_servers import McpServerSpec
-from app.domain.tools.served_tools import served
+from app.domain.tools.served_tools import served_tools
 from app.services.registry.mcp_contract import McpContractService
 from app.services.registry.tools import ToolService
 
@@ -23,4 +23,4 @@ class McpImportService:
         not offer, and for a name that another tool has.
         """
         listing = await self._servers.listing(server)
-        return await self._tools.create_all(served(server, listing), metadata=metadata)
+        return await self._tools.create_all(served_tools(server, listing), metadata=metadata)

@@ -28,7 +28,7 @@ from app.domain.registry.registered_objects import (
 )
 from app.domain.secrets.owner_labels import by_pointer, owners_of_grader, owners_of_tool
 from app.domain.secrets.placeholders import with_earlier_values
-from app.domain.secrets.redaction import require_sealed, restored, split
+from app.domain.secrets.redaction import require_sealed, restore_secrets, split
 from app.gateways.egress.egress import Egress
 from app.gateways.secrets import SecretBox
 from app.store.database import Database
@@ -151,7 +151,7 @@ class RegistryService:
         definition = registered.definition
         sealed = by_pointer(opened, _owners(self.noun, definition))
         require_sealed(self.models, definition, sealed)
-        whole: dict[str, Any] = restored(definition, sealed)
+        whole: dict[str, Any] = restore_secrets(definition, sealed)
         return whole
 
     async def _insert(

@@ -20,7 +20,7 @@ from app.gateways.endpoints.calls import EndpointFault, FaultKind
 from app.gateways.endpoints.pool import MAX_REQUEST_BYTES, Endpoint, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import ToolCall, call_tool
-from app.services.registry.contract_tests import Deadline, recorded, shown
+from app.services.registry.contract_tests import Deadline, recording_egress, report_text
 
 _GONE: Final = frozenset({FaultKind.UNREACHABLE, FaultKind.TIMEOUT, FaultKind.REFUSED})
 
@@ -39,7 +39,7 @@ class ContractTest:
         call_timeout_s: float,
     ) -> None:
         self.call_timeout_s = call_timeout_s
-        self.egress = recorded(egress, secret_keys[0], project_id)
+        self.egress = recording_egress(egress, secret_keys[0], project_id)
         self.plan = plan
         self.tool = tool
         self._signer = CallSigner(*secret_keys, project_id=project_id)
@@ -55,7 +55,7 @@ class ContractTest:
 
     async def _shown(self, output: str) -> str:
         """Returns an output without the credentials that the endpoint was sent, cut if long."""
-        return shown(await asyncio.to_thread(self._echoes.hidden_in, output))
+        return report_text(await asyncio.to_thread(self._echoes.hidden_in, output))
 
     @property
     def remaining_s(self) -> float:

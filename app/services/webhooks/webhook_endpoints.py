@@ -15,7 +15,7 @@ from app.domain.events.webhooks import (
     WebhookEndpoint,
     WebhookEvent,
     new_secret,
-    rotated,
+    rotated_secrets,
     secret_hint,
 )
 from app.domain.ids import new_id
@@ -127,7 +127,7 @@ class WebhookEndpointService:
         async with self._database.tenant(self._tenant) as unit:
             _, sealed = await unit.webhook_endpoints.hold(endpoint_id)
             earlier = self._opened(endpoint_id, sealed)
-            signing = rotated(earlier.signing, secret, now=self._now(), keep_old=keep_old)
+            signing = rotated_secrets(earlier.signing, secret, now=self._now(), keep_old=keep_old)
             await unit.webhook_endpoints.change(
                 endpoint_id,
                 {

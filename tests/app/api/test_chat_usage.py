@@ -14,7 +14,7 @@ from app.domain.errors import Unavailable
 from app.factory.accounts import build_key_service, provisioning_service
 from app.services.accounts.usage import UsageService
 from app.services.models.chat_usage import ChatUsage
-from app.services.models.metered_streams import asks_for_usage, metered, with_usage
+from app.services.models.metered_streams import asks_for_usage, metered_events, with_usage
 from app.settings.runs import PricingSettings, RetentionSettings
 from app.store.database import Database as Store
 from app.store.unit_of_work import UnitOfWork
@@ -214,7 +214,7 @@ async def test_the_last_chunk_is_shown_to_those_who_requested_it(shown: bool) ->
             yield event
 
     noted: list[dict[str, Any]] = []
-    sent = [event async for event in metered(events(), shown=shown, note=noted.append)]
+    sent = [event async for event in metered_events(events(), shown=shown, note=noted.append)]
     assert sent == [PIECE, PIECE, *([LAST] if shown else []), DONE]
     assert noted == [{"prompt_tokens": 3, "completion_tokens": 2}]
 
@@ -224,7 +224,7 @@ async def test_a_stream_that_comes_at_once_is_read_event_by_event() -> None:
         yield PIECE + LAST + DONE
 
     noted: list[dict[str, Any]] = []
-    sent = [event async for event in metered(events(), shown=False, note=noted.append)]
+    sent = [event async for event in metered_events(events(), shown=False, note=noted.append)]
     assert sent == [PIECE + DONE]
     assert noted == [{"prompt_tokens": 3, "completion_tokens": 2}]
 
@@ -237,7 +237,7 @@ async def test_a_stream_that_breaks_off_counts_what_it_sent() -> None:
 
     noted: list[dict[str, Any]] = []
     with pytest.raises(RuntimeError, match="broken"):
-        async for _ in metered(events(), shown=False, note=noted.append):
+        async for _ in metered_events(events(), shown=False, note=noted.append):
             pass
     assert noted == [{"completion_tokens": 2}]
 

@@ -15,7 +15,7 @@ from app.embedded.backup import take as take_module
 from app.embedded.backup.manifest import Manifest, signature
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.restore import restore
-from app.embedded.backup.server import started
+from app.embedded.backup.server import running_server
 from app.embedded.backup.snapshot import NamedObjects
 from app.embedded.backup.staging import stage
 from app.embedded.base_model.chosen import ChosenModel, forget, read_chosen, write_chosen
@@ -35,7 +35,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupInstal
     data_dir = DataDir.at(tmp_path_factory.mktemp("installed"))
     data_dir.objects.mkdir()
     state = load_state(data_dir)
-    with ownership(data_dir), started(data_dir, state, HOST) as server:
+    with ownership(data_dir), running_server(data_dir, state, HOST) as server:
         provision(server, state)
         made = BackupInstallation(data_dir)
         made.migrate(OLDER)
@@ -56,7 +56,7 @@ def _restored(source: Path, target: Path, host: HostSettings = HOST) -> list[tup
     restore(source, target, host)
     data_dir = DataDir.existing(target)
     query = "SELECT version_num, (SELECT string_agg(id, ' ' ORDER BY id) FROM files)"
-    with ownership(data_dir), started(data_dir, load_state(data_dir), HOST):
+    with ownership(data_dir), running_server(data_dir, load_state(data_dir), HOST):
         return BackupInstallation(data_dir).execute(f"{query} FROM alembic_version")
 
 

@@ -52,7 +52,7 @@ def run(directory: Path) -> Iterator[Run]:
             cluster=directory / "postgres",
             port=free_port(),
             password="superuser-password",
-            run_as=run_as or identity.unprivileged(),
+            run_as=run_as or identity.unprivileged_user(),
             durable=False,  # a killed process loses nothing that the kernel has; a machine would
         )
         child = Child(server.child(directory / "postgres.log"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.domain.graders.marks import MAX_MARKS, PIECE, has_long_run_of_marks, pieces
 from app.grading import normal_forms
-from app.grading.normal_forms import NormalForm, length_normalised, normalised
+from app.grading.normal_forms import NormalForm, length_normalised, normalised_text
 from app.grading.words import words
 
 # Letters, marks of several classes, syllables and their parts, vowel signs, and ligatures.
@@ -61,7 +61,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.mark.parametrize("text", ["\ufdfa", "\u1161", "a\u0301", "\u0316\u0301"])
 def test_no_call_holds_the_interpreter_for_a_long_text(text: str, at_once: list[int]) -> None:
     long = text * (3 * PIECE // len(text))
-    assert len(normalised("NFKC", long)) > 0
+    assert len(normalised_text("NFKC", long)) > 0
     assert len(at_once) > 2
     assert max(at_once) <= PIECE + MAX_MARKS
 

@@ -40,7 +40,7 @@ Value = Callable[[Sequence[WrittenRow]], Tensor]
 """The loss of a step before it is divided."""
 
 
-def made(make_trainer: MakeTrainer, loss: str, **options: Any) -> LoraTrainer:
+def made_trainer(make_trainer: MakeTrainer, loss: str, **options: Any) -> LoraTrainer:
     return warmed(
         make_trainer,
         temperature=TEMPERATURE,

@@ -11,7 +11,14 @@ from torch import Tensor
 
 from app.domain.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
-from tests.support.learning.written_out import Value, WrittenRow, compare, made, near, rows_of
+from tests.support.learning.written_out import (
+    Value,
+    WrittenRow,
+    compare,
+    made_trainer,
+    near,
+    rows_of,
+)
 from workers.learning.training_samples import TrainingSample
 
 TEXT: list[tuple[str, dict[str, Any], Value]] = [
@@ -35,7 +42,7 @@ TEXT: list[tuple[str, dict[str, Any], Value]] = [
 def test_losses_of_supervised_data(
     make_trainer: MakeTrainer, loss: str, options: dict[str, Any], value: Value
 ) -> None:
-    trainer = made(make_trainer, loss, loss_options=options)
+    trainer = made_trainer(make_trainer, loss, loss_options=options)
     compare(trainer, near(trainer), value)
 
 
@@ -76,7 +83,7 @@ def test_losses_of_pairs(
     max_tokens: int,
 ) -> None:
     """Checks the division by the number of pairs for every split into micro-batches."""
-    trainer = made(make_trainer, loss, loss_options=options, max_batch_tokens=max_tokens)
+    trainer = made_trainer(make_trainer, loss, loss_options=options, max_batch_tokens=max_tokens)
     samples = [
         TrainingSample(sample.tokens, sample.mask, sample.logprobs, 1.0)
         for sample in near(trainer, noise=0.1)

@@ -12,7 +12,14 @@ from torch import Tensor
 
 from app.domain.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
-from tests.support.learning.written_out import WrittenRow, compare, made, near, rows_of, weighted
+from tests.support.learning.written_out import (
+    WrittenRow,
+    compare,
+    made_trainer,
+    near,
+    rows_of,
+    weighted,
+)
 from workers.learning.mismatch_config import MismatchConfig
 from workers.learning.training_samples import TrainingSample
 
@@ -43,12 +50,12 @@ def test_policy_losses(
     slope: Callable[[WrittenRow], Tensor],
 ) -> None:
     """For dro the sample with advantage 0 has a gradient too."""
-    trainer = made(make_trainer, loss, loss_options=options)
+    trainer = made_trainer(make_trainer, loss, loss_options=options)
     compare(trainer, near(trainer), weighted(slope))
 
 
 def test_advantages_per_token(make_trainer: MakeTrainer) -> None:
-    trainer = made(make_trainer, "importance_sampling")
+    trainer = made_trainer(make_trainer, "importance_sampling")
     samples = [
         sample.with_token_advantages([math.sin(3.0 * index) for index in range(len(sample.tokens))])
         for sample in near(trainer)
@@ -81,7 +88,7 @@ def test_truncation_replaces_the_losss_own_ratio(
     config: MismatchConfig,
     weight: Callable[[WrittenRow], Tensor],
 ) -> None:
-    trainer = made(make_trainer, loss, mismatch=config)
+    trainer = made_trainer(make_trainer, loss, mismatch=config)
     samples = near(trainer)
     compare(trainer, samples, weighted(lambda row: -weight(row) * row.a))
 
@@ -102,7 +109,7 @@ def test_truncation_replaces_the_losss_own_ratio(
 def test_sequence_masks_keep_the_denominator(
     make_trainer: MakeTrainer, config: MismatchConfig, keeps: Callable[[WrittenRow], bool]
 ) -> None:
-    trainer = made(make_trainer, "importance_sampling", mismatch=config)
+    trainer = made_trainer(make_trainer, "importance_sampling", mismatch=config)
     samples = near(trainer)
     kept = [keeps(row) for row in rows_of(trainer, samples)]
     assert 1 <= sum(kept[:-1]) < len(kept) - 1
@@ -116,11 +123,13 @@ def test_sequence_masks_keep_the_denominator(
 
 def test_truncation_needs_the_policy_before_the_step(make_trainer: MakeTrainer) -> None:
     with pytest.raises(ValueError, match="minibatches"):
-        made(make_trainer, "ppo", minibatches=2, mismatch=MismatchConfig(truncation="token"))
+        made_trainer(
+            make_trainer, "ppo", minibatches=2, mismatch=MismatchConfig(truncation="token")
+        )
 
 
 def test_without_a_correction_no_share_is_reported(make_trainer: MakeTrainer) -> None:
-    trainer = made(make_trainer, "ppo")
+    trainer = made_trainer(make_trainer, "ppo")
     assert names.MASKED_SHARE not in trainer.update(near(trainer))
 
 
@@ -128,7 +137,7 @@ def test_the_kl_penalty_towards_the_base(make_trainer: MakeTrainer) -> None:
     """Expects A_t + c·(mean of the group's q - base, minus the token's), with the adapter disabled
     for `base`; the penalty also applies to the sample with advantage 0.
     """
-    trainer = made(make_trainer, "importance_sampling", kl_coefficient=0.3)
+    trainer = made_trainer(make_trainer, "importance_sampling", kl_coefficient=0.3)
     samples = near(trainer)
     with torch.no_grad(), trainer._adapted.peft.disable_adapter():
         base = [row.lp for row in rows_of(trainer, samples)]
@@ -153,8 +162,8 @@ def test_the_kl_penalty_towards_the_base(make_trainer: MakeTrainer) -> None:
 
 
 def test_the_kl_penalty_of_a_step_in_parts_is_that_of_the_whole(make_trainer: MakeTrainer) -> None:
-    whole = made(make_trainer, "ppo", kl_coefficient=0.3)
-    parts = made(make_trainer, "ppo", kl_coefficient=0.3)
+    whole = made_trainer(make_trainer, "ppo", kl_coefficient=0.3)
+    parts = made_trainer(make_trainer, "ppo", kl_coefficient=0.3)
     samples = near(whole)
     expected = whole.update(samples)
     parts.accumulate(samples[4:])
@@ -167,7 +176,7 @@ def test_the_kl_penalty_of_a_step_in_parts_is_that_of_the_whole(make_trainer: Ma
 @pytest.mark.parametrize("max_tokens", [1, 100, 4096])
 def test_reference_logprobs_are_the_bases(make_trainer: MakeTrainer, max_tokens: int) -> None:
     """Tests this during training, for all batch sizes and samples without gradient."""
-    trainer = made(make_trainer, "ppo", max_batch_tokens=max_tokens)
+    trainer = made_trainer(make_trainer, "ppo", max_batch_tokens=max_tokens)
     samples = [
         *near(trainer),
         TrainingSample([1, 2, 3], [0, 0, 0], [0.0] * 3, 1.0),

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.chat.faults import unsupported_value
 from app.domain.errors import InvalidRequest
-from app.domain.faults.values import worded
+from app.domain.faults.values import fault_clause
 
 _UNSUPPORTED: Final = "unsupported_value"
 _MAX_SEED = 2**63 - 1
@@ -163,7 +163,7 @@ def read_body(kind: type[BodyT], content: bytes) -> BodyT:
         if first["type"] == _UNSUPPORTED:
             param = first["ctx"]["param"]
             raise InvalidRequest(first["msg"], param=param, code=_UNSUPPORTED) from error
-        raise InvalidRequest(f"{param or 'body'}: {worded([first])}", param=param) from error
+        raise InvalidRequest(f"{param or 'body'}: {fault_clause([first])}", param=param) from error
 
 
 def _unsupported(param: str, value: Any, allowed: tuple[Any, ...]) -> PydanticCustomError:

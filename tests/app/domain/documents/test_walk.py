@@ -10,7 +10,7 @@ from app.domain.documents.fields import SecretMark
 from app.domain.documents.walk import FieldKind, headers_of, walk_fields
 from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.secrets.redaction import redacted, split
+from app.domain.secrets.redaction import redacted_json, split
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 JUDGE = {
@@ -37,7 +37,7 @@ def test_addresses_come_with_their_headers_and_judges_without_an_address() -> No
         ]
         judges = [one.path for one in walked if one.kind is FieldKind.JUDGE]
         assert judges == [("graders", "c", "model")]
-    assert "canary" not in json.dumps(redacted(grader))
+    assert "canary" not in json.dumps(redacted_json(grader))
 
 
 @pytest.mark.parametrize(
