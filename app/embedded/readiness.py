@@ -13,7 +13,7 @@ _TRIES = 3
 _PAUSE_S = 0.03
 
 
-class Interrupted(EmbeddedError):
+class StartInterrupted(EmbeddedError):
     """A stop was requested before every child was ready."""
 
 
@@ -25,7 +25,7 @@ def wait_ready(
 ) -> None:
     """Ticks until every child is ready, or is not required and is hopeless; calls `on_ready` for
     each that is ready, as it becomes so. Raises `ChildFailed` once a required child is hopeless: it
-    has failed three times, or twice in the same way. Raises `Interrupted`.
+    has failed three times, or twice in the same way. Raises `StartInterrupted`.
     """
     reported = list[Child]()
     while True:
@@ -36,7 +36,7 @@ def wait_ready(
         if all(child.state == "ready" or _is_given_up(child) for child in children):
             return
         if interrupted():
-            raise Interrupted("stopped before everything was ready")
+            raise StartInterrupted("stopped before everything was ready")
         for child in children:
             child.tick()
             child.raise_if_hopeless(_TRIES)

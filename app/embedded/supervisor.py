@@ -33,7 +33,7 @@ from app.embedded.ports import accepts, is_free
 from app.embedded.postgres import PostgresServer
 from app.embedded.processes import Child, ChildSpec
 from app.embedded.provision import provision
-from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
+from app.embedded.readiness import StartInterrupted, stop_in_order, wait_ready
 from app.embedded.reserve import Reserve
 from app.embedded.start_progress import StartProgress
 from app.embedded.state import DataDir, InstallationState, load_state, ownership, save_state
@@ -85,7 +85,7 @@ class Supervisor:
                 if self._announcement is not None:
                     on_ready(self._announcement)
                 self._keep_alive(wake_up)
-            except Interrupted:
+            except StartInterrupted:
                 _log.info("stopped_while_starting")
             finally:
                 self._stop()

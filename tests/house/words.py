@@ -125,6 +125,11 @@ IN_TEST_NAMES: dict[str, str] = {
 }
 """Word in the name of a test, and what to write in its place."""
 
+PARTICIPLE = re.compile(
+    r"told|kept|given|held|made|found|sent|left|taken|written|shown|known|meant|seen|said|"
+    r"built|done|begun|chosen|drawn|bound|asked|heard|undone|\w{3,}(?<!e)ed"
+)
+
 TEST_NAME = re.compile(rf"(?:^|_)({'|'.join(IN_TEST_NAMES)})(?=_|$)")
 
 IMPERATIVE = re.compile(

@@ -24,7 +24,7 @@ class _Curriculum(BaseModel):
     validation: list[dict[str, Any]]
 
 
-class _Generated(BaseModel):
+class _GenerationReply(BaseModel):
     curriculum: _Curriculum
     faults: list[str]
     duplicates: int
@@ -42,7 +42,7 @@ def generate(remote: Remote, body: Path, out: Path) -> None:
         raise ServiceError(f"{taken} exists already", exit_code=WRONG_OPTIONS)
     with remote.service() as service:
         reply = service.post(_PATH, sent, timeout_s=_TIMEOUT_S)
-    generated = parse_reply(_Generated, reply)
+    generated = parse_reply(_GenerationReply, reply)
     for fault in generated.faults:
         note(printable(fault))
     if generated.duplicates or generated.unusable:

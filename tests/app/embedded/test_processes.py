@@ -17,7 +17,7 @@ from app.embedded.leftovers import fingerprint
 from app.embedded.ports import free_port
 from app.embedded.probes import http_ok, processor_time
 from app.embedded.processes import Child, ChildSpec
-from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
+from app.embedded.readiness import StartInterrupted, stop_in_order, wait_ready
 from app.settings.environment import inherited_environment
 from tests.support.patience import wait_for
 
@@ -241,7 +241,7 @@ def test_a_stopped_child_stays_down(start: Start) -> None:
 
 def test_waiting_ends_on_request(start: Start) -> None:
     child = start("sleep 300")
-    with pytest.raises(Interrupted):
+    with pytest.raises(StartInterrupted):
         wait_ready([child], interrupted=lambda: child.starts == 1)
 
 
