@@ -136,7 +136,7 @@ def _completed(service: Service, path: str, *, report: Callable[[str], None]) ->
         try:
             export = parse_reply(_Export, service.get(f"{path}/{path_of(export.id)}"))
         except (httpx.RequestError, ServiceError) as failure:
-            report(f"the service is away ({patience.reason(failure)})")
+            report(f"the service is unavailable ({patience.reason(failure)})")
             patience.wait()
         else:
             patience.heard()

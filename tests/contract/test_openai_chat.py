@@ -127,7 +127,7 @@ def test_a_stream_that_breaks_off_is_an_error_not_an_end(service: Service) -> No
     stream = service.client(max_retries=0).chat.completions.create(
         model=BASE, messages=[{"role": "user", "content": "hi"}], stream=True
     )
-    with pytest.raises(openai.APIError, match="engine is away"):
+    with pytest.raises(openai.APIError, match="engine is unavailable"):
         list(stream)
 
 

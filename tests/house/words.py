@@ -46,6 +46,8 @@ PHRASES: dict[str, str] = {
     r"is of no": "does not belong to",
     r"(?:and|or) (?:its|the) like": "similar ones",
     r"the rest of it": "the noun of what remains",
+    r"(?:is|are|was|were|be|went|goes|gone) away|(?:api|broker|database|engine|hub|judge|queue|"
+    r"redis|sandbox|server|service|storage|stream) away": "unavailable, unreachable, disconnected",
 }
 """Regular expression over lower-case prose, and what to write in its place."""
 
@@ -98,6 +100,8 @@ NAMES: dict[str, str] = {
     "TextRow": "ExampleRow",
     "TextRows": "ExampleRows",
     "TextHyperparameters": "ResolvedSupervisedHyperparameters",
+    "EngineAway": "EngineUnavailable",
+    "away": "unavailable",
 }
 """Identifier that a rename ended, and its successor."""
 

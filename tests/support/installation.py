@@ -180,7 +180,7 @@ class Installation:
         return {step: stored[step] for step in steps}
 
     def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = PATIENCE_S) -> None:
-        """Waits for a step, also while the API itself is away for a moment."""
+        """Waits for a step, also while the API itself is unavailable for a moment."""
         self._wait_for_job(job_id, lambda job: bool(job["step"] >= step), timeout_s, f"step {step}")
 
     def wait_for_status(self, job_id: str, status: str, *, timeout_s: float = PATIENCE_S) -> None:

@@ -1,6 +1,6 @@
 """Claims rows and runs the work on each of them beside the others.
 
-Owns the pulse of claims, the wait while the database is away, and the set of running work.
+Owns the pulse of claims, the wait while the database is unavailable, and the set of running work.
 Promises: work that still runs when the loop ends is cancelled, and has ended before the loop
 returns. Must not know the rows, nor if a coroutine or a child process works on one.
 """
@@ -75,7 +75,7 @@ class ClaimLoop:
         try:
             await self.claim()
         except Unavailable as error:
-            log.warning("nothing claimed, database away", error=str(error))
+            log.warning("nothing claimed, database unavailable", error=str(error))
             await asyncio.sleep(POLL_S)
 
     async def _wait(self, *, timeout_s: float | None) -> None:

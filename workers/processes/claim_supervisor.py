@@ -59,7 +59,7 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
 
 @dataclass(frozen=True, slots=True)
 class _SupervisedClaim:
-    """Claims one row, waits while the database is away, and supervises the row's child."""
+    """Claims one row, waits while the database is unavailable, and supervises the row's child."""
 
     work: LeasedWork
     settings: Settings

@@ -36,7 +36,7 @@ async def sweep_all(clients: TickClients, kinds: Iterable[LeasedWork]) -> None:
                 retention=settings.retention,
             )
         except Unavailable as error:
-            log.warning("sweep skipped, database away", noun=work.noun, error=str(error))
+            log.warning("sweep skipped, database unavailable", noun=work.noun, error=str(error))
 
 
 async def sweep(
@@ -56,7 +56,7 @@ async def sweep(
             log.error("failed for good", reason=message, **work.named(lease.id))
     unread = await queue.unread(work.queue)
     if unread is None:
-        log.warning("no notification sent, broker away", noun=work.noun)
+        log.warning("no notification sent, broker unavailable", noun=work.noun)
         return []
     if unread >= MOST_UNREAD:
         return []

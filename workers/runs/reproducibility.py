@@ -8,7 +8,7 @@ from app.domain.jobs.reproducibility import ClaimMachine, reproducibility
 from app.domain.methods.mode import trains_in_order
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.gateways.inference.inference import EngineAway
+from app.gateways.inference.inference import EngineUnavailable
 from workers.learning.processor import describe_processor, is_accelerated
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
@@ -32,7 +32,7 @@ async def _machine(context: RunContext) -> ClaimMachine:
     if samples:
         try:
             engine = await context.inference.machine(context.base_model.name)
-        except EngineAway:  # the run waits for it; its record must not
+        except EngineUnavailable:  # the run waits for it; its record must not
             engine = None
     return ClaimMachine(
         trainer=await asyncio.to_thread(describe_processor),

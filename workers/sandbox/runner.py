@@ -95,7 +95,7 @@ class Runner:
             try:
                 await _show_life(writer, until=answering)
             finally:
-                answering.cancel()  # the caller went away
+                answering.cancel()  # the caller disconnected
             writer.write(to_frame(answering.result()))
             async with asyncio.timeout(_ANSWER_S):
                 writer.close()
@@ -137,7 +137,7 @@ class Runner:
             async with asyncio.timeout(_PROGRAM_S):  # a frozen caller gives its slot back
                 program = await read_frame(reader, limit=MAX_PROGRAM)
             if reader.at_eof():
-                raise BadFrame("the caller went away while it waited")
+                raise BadFrame("the caller disconnected while it waited")
             fork_server = await self._running()
             try:
                 ending = await execute(
@@ -178,7 +178,7 @@ async def _show_life(writer: asyncio.StreamWriter, *, until: asyncio.Task[Any]) 
     while not (await asyncio.wait({until}, timeout=SIGN_S))[0]:
         writer.write(to_frame(SIGN_OF_LIFE))
         if writer.is_closing():
-            raise ConnectionResetError("the caller went away")
+            raise ConnectionResetError("the caller disconnected")
 
 
 @contextmanager

@@ -129,7 +129,7 @@ def _followed(service: Service, eval_id: str, run: RunReply) -> dict[str, Any]:
         try:
             reply = service.get(_path(eval_id, run.id))
         except (httpx.RequestError, ServiceError) as failure:
-            note(f"the service is away ({patience.reason(failure)}); trying again")
+            note(f"the service is unavailable ({patience.reason(failure)}); trying again")
             patience.wait()
             continue
         patience.heard()

@@ -51,14 +51,14 @@ class LiveView:
         self._failures: list[_Failure] = []
         self._failures_due = False
         self._failures_read_at = -_FAILURES_S
-        self._away: str | None = None
+        self._interruption: str | None = None
         self._console = console
         self._drawn_at = 0.0
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.picture)
         self._live.start()
 
     def show(self, news: StreamItem) -> None:
-        self._away = None
+        self._interruption = None
         match news.read:
             case EventReply() as event:
                 self._events.append(event)
@@ -72,7 +72,7 @@ class LiveView:
                 assert_never(news.read)
 
     def quiet(self, reason: str | None) -> None:
-        self._away = reason
+        self._interruption = reason
         if reason is None:
             self._read_failures()
         self._draw(at_once=True)
@@ -99,8 +99,10 @@ class LiveView:
             )
             for event in self._events
         ]
-        if self._away is not None:
-            parts.append(Text(f"the stream is away ({printable(self._away)}); trying again"))
+        if self._interruption is not None:
+            parts.append(
+                Text(f"the stream is unavailable ({printable(self._interruption)}); trying again")
+            )
         parts.append(
             Text(printable(state.ending) if state.is_last else "Ctrl-C leaves the job running")
         )

@@ -63,7 +63,7 @@ def _found(service: Service, job_id: str) -> JobReply:
         except (httpx.RequestError, ServiceError) as failure:
             if isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout):
                 raise
-            note(f"the service is away ({patience.reason(failure)}); trying again")
+            note(f"the service is unavailable ({patience.reason(failure)}); trying again")
         patience.wait()
 
 
@@ -92,7 +92,7 @@ class _Lines:
 
     def quiet(self, reason: str | None) -> None:
         if reason is not None:
-            note(f"the stream is away ({printable(reason)}); trying again")
+            note(f"the stream is unavailable ({printable(reason)}); trying again")
 
     def close(self) -> None:
         """Does nothing: nothing is open."""

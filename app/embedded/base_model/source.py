@@ -117,7 +117,7 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
             "`hf auth login`"
         ) from error
     except LocalEntryNotFoundError as error:
-        raise ModelNotFound(_away(hub_id, revision)) from error
+        raise ModelNotFound(_hub_unavailable(hub_id, revision)) from error
     except HFValidationError as error:
         raise ModelNotFound(f"{hub_id} is no hub id: {error}") from error
     except OSError as error:  # a full disk, a connection that broke, a hub that is down
@@ -127,7 +127,7 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
         ) from error
 
 
-def _away(hub_id: str, revision: str) -> str:
+def _hub_unavailable(hub_id: str, revision: str) -> str:
     """Returns the message about files that are not in the cache while the hub is unavailable."""
     shown = revision[:12] if _COMMIT.fullmatch(revision) else revision
     cause = (

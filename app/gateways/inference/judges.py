@@ -206,7 +206,7 @@ class RoutedJudges:
             except (Unavailable, EndpointFault) as error:
                 wait_s = random.random() * min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0**attempt)
                 if clock.now() + wait_s >= deadline:
-                    raise JudgeFault(FaultKind.UNREACHABLE, "the engine is away") from error
+                    raise JudgeFault(FaultKind.UNREACHABLE, "the engine is unavailable") from error
             await clock.sleep(wait_s)
 
     async def _chat_once(

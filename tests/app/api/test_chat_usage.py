@@ -39,13 +39,13 @@ class Losing:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.away = self.unheard = 0
+        self.unavailable = self.unheard = 0
 
     @asynccontextmanager
     async def tenant(self, tenant: Tenant) -> AsyncIterator[UnitOfWork]:
-        if self.away:
-            self.away -= 1
-            raise Unavailable("away")
+        if self.unavailable:
+            self.unavailable -= 1
+            raise Unavailable("unavailable")
         async with self.store.tenant(tenant) as unit:
             yield unit
         if self.unheard:
@@ -96,7 +96,7 @@ async def test_a_write_that_is_repeated_counts_once(
 ) -> None:
     losing = Losing(store)
     usage = usage_of(losing)
-    losing.away = 1
+    losing.unavailable = 1
     usage.add(tenant, "a", REPLY)
     await usage.flush()
     assert execute(database, SUMS) == []

@@ -87,5 +87,5 @@ def test_an_eval_run_is_followed_over_faults(
     with scripted_service(replies) as found:
         remote = remote_of(found, "evals run")
         assert run_eval(remote, "eval_1", call, model=None, detach=False) == 20
-    assert capsys.readouterr().err.count("the service is away (") == 2
+    assert capsys.readouterr().err.count("the service is unavailable (") == 2
     assert [one.split()[0] for one in found.requests] == ["POST", "POST", "GET", "GET", "GET"]

@@ -258,9 +258,12 @@ async def test_scores_that_miss_the_scale_by_a_trifle_are_clamped(tmp_path: Path
 
 async def test_a_judge_that_is_away_or_refuses_gives_no_score(tmp_path: Path) -> None:
     async with judging(lambda _: Reply(503), tmp_path) as (judge, _):
-        with pytest.raises(ScoreFault) as away:
+        with pytest.raises(ScoreFault) as unavailable:
             await judge.judge(request_of([1, 2]))
-    assert (away.value.kind, away.value.errors.raised) == ("error", ("model_grader_server_error",))
+    assert (unavailable.value.kind, unavailable.value.errors.raised) == (
+        "error",
+        ("model_grader_server_error",),
+    )
     refusing = Reply(json={"choices": [{"message": {"content": None, "refusal": "no"}}]})
     async with judging(lambda _: refusing, tmp_path) as (judge, _):
         with pytest.raises(ScoreFault) as refused:

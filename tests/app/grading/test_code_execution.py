@@ -205,9 +205,9 @@ async def test_a_sandbox_that_is_away_is_infrastructure(sandbox: RunningSandbox)
     with pytest.raises(ScoreFault) as caught:
         await scored(FUNCTION, "x = 1", item=SUMS, sandbox=InMemorySandbox())
     assert caught.value.errors.raised == ("python_grader_server_error",)
-    away = UnixSandbox(sandbox.socket.with_name("nowhere"), patience_s=0)
+    unavailable = UnixSandbox(sandbox.socket.with_name("nowhere"), patience_s=0)
     with pytest.raises(ScoreFault, match="the sandbox does not answer"):
-        await scored(FUNCTION, "x = 1", item=SUMS, sandbox=away)
+        await scored(FUNCTION, "x = 1", item=SUMS, sandbox=unavailable)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "```python\n```", "x" * 300_000])

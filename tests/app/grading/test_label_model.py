@@ -87,11 +87,11 @@ async def test_a_refusal_is_a_fault_and_no_0() -> None:
 
 
 async def test_a_judge_that_is_away_is_no_score() -> None:
-    def away(_: JudgeQuestion) -> JudgeReply:
+    def unavailable(_: JudgeQuestion) -> JudgeReply:
         raise JudgeFault(FaultKind.UNREACHABLE, "cannot be reached")
 
     with pytest.raises(ScoreFault) as caught:
-        await scored(GRADER, "Hello", judges=InMemoryJudges(away))
+        await scored(GRADER, "Hello", judges=InMemoryJudges(unavailable))
     assert caught.value.kind == "unreachable"
 
 

@@ -94,9 +94,9 @@ async def test_a_time_out_is_an_error_of_the_grader() -> None:
 
 
 async def test_a_sandbox_that_is_away_is_infrastructure(sandbox: RunningSandbox) -> None:
-    away = UnixSandbox(sandbox.socket.with_name("nowhere"), patience_s=0)
+    unavailable = UnixSandbox(sandbox.socket.with_name("nowhere"), patience_s=0)
     with pytest.raises(ScoreFault) as caught:
-        await scored(python("return 1"), sandbox=away)
+        await scored(python("return 1"), sandbox=unavailable)
     errors = caught.value.errors
     assert (caught.value.kind, errors.raised) == ("unreachable", ("python_grader_server_error",))
     assert errors.python_grader_server_error_type == "sandbox_unavailable"

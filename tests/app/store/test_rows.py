@@ -223,7 +223,7 @@ async def test_a_failing_callback_undoes_nothing_and_stops_no_other(rows: Rows) 
     seen: list[str] = []
 
     async def fail() -> None:
-        raise RuntimeError("queue away")
+        raise RuntimeError("queue unavailable")
 
     async def note() -> None:
         seen.append("sent")

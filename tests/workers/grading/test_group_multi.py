@@ -71,7 +71,7 @@ def service(received: ReceivedRequest) -> Reply:
     if received.path == "/grade":
         quality = int(received.json["sample"]["output_text"].removeprefix("quality="))
         return Reply(503) if quality == 13 else Reply(json={"score": quality % 2})
-    if received.json["model"] == "away":
+    if received.json["model"] == "unavailable":
         return Reply(503)
     sign = -1 if received.json["model"] == "contrary" else 1
     return reply({name: 0.5 + sign * (quality - 50) / 100 for name, quality in shown(received)})
@@ -208,17 +208,21 @@ async def test_a_child_that_fails_costs_its_own_rollout(tmp_path: Path) -> None:
 async def test_a_judge_that_is_away_costs_the_group_and_counts_what_the_other_used(
     tmp_path: Path,
 ) -> None:
-    graders = {"one": judge(), "two": judge("away")}
+    graders = {"one": judge(), "two": judge("unavailable")}
     async with scoring(tmp_path, graders, "one + two") as (scorer, server):
         found = await verdicts(scorer, [20, 80])
-        assert {received.json["model"] for received in server.received} == {"fair", "away"}
+        assert {received.json["model"] for received in server.received} == {"fair", "unavailable"}
     failures = [verdict for verdict in found if isinstance(verdict, Failure)]
     assert [failure.child for failure in failures] == ["two", "two"]
     assert [failure.measures["one"]["prompt_tokens"] for failure in failures] == [50.0, 50.0]
 
 
 async def test_a_judge_that_the_formula_does_not_name_is_not_called(tmp_path: Path) -> None:
-    graders = {"away": judge("away"), "odd": {"type": "endpoint", "url": "-"}, "ranks": judge()}
+    graders = {
+        "unavailable": judge("unavailable"),
+        "odd": {"type": "endpoint", "url": "-"},
+        "ranks": judge(),
+    }
     async with scoring(tmp_path, graders, "ranks") as (scorer, server):
         found = grades(await verdicts(scorer, [20, 81]))
     assert [grade.components for grade in found] == [{"ranks": 0.2}, {"ranks": 0.81}]

@@ -67,7 +67,7 @@ async def test_a_database_that_is_away_ends_no_work_and_the_next_claim_is_made()
         rows.may_end.set()
         await running
     assert [(line["event"], line["error"]) for line in logs] == [
-        ("nothing claimed, database away", "gone")
+        ("nothing claimed, database unavailable", "gone")
     ]
     assert sorted(rows.ended) == ["row_1", "row_2"]
 

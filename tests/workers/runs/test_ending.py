@@ -6,7 +6,7 @@ from app.domain.errors import LeaseLost, RunFailed
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Caps, Usage
 from app.domain.rollouts.metrics import MetricPoint
-from app.gateways.inference.inference import EngineAway
+from app.gateways.inference.inference import EngineUnavailable
 from tests.support.runs.world import World
 from workers.methods import job_run
 from workers.runs.context import RunContext
@@ -27,7 +27,7 @@ async def test_an_internal_fault_is_retried_and_the_last_attempt_has_its_reason(
     world: World,
 ) -> None:
     job = await world.job()
-    fault = EngineAway("The engine is away.")
+    fault = EngineUnavailable("The engine is unavailable.")
     assert not await _ending(await world.context(job), job).exhausted(fault, max_attempts=2)
     assert (await world.read(job)).status is JobStatus.VALIDATING_FILES
     assert await _ending(await world.context(job), job).exhausted(fault, max_attempts=2)
@@ -36,7 +36,7 @@ async def test_an_internal_fault_is_retried_and_the_last_attempt_has_its_reason(
     assert failed.error is not None
     assert (failed.error.code, failed.error.message) == (
         "internal_error",
-        "The run met an internal error 2 times without progress: The engine is away.",
+        "The run met an internal error 2 times without progress: The engine is unavailable.",
     )
 
 
@@ -45,7 +45,7 @@ async def test_a_last_attempt_with_metrics_has_its_result_file(world: World) -> 
     context = await world.context(job)
     async with context.unit() as unit:
         await unit.metrics.upsert(job.id, [MetricPoint("reward/mean", "train", 1, 0.5)])
-    assert await _ending(context, job).exhausted(EngineAway("away"), max_attempts=1)
+    assert await _ending(context, job).exhausted(EngineUnavailable("unavailable"), max_attempts=1)
     (file_id,) = (await world.read(job)).result_files
     async with world.app.tenant(world.tenant) as unit:
         row = await unit.files.get(file_id)

@@ -181,6 +181,6 @@ async def test_a_deleted_model_leaves_the_engine(world: World) -> None:
     await models.delete(names[0])
     assert world.inference.adapters == {}
     await models.delete(names[1])  # was never loaded
-    world.inference.away = True
+    world.inference.unavailable = True
     await models.delete(names[2])
     assert {model.name for model in await models.all()} == {BASE.name}

@@ -166,11 +166,11 @@ async def test_an_unavailable_engine_does_not_delay_the_end(world: World) -> Non
     context = await world.context(job)
     publisher = _publisher(context, world.inference)
     await _step(publisher, context, 1)
-    world.inference.away = True
+    world.inference.unavailable = True
     await publisher.forget_earlier_claims()
     await publisher.close()
     assert list(world.inference.adapters) == [publisher.engine_name(1)], "nothing was removed"
-    world.inference.away = False
+    world.inference.unavailable = False
     await _publisher(await world.context(job), world.inference).forget_earlier_claims()
     assert list(world.inference.adapters) == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.jobs.reproducibility import EngineMachine
 from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import EngineAway
+from app.gateways.inference.inference import EngineUnavailable
 from tests.support.runs.real_run import RealRuns, TinyEngine, tiny_engine
 from tests.support.runs.world import World
 from workers.learning.processor import describe_processor, is_accelerated
@@ -63,12 +63,12 @@ async def test_an_engine_that_reports_nothing_or_is_unavailable_promises_nothing
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reproducibility, "is_accelerated", lambda: False)
-    for away in (False, True):
+    for unavailable in (False, True):
         job = await world.job()
         context = await world.context(job)
-        world.inference.away, world.inference.machine_of_engine = away, None
-        if away:
-            with pytest.raises(EngineAway):
+        world.inference.unavailable, world.inference.machine_of_engine = unavailable, None
+        if unavailable:
+            with pytest.raises(EngineUnavailable):
                 await context.inference.machine(context.base_model.name)
         await record_reproducibility(context)
         noted = (await world.read(job)).reproducibility

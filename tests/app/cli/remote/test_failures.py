@@ -136,9 +136,9 @@ def test_the_error_object_of_the_service_is_in_the_envelope(commands: Commands) 
 
 def test_a_service_that_is_away_or_hangs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
-    away = agent_rft("jobs", "list", "--base-url", url, "--api-key", "k")
-    assert away.returncode == 15
-    assert away.stderr.startswith(f"agent-rft: no answer from {url}: ")
+    unavailable = agent_rft("jobs", "list", "--base-url", url, "--api-key", "k")
+    assert unavailable.returncode == 15
+    assert unavailable.stderr.startswith(f"agent-rft: no answer from {url}: ")
     monkeypatch.setattr(service_client, "TIMEOUT", httpx.Timeout(0.2))
     with (
         scripted_service([b""]) as hung,

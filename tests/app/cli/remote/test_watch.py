@@ -249,8 +249,8 @@ def test_a_watch_outlives_a_service_that_is_away_at_its_start(
         assert watch_job(remote, "ftjob-1") == 21
     printed = capsys.readouterr()
     assert printed.out.splitlines()[-1] == "cancelled"
-    assert printed.err.count("the service is away (") == 2
-    assert printed.err.count("the stream is away (") == 2
+    assert printed.err.count("the service is unavailable (") == 2
+    assert printed.err.count("the stream is unavailable (") == 2
 
 
 def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

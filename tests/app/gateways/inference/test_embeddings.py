@@ -141,10 +141,10 @@ async def test_an_odd_reply_is_a_fault(content: Any) -> None:
 async def test_an_unavailable_server_is_a_fault_and_called_again_later() -> None:
     replies = [Reply(503), Reply(503), Reply(503)]
 
-    def away(received: ReceivedRequest) -> Reply:
+    def unavailable(received: ReceivedRequest) -> Reply:
         return replies.pop() if replies else embeds(received)
 
-    async with embedding(away) as (embeddings, _):
+    async with embedding(unavailable) as (embeddings, _):
         with pytest.raises(EmbeddingFault) as caught:
             await embeddings.embed(["a"])
         assert (caught.value.kind, caught.value.message) == (FaultKind.ERROR, "answered 503")

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion, EngineAway
+from app.gateways.inference.inference import Completion, EngineUnavailable
 from tests.support.patience import PATIENCE_S
 
 STILL_S = 2.4
@@ -95,7 +95,7 @@ async def test_an_engine_that_answers_its_probe_and_computes_nothing_is_away(
     engine: Engine,
 ) -> None:
     client = HttpInference(engine.url, still_s=STILL_S)
-    with pytest.raises(EngineAway, match="computes nothing"):
+    with pytest.raises(EngineUnavailable, match="computes nothing"):
         await _turn(client)
     await client.aclose()
     assert 0 < engine.reads < LONG_TURN

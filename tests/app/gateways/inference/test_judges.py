@@ -164,7 +164,7 @@ async def test_an_engine_that_is_away_for_a_moment_is_waited_for(engine: ChatEng
 async def test_an_engine_that_stays_away_is_a_fault() -> None:
     fault = await ask(question("tiny"), models=BASE)
     assert isinstance(fault, JudgeFault)
-    assert (fault.kind, fault.message) == (FaultKind.UNREACHABLE, "the engine is away")
+    assert (fault.kind, fault.message) == (FaultKind.UNREACHABLE, "the engine is unavailable")
 
 
 async def test_an_engine_that_hangs_is_a_fault_in_time(engine: ChatEngine) -> None:

@@ -22,21 +22,23 @@ SAMPLES = [Sample(text, {"n": number}) for number, text in enumerate("xyxyxy")]
 
 
 class _Scorer:
-    """Scores 1 for a text with an x, and never suspends. A scorer `away` scores nothing."""
+    """Scores 1 for a text with an x, and never suspends. A scorer `unavailable` scores nothing."""
 
-    def __init__(self, *, away: bool) -> None:
-        self._away = away
+    def __init__(self, *, unavailable: bool) -> None:
+        self._unavailable = unavailable
 
     async def score(self, request: GradeRequest) -> ScoreResult:
-        if self._away:
-            raise ScoreFault("unreachable", "it is away", source="judge", errors=GraderErrors())
+        if self._unavailable:
+            raise ScoreFault(
+                "unreachable", "it is unavailable", source="judge", errors=GraderErrors()
+            )
         return ScoreResult(float("x" in request.sample["output_text"]))
 
 
 class _Trials:
     async def scorer(self, grader: object, param: str) -> _Scorer:
         assert grader is GRADER
-        return _Scorer(away=param == "compare_with")
+        return _Scorer(unavailable=param == "compare_with")
 
     def computing(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -122,7 +124,7 @@ async def test_others_run_between_the_scores_of_a_scorer_that_never_suspends() -
             await asyncio.sleep(0)
 
     beside = asyncio.create_task(other())
-    await calibrations._score_all(_Scorer(away=False), SAMPLES * 80)
+    await calibrations._score_all(_Scorer(unavailable=False), SAMPLES * 80)
     beside.cancel()
     assert turns >= 480 // 16
 

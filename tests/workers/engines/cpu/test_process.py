@@ -63,7 +63,7 @@ async def inference(port: int) -> AsyncIterator[HttpInference]:
 async def test_a_killed_engine_costs_time_but_no_samples_and_sigterm_ends_it_cleanly(
     start: Start, inference: HttpInference, tmp_path: Path
 ) -> None:
-    policy = EnginePolicy(inference, base_model="tiny", away_deadline_s=PATIENCE_S)
+    policy = EnginePolicy(inference, base_model="tiny", patience_s=PATIENCE_S)
     engine = start()
     adapter = save_adapter(tmp_path / "model", tmp_path / "adapter", seed=1)
     await policy.publish(1, adapter, "job-s1")
