@@ -14,7 +14,7 @@ from app.cli.output import note
 from app.cli.printable import printable_lines
 from app.cli.remote import Remote
 from app.cli.server_events import server_events
-from app.cli.service_client import Service, check, parse_reply, strange
+from app.cli.service_client import Service, check, parse_reply, unreadable_reply
 from app.cli.service_errors import ServiceError
 from app.cli.standard_streams import read_stdin
 from app.domain.processes.exit_codes import NO_ANSWER, WRONG_OPTIONS
@@ -132,7 +132,7 @@ def _pieces(service: Service, body: dict[str, Any]) -> Iterator[str]:
             try:
                 chunk = parse_reply(_Chunk, json.loads(event.data))
             except (ValueError, RecursionError) as error:
-                raise strange(str(reply.url)) from error
+                raise unreadable_reply(str(reply.url)) from error
             if chunk.error is not None:
                 raise ServiceError(
                     f"the answer ended early: {chunk.error.get('message')}", exit_code=NO_ANSWER

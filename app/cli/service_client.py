@@ -106,7 +106,7 @@ class Service:
                 return ListedRows(found[:limit], page.has_more or len(found) > limit)
             before, after = after, page.last_id
             if after in (None, before):
-                raise strange(path)
+                raise unreadable_reply(path)
 
 
 class _Row(BaseModel):
@@ -227,9 +227,9 @@ def json_object(reply: httpx.Response) -> dict[str, Any]:
     try:
         content = reply.json()
     except (ValueError, RecursionError) as error:
-        raise strange(str(reply.url)) from error
+        raise unreadable_reply(str(reply.url)) from error
     if not isinstance(content, dict):
-        raise strange(str(reply.url))
+        raise unreadable_reply(str(reply.url))
     return content
 
 
@@ -259,7 +259,7 @@ def _unknown(path: str, failure: httpx.RequestError | ServiceError) -> CreationU
     )
 
 
-def strange(where: str) -> ServiceError:
+def unreadable_reply(where: str) -> ServiceError:
     return ServiceError(
         f"{where} did not answer as an agent-rft service does. Check the address and its path /v1.",
         exit_code=NO_ANSWER,

@@ -12,7 +12,7 @@ from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import KeyHints
-from app.domain.faults.unknown_keys import UnreadKey, meant_for, unknown_key_error, unread
+from app.domain.faults.unknown_keys import UnreadKey, misnamed_key_error, unknown_key_error, unread
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
@@ -148,7 +148,7 @@ def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> Invalid
     kind = _method_type(body)
     sent = _method_object(body, kind)
     if kind is not None and sent is not None:
-        found = meant_for(
+        found = misnamed_key_error(
             walk_fields(METHOD_MODELS[kind], sent),
             f"method.{kind}",
             elsewhere,
@@ -156,7 +156,7 @@ def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> Invalid
         )
         if found is not None:
             return found
-    return meant_for(walked, "", elsewhere, missing_ones)
+    return misnamed_key_error(walked, "", elsewhere, missing_ones)
 
 
 def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:

@@ -57,9 +57,9 @@ class LiveView:
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.picture)
         self._live.start()
 
-    def show(self, news: StreamItem) -> None:
+    def show(self, item: StreamItem) -> None:
         self._interruption = None
-        match news.read:
+        match item.read:
             case EventReply() as event:
                 self._events.append(event)
                 self._add_points(event.points)
@@ -69,9 +69,9 @@ class LiveView:
                 self._read_failures(at_once=state.is_last)
                 self._draw(at_once=True)
             case _:
-                assert_never(news.read)
+                assert_never(item.read)
 
-    def quiet(self, reason: str | None) -> None:
+    def idle(self, reason: str | None) -> None:
         self._interruption = reason
         if reason is None:
             self._read_failures()

@@ -16,7 +16,7 @@ from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, StateReply
 from app.cli.patience import PATIENCE_S, ServicePatience
 from app.cli.server_events import ServerEvent, server_events
-from app.cli.service_client import TIMEOUT, Service, check, parse_reply, path_of, strange
+from app.cli.service_client import TIMEOUT, Service, check, parse_reply, path_of, unreadable_reply
 from app.cli.service_errors import ServiceError
 from app.cli.service_ids import is_service_id
 from app.domain.jobs.streams import LAST_EVENT_ID
@@ -54,7 +54,7 @@ class FollowedJob:
         self._last_id: str | None = None
 
     def items(self) -> Iterator[StreamItem | StreamSilent]:
-        """Yields news until the job has ended or is paused; that state is the last item."""
+        """Yields items until the job has ended or is paused; that state is the last item."""
         while True:
             try:
                 for item in self._connection():
@@ -80,7 +80,7 @@ class FollowedJob:
                 yield StreamItem(parse_reply(StateReply, job), job)
                 return
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
-                raise strange(str(reply.url))
+                raise unreadable_reply(str(reply.url))
             for message in server_events(reply.iter_raw()):
                 self._patience.heard()
                 yield self._read(message) if message.data else StreamSilent()
@@ -89,7 +89,7 @@ class FollowedJob:
         try:
             data = json.loads(message.data)
         except (ValueError, RecursionError) as error:
-            raise strange(self._path) from error
+            raise unreadable_reply(self._path) from error
         if message.name == "job":
             return StreamItem(parse_reply(StateReply, data), data)
         event = parse_reply(EventReply, data)
@@ -100,5 +100,5 @@ class FollowedJob:
 def _sendable(event_id: str, where: str) -> str:
     """Returns an id that a header may repeat. Raises `ServiceError` for any other."""
     if not is_service_id(event_id):
-        raise strange(where)
+        raise unreadable_reply(where)
     return event_id

@@ -23,9 +23,9 @@ from app.domain.processes.exit_codes import INTERRUPTED
 
 
 class JobView(Protocol):
-    def show(self, news: StreamItem) -> None: ...
+    def show(self, item: StreamItem) -> None: ...
 
-    def quiet(self, reason: str | None) -> None:
+    def idle(self, reason: str | None) -> None:
         """Notes that no event arrived; `reason` is the failure while the stream is unavailable."""
 
     def close(self) -> None: ...
@@ -75,7 +75,7 @@ def _follow(stream: FollowedJob, view: JobView) -> int:
                 view.show(item)
                 code = item.read.exit_code
             case StreamSilent():
-                view.quiet(item.reason)
+                view.idle(item.reason)
             case _:
                 assert_never(item)
     return code
@@ -90,7 +90,7 @@ def _view(out: Output, service: Service, job: JobReply) -> JobView:
 class _Lines:
     """A view that prints lines and keeps nothing on the screen."""
 
-    def quiet(self, reason: str | None) -> None:
+    def idle(self, reason: str | None) -> None:
         if reason is not None:
             note(f"the stream is unavailable ({printable(reason)}); trying again")
 
@@ -102,8 +102,8 @@ class _JsonView(_Lines):
     def __init__(self, out: Output) -> None:
         self._out = out
 
-    def show(self, news: StreamItem) -> None:
-        self._out.result(news.reply, lambda: None, has_more=not news.is_last)
+    def show(self, item: StreamItem) -> None:
+        self._out.result(item.reply, lambda: None, has_more=not item.is_last)
 
 
 class _PlainView(_Lines):
@@ -111,8 +111,8 @@ class _PlainView(_Lines):
         self._out = console()
         self._status: str | None = None
 
-    def show(self, news: StreamItem) -> None:
-        match news.read:
+    def show(self, item: StreamItem) -> None:
+        match item.read:
             case EventReply() as event:
                 self._print(f"{moment(event.created_at)}  {event.level:5}  {event.message}")
             case StateReply() as state:
@@ -122,7 +122,7 @@ class _PlainView(_Lines):
                 if state.is_last:
                     self._print(state.ending)
             case _:
-                assert_never(news.read)
+                assert_never(item.read)
 
     def _print(self, line: str) -> None:
         print(printable(line), flush=True)

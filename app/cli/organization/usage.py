@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from app.cli.output import columns, console, note
 from app.cli.remote import Remote
-from app.cli.service_client import Service, parse_reply, strange
+from app.cli.service_client import Service, parse_reply, unreadable_reply
 from app.cli.times import duration, moment
 
 _DAY_S: Final = 86_400
@@ -104,7 +104,7 @@ def _buckets(service: Service, path: str, **params: Any) -> tuple[list[_Bucket],
         if page.next_page is None:
             return found, page.unpriced
         if not page.next_page or page.next_page in seen or not page.data:
-            raise strange(path)
+            raise unreadable_reply(path)
         token = page.next_page
         seen.add(token)
 

@@ -15,7 +15,7 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.faults.suggestions import (
-    MEANT,
+    SIMILARITY_CUTOFF,
     NOWHERE,
     KeyHints,
     nearest,
@@ -72,7 +72,7 @@ def unknown_key_error(
         return None
     param = parameter(root, field.path)
     feature = FEATURES.get(str(field.path[-1]).casefold())
-    if feature is not None and nearest(field, elsewhere, likeness=MEANT) is None:
+    if feature is not None and nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF) is None:
         message = f"Invalid value for '{param}': {feature}."
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
     if field.expected is not None:
@@ -106,7 +106,7 @@ def refused_wholly(
     return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
 
 
-def meant_for(
+def misnamed_key_error(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyHints, missing: Collection[str]
 ) -> InvalidRequest | None:
     """Returns the error for the first unknown key that was probably meant for one of the missing
@@ -114,7 +114,7 @@ def meant_for(
     """
     for field in walked:
         near = (
-            nearest(field, elsewhere, likeness=MEANT) if field.kind is FieldKind.UNKNOWN else None
+            nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF) if field.kind is FieldKind.UNKNOWN else None
         )
         if near is None or not _may_be(field, near):
             continue

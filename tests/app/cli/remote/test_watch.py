@@ -168,7 +168,7 @@ def test_a_stream_that_breaks_continues_behind_its_last_event(
 ) -> None:
     monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
     replies = [
-        _stream(": quiet\n\n", _event(1, "a\u2028b\x85c"), _event(2), "event: message\ndata: {"),
+        _stream(": idle\n\n", _event(1, "a\u2028b\x85c"), _event(2), "event: message\ndata: {"),
         reply("busy", status="503 X"),
         b"garbage\r\n",
         _stream(_state("running"), _event(3), _state("cancelled")),
@@ -279,8 +279,8 @@ def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.Monk
         lose(step)
     assert len(calls) == 1
     now[0] += 1
-    view.quiet(None)
-    view.quiet(None)
+    view.idle(None)
+    view.idle(None)
     assert len(calls) == 2
     lose(60)
     assert len(calls) == 2
