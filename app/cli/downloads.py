@@ -45,7 +45,7 @@ def _check(target: Path, *, force: bool) -> None:
     except OSError:
         return  # nothing stands there, or the directory cannot be read: writing says which
     if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-        raise ServiceError(f"{target} is no file: choose another --out", exit_code=WRONG_OPTIONS)
+        raise ServiceError(f"{target} is not a file: choose another --out", exit_code=WRONG_OPTIONS)
     if not force:
         raise ServiceError(
             f"{target} exists: pass --force to replace it, or another --out",

@@ -187,7 +187,7 @@ def _check_destination(target: Path, *, force: bool) -> None:
         check_directory(target, name=target.name)
     except (ManifestMismatch, OSError) as error:
         raise DownloadFailed(
-            f"{target} is not replaced, because it is no unchanged download ({error}): name "
+            f"{target} is not replaced, because it is not an unchanged download ({error}): name "
             "another --out"
         ) from error
 

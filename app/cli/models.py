@@ -94,7 +94,9 @@ def export(remote: Remote, name: str, out: Path | None, *, force: bool) -> None:
 def _target(name: str) -> Path:
     found = _NOT_IN_NAMES.sub("-", name).strip("-.")
     if not found:
-        raise ServiceError("the model's name is no directory: pass --out", exit_code=WRONG_OPTIONS)
+        raise ServiceError(
+            "the model's name is not a directory: pass --out", exit_code=WRONG_OPTIONS
+        )
     return Path(found)
 
 

@@ -137,8 +137,8 @@ def load_state(data_dir: DataDir) -> InstallationState:
         raise DataDirUnusable(f"{data_dir.state_file}: {failure}") from failure
     if not isinstance(values, dict) or any(type(values.get(name)) is not int for name in _PORTS):
         raise DataDirUnusable(
-            f"{data_dir.state_file} is not a state: restore it from a backup, or choose another "
-            "--data-dir"
+            f"{data_dir.state_file} is not a state file: restore it from a backup, or choose "
+            "another --data-dir"
         )
     known = {item.name for item in fields(InstallationState)}
     return InstallationState(**{name: value for name, value in values.items() if name in known})

@@ -34,7 +34,7 @@ class LengthBoundsScorer:
             case "items":
                 items = object_or_list(text)
                 if not isinstance(items, list):
-                    return unreadable("the text is no JSON list")
+                    return unreadable("the text is not a JSON list")
                 return self._of_length(len(items))
             case _:
                 assert_never(self._spec.unit)

@@ -144,6 +144,6 @@ async def _lock_key(
         raise RepeatedRequest(sealed.open(key, before.response))
     if before is not None or not locked:
         raise IdempotencyKeyInUse(
-            "A request with this Idempotency-Key is still at work; ask again in a moment.",
+            "A request with this Idempotency-Key is still running; retry in a moment.",
             param="Idempotency-Key",
         )

@@ -1,4 +1,4 @@
-"""Finds choices between the members of an enum or a `Literal` that are no `match`.
+"""Finds choices between the members of an enum or a `Literal` that are not `match`.
 
 A closed set of values grows like a closed union, and its new member must be a type error where its
 behaviour is chosen. Four shapes are a choice, and become a `match` that ends in `assert_never` (or
@@ -69,7 +69,7 @@ class _Scope:
 
 
 def find(tree: Tree) -> Iterator[Violation]:
-    """Yields each choice that is no `match`, module by module."""
+    """Yields each choice that is not a `match`, module by module."""
     values = Values(tree)
     for module, parsed in tree.modules.items():
         seen: set[int] = set()

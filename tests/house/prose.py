@@ -107,7 +107,7 @@ def find_in_markdown(path: Path, text: str) -> Iterator[Violation]:
 
 
 def find_in_template(path: Path, text: str) -> Iterator[Violation]:
-    """Yields each violation in the text that a page shows. Labels are no sentences, so that only
+    """Yields each violation in the text that a page shows. Labels are not sentences, so that only
     words count.
     """
     for line, shown in visible_texts(text):
@@ -197,7 +197,7 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yields the strings of several words that are no docstrings: errors, messages, help."""
+    """Yields the strings of several words that are not docstrings: errors, messages, help."""
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         match node:

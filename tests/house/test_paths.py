@@ -70,7 +70,7 @@ def test_a_name_that_no_code_defines_is_found_on_a_page_that_describes_code(text
     [
         "`JobStore.insert_checked`, `JobStore` and `run_group` write",
         "a dispatch ends in `assert_never`; `Dockerfile` is a file",
-        "`DELETE`, `main` and `…/events` are no names of code",
+        "`DELETE`, `main` and `…/events` are not names of code",
         " workers/tasks.py               run_job",
         " workers/tasks.py               starts, with underscores_in the text",
     ],

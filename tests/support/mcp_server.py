@@ -1,7 +1,7 @@
 """A real MCP server on a real socket, made with the protocol's own library.
 
 It keeps a record of the HTTP requests that it got. Its tools answer from `records`; others fail,
-are slow or return what is no text.
+are slow or return what is not text.
 """
 
 import asyncio

@@ -81,7 +81,7 @@ class GatedGrader:
         row: DatasetRow,  # noqa: ARG002 - the answer alone counts
         key: SampleKey,
         *,
-        journal: Journal,  # noqa: ARG002 - a score is no reply of the world outside
+        journal: Journal,  # noqa: ARG002 - a score is not a reply of the world outside
     ) -> Grade:
         await self.gate(key)
         self.graded.append(key)

@@ -77,13 +77,14 @@ def _check_items(file: BinaryIO, samples: int) -> None:
         if count * samples > MAX_ITEMS:
             raise RowFault(
                 count,
-                f"up to here there are more than {MAX_ITEMS} samples, with {samples} of each item",
+                f"the rows up to this one make more than {MAX_ITEMS} samples, "
+                f"{samples} of each item",
             )
         if repeats_too_much(size, samples):
             raise RowFault(
                 count,
-                f"up to here there are more than {MAX_REPEATED_BYTES} bytes of items, as each of "
-                f"{samples} samples is stored with its item",
+                f"the rows up to this one make more than {MAX_REPEATED_BYTES} bytes, because "
+                f"each of {samples} samples is stored with its item",
             )
     if count == 0:
         raise RowFault(1, "the file has no items")

@@ -186,7 +186,7 @@ def _tool_use(valid: Sequence[ScoredRollout]) -> dict[str, float]:
     }
     by_tool: dict[str, list[ToolCallRecord]] = defaultdict(list)
     for call in calls:
-        # A name the model made up is no curve of its own: there could be any number of them.
+        # A name the model made up is not a curve of its own: there could be any number of them.
         by_tool[UNKNOWN_TOOL if call.error == "unknown_tool" else call.name].append(call)
     for tool, its_calls in by_tool.items():
         values.update(_one_tool(tool, its_calls, rollouts=len(valid)))

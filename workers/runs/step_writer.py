@@ -78,7 +78,7 @@ class StepWriter:
         self, unit: RunUnitOfWork, start: StepOutcome, tuned: StepOutcome, used: Usage
     ) -> Usage:
         """Writes a report's validation: rollouts, curves and usage. Returns the usage of the job.
-        Their duration is no point of a step's curve, which has its own.
+        Their duration is not a point of a step's curve, which has its own.
         """
         for outcome in (start, tuned):
             untimed = replace(outcome.validation, seconds=None)

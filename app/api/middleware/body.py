@@ -99,7 +99,7 @@ class BodyGuard:
     async def _whole(
         self, scope: Scope, receive: Receive, send: Send, *, limit: int, is_form: bool
     ) -> None:
-        """Reads the whole body within the deadline; passes on a body that is no JSON only for a
+        """Reads the whole body within the deadline; passes on a body that is not JSON only for a
         form.
         """
         try:

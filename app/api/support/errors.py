@@ -141,7 +141,7 @@ async def _validation_error(request: Request, error: Exception) -> JSONResponse:
         if rule is None:
             return envelope(400, "The request body must be a JSON object (application/json).")
         return envelope(400, f"Invalid request body: {rule}.", code="invalid_value")
-    # The source is no part of a path; it names the whole of a query that is one object.
+    # The source is not part of a path; it names the whole of a query that is one object.
     within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
     refusal = next(refusals("", within))
     return error_reply(refusal, hint=_alike(request, refusal))

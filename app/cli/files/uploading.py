@@ -33,7 +33,8 @@ def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
         # Before it is opened, because a pipe without a writer waits for one.
         if not stat.S_ISREG(path.stat().st_mode):
             raise ServiceError(
-                f"{path} is no regular file, whose size an upload must name: write it to one first",
+                f"{path} is not a regular file, and an upload must name its size: write it to "
+                "a file first",
                 exit_code=WRONG_OPTIONS,
             )
         with path.open("rb") as file:

@@ -71,7 +71,7 @@ def read_profiles() -> dict[str, Profile]:
     except FileNotFoundError:
         return {}
     except ValidationError as error:
-        raise unusable(f"{path} is no file of profiles: correct or remove it") from error
+        raise unusable(f"{path} is not a file of profiles: correct or remove it") from error
     except OSError as error:
         raise unusable(f"{path}: {error.strerror}") from error
 

@@ -24,8 +24,8 @@ class Actor:
 
     @property
     def text(self) -> str:
-        """Returns kind, id and address, separated by spaces. A text that is no IP address is left
-        out: a header of the client may have named it.
+        """Returns kind, id and address, separated by spaces. A text that is not an IP address is
+        left out: a header of the client may have named it.
         """
         return " ".join((self.kind, self.id, _ip_address(self.address)))
 

@@ -15,8 +15,8 @@ from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.faults.suggestions import (
-    SIMILARITY_CUTOFF,
     NOWHERE,
+    SIMILARITY_CUTOFF,
     KeyHints,
     nearest,
     question,
@@ -114,7 +114,9 @@ def misnamed_key_error(
     """
     for field in walked:
         near = (
-            nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF) if field.kind is FieldKind.UNKNOWN else None
+            nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
+            if field.kind is FieldKind.UNKNOWN
+            else None
         )
         if near is None or not _may_be(field, near):
             continue

@@ -88,14 +88,14 @@ def expected_calls(text: str) -> list[WrittenCall]:
     calls = [call_of(entry) for entry in entries]
     named = [call for call in calls if call is not None]
     if len(named) < len(calls):
-        raise ReferenceFault("'reference' is no JSON list of calls with a name and arguments")
+        raise ReferenceFault("'reference' is not a JSON list of calls with a name and arguments")
     if len(named) > MAX_EXPECTED:
         raise ReferenceFault(f"'reference' has more than {MAX_EXPECTED} calls")
     for call, entry in zip(named, entries, strict=True):
         if call.arguments is None:
             raise ReferenceFault(
-                f"'reference' has a call of '{call.name[:40]}' whose arguments are no JSON object "
-                f"of at most {MAX_VALUES} values"
+                f"'reference' has a call of '{call.name[:40]}' whose arguments are not a JSON "
+                f"object of at most {MAX_VALUES} values"
             )
         stray = _stray_key(entry)
         if stray is not None:

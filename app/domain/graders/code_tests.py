@@ -55,7 +55,7 @@ def code_tests(text: str, *, with_function: bool) -> list[CodeTest]:
     except TooManyValues:
         raise TestsFault(f"the tests contain more than {MAX_TEST_VALUES} values") from None
     except (ValueError, RecursionError):
-        raise TestsFault("the tests are no JSON") from None
+        raise TestsFault("the tests are not JSON") from None
     if not isinstance(entries, list) or not 0 < len(entries) <= MAX_TESTS:
         raise TestsFault(f"the tests are a list of 1 to {MAX_TESTS} objects")
     read = _call if with_function else _run
@@ -66,7 +66,7 @@ def _call(number: int, entry: Any) -> CallTest:
     if not isinstance(entry, dict) or set(entry) != _CALL_KEYS:
         raise TestsFault(f"test {number} needs the keys 'arguments' and 'expected', and no others")
     if not isinstance(entry["arguments"], list):
-        raise TestsFault(f"the 'arguments' of test {number} are no list")
+        raise TestsFault(f"the 'arguments' of test {number} are not a list")
     return CallTest(tuple(entry["arguments"]), entry["expected"])
 
 

@@ -105,7 +105,7 @@ def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
             raise JsonSchemaFault(
                 "a '$ref' points outside the schema; external schemas are not fetched"
             ) from None
-        raise JsonSchemaFault(f"it is no JSON schema ({text[:_SHOWN]})") from None
+        raise JsonSchemaFault(f"it is not a JSON schema ({text[:_SHOWN]})") from None
     return CompiledSchema(validator, cost)
 
 
@@ -145,7 +145,7 @@ def _compiled(pattern: str) -> CompiledPattern:
         else:
             return CompiledPattern(validator, size)
     raise JsonSchemaFault(
-        "it is no regular expression of Rust's `regex`, which has no look-around and no "
+        "it is not a regular expression of Rust's `regex`, which has no look-around and no "
         "back-references, or it is too large"
     )
 

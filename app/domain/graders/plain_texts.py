@@ -34,7 +34,7 @@ def _plain(what: str, cure: str, *, blank: str) -> Callable[[str], str]:
         fault = None if text.strip() else f"it is blank: {blank}"
         found = placeholder_in(text)
         if found is not None:
-            fault = f"'{found}' would stay as it stands, because {what} are no templates: {cure}"
+            fault = f"'{found}' would not be filled in, because {what} are not templates: {cure}"
         if fault is not None:
             raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
         return text

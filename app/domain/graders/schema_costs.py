@@ -156,7 +156,7 @@ def _anchors(root: Schema) -> dict[str, Schema]:
         for key in ("$anchor", "$dynamicAnchor"):
             name = value.get(key)
             if isinstance(name, str) and found.setdefault(name, value) is not value:
-                raise SchemaCostFault("one name of an anchor stands twice")
+                raise SchemaCostFault("an anchor's name occurs twice")
         refers = refers or any(isinstance(value.get(key), str) for key in _REFERENCES)
         inner = inner or (value is not root and isinstance(value.get("$id"), str))
     if refers and inner:
@@ -249,7 +249,7 @@ def _check_loops(nodes: dict[int, _Node], core: set[int]) -> None:
             met.update(together[target])
         steps += sum(count + len(nodes[each].below) for each, count in met.items())
         if steps > _MAX_STEPS:
-            raise SchemaCostFault("it refers to itself in too many ways")
+            raise SchemaCostFault("it has too many recursive references")
         schemas = [(nodes[each].schema, count) for each, count in met.items()]
         if _most_met(schemas, core) > 1:
             raise SchemaCostFault(

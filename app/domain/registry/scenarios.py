@@ -147,10 +147,10 @@ def read_scenarios(text: str) -> tuple[list[Scenario], int]:
     try:
         answer = json.loads(_unfenced(text))
     except (ValueError, RecursionError):
-        raise UnusableScenarios("the answer is no JSON") from None
+        raise UnusableScenarios("the answer is not JSON") from None
     entries = answer.get("scenarios") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
-        raise UnusableScenarios('the answer is no JSON object with a list "scenarios"')
+        raise UnusableScenarios('the answer is not a JSON object with a list "scenarios"')
     read = [_scenario(entry) for entry in entries[:AT_ONCE]]
     found = [scenario for scenario in read if scenario is not None]
     return found, len(read) - len(found)

@@ -185,7 +185,7 @@ def _json_with_secrets(text: str, path: Path) -> bool:
 
 
 def _is_schema_name(key: str, value: Any) -> bool:
-    """Returns whether a keyword's value names schemas or properties, so that it is no secret.
+    """Returns whether a keyword's value names schemas or properties, so that it is not a secret.
 
     The URL of a schema may have a fragment, but with a query or user information it is treated like
     any URL.

@@ -227,7 +227,7 @@ def _check_results(
     if len(results) < len(answer.results or ()):
         raise _bad("`results` has two of the same `call_id`")
     if any(call_id not in call_ids for call_id in results):
-        raise _bad("`results` has a `call_id` that is no call of the turn")
+        raise _bad("`results` has a `call_id` that is not a call of the turn")
     missing = sum(call_id not in results for call_id in call_ids)
     if missing and not answer.done:
         raise _bad(f"`results` lacks {missing} of the turn's {len(call_ids)} calls")

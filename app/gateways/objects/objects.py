@@ -42,7 +42,7 @@ class StoredChild:
 
 
 class Objects(Protocol):
-    """Every method raises `ValueError` for a string that is no key (see `key_parts`), and
+    """Every method raises `ValueError` for a string that is not a key (see `key_parts`), and
     `Unavailable` while the storage is full or unavailable.
     """
 
@@ -87,7 +87,7 @@ class Objects(Protocol):
         ...
 
     async def delete(self, key: str) -> None:
-        """Removes an object, or all objects below a directory; a missing one is no error."""
+        """Removes an object, or all objects below a directory; a missing one is not an error."""
         ...
 
     async def children(self, directory: str) -> list[StoredChild]:

@@ -64,7 +64,7 @@ class UnixSandbox:
     async def run(self, program: Program) -> ProgramOutcome:
         body = to_frame(program.to_json())
         if len(body) > MAX_PROGRAM:
-            raise ProgramTooLarge(f"{len(body)} bytes of JSON, above {MAX_PROGRAM}")
+            raise ProgramTooLarge(f"{len(body)} bytes of JSON: the limit is {MAX_PROGRAM}")
         header = to_frame(
             {
                 "op": "run",

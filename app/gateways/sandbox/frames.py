@@ -43,7 +43,7 @@ async def read_frame(reader: asyncio.StreamReader, *, limit: int) -> bytes:
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         if length > limit:
-            raise BadFrame(f"a frame of {length} bytes, above {limit}")
+            raise BadFrame(f"a frame of {length} bytes exceeds the limit of {limit}")
         return await reader.readexactly(length)
     except asyncio.IncompleteReadError:
         raise BadFrame("the connection ended within a frame") from None
@@ -54,7 +54,7 @@ async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
     try:
         (left,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         if left > limit:
-            raise BadFrame(f"a frame of {left} bytes, above {limit}")
+            raise BadFrame(f"a frame of {left} bytes exceeds the limit of {limit}")
         while left:
             left -= len(await reader.readexactly(min(left, _CHUNK)))
     except asyncio.IncompleteReadError:

@@ -108,7 +108,7 @@ def _check_unread(new: NewEval) -> None:
     if found is not None:
         path, reason = found
         param = parameter("data_source_config.item_schema", path)
-        raise refused_value(param, f"it is no JSON schema ({reason})")
+        raise refused_value(param, f"it is not a JSON schema ({reason})")
     for number, criterion in enumerate(new.criteria):
         for field in walk_fields(type(criterion), criterion):
             fault = refused_wholly(field, f"testing_criteria[{number}]", only_near=True)

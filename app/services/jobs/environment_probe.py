@@ -1,7 +1,7 @@
 """Probes the address of an HTTP environment with an episode, which is closed at once.
 
-HEAD is no test of the path: any page answers it, and a server that only accepts POST refuses it. A
-path without `reset` would lose every rollout. Must not know how a report is built.
+HEAD is not a test of the path: any page answers it, and a server that only accepts POST refuses it.
+A path without `reset` would lose every rollout. Must not know how a report is built.
 """
 
 import asyncio

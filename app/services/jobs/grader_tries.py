@@ -42,7 +42,7 @@ _ANSWERS: Final = ("The answer is 42.", "42", '{"answer": "42"}', '["42"]', "")
 _OF_THE_CODE: Final = ("ImportError", "ModuleNotFoundError", "NameError", "SyntaxError")
 """Exceptions that are faults of the code if every answer raises the same one."""
 _NO_SCORE: Final = (RETURNED, BEYOND)
-"""Beginnings of the messages about a returned value that is no score."""
+"""Beginnings of the messages about a returned value that is not a score."""
 _KEY_ERROR: Final = re.compile(r"KeyError: '([^'\\]+)'")
 _TRY: Final = "try it on an answer with POST /v1/fine_tuning/alpha/graders/run"
 _ROOT: Final = "method.reinforcement"

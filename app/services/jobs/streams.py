@@ -84,7 +84,9 @@ class JobWatch:
     async def _poll_project(self, watched: list[_JobNotification]) -> None:
         try:
             async with self.database.tenant(watched[0].tenant) as unit:
-                heads = await unit.streams.heads(sorted({notification.job_id for notification in watched}))
+                heads = await unit.streams.heads(
+                    sorted({notification.job_id for notification in watched})
+                )
         except Unavailable as error:  # the next look may succeed
             log.warning("no look at streamed jobs", error=str(error))
             return

@@ -78,7 +78,7 @@ class AdapterService:
         members = await stored_members(self._objects, object_key)
         names = {member.name for member in members}
         if not names >= ADAPTER_FILES:
-            raise ManifestMismatch(f"{object_key} is no adapter: it has {sorted(names)}")
+            raise ManifestMismatch(f"{object_key} is not an adapter: it has {sorted(names)}")
         return members
 
     def _packed(self, facts: AdapterFacts, stored: list[StoredMember]) -> StoredArchive:

@@ -45,7 +45,7 @@ class BaselineSamples:
         if held_out is None or not rollouts:
             raise InvalidRequest(
                 f"Job {job_id} has no rollouts of a baseline: it has none yet, they are not kept "
-                "any more, or it is no reinforcement job.",
+                "any more, or it is not a reinforcement job.",
                 param=_PARAM,
                 code="no_baseline",
             )

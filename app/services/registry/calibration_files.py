@@ -141,10 +141,10 @@ def _whole(sample: dict[str, Any], item: dict[str, Any], number: int) -> Sample:
     for key in _LISTS:
         entries = parts.get(key, [])
         if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
-            raise _refused(f"{owner} has a '{key}' that is no list of objects.")
+            raise _refused(f"{owner} has a '{key}' that is not a list of objects.")
     for key in _TEXTS:
         if not isinstance(parts.get(key, ""), str):
-            raise _refused(f"{owner} has a '{key}' that is no text.")
+            raise _refused(f"{owner} has a '{key}' that is not text.")
     return Sample(text, item, parts or None)
 
 
@@ -156,7 +156,7 @@ def _refuse_unknown(holder: dict[str, Any], known: Collection[str], owner: str) 
 
 def _no_sample(number: int) -> InvalidRequest:
     return _refused(
-        f"Line {number} of the file is no JSON object with a text 'model_sample' and an 'item'."
+        f"Line {number} of the file is not a JSON object with a text 'model_sample' and an 'item'."
     )
 
 

@@ -187,7 +187,7 @@ class Bridge:
 def _action(call: Json) -> Json:
     action = json.loads(call["function"]["arguments"])
     if not isinstance(action, dict):
-        raise WrongAction("the arguments are no JSON object")
+        raise WrongAction("the arguments are not a JSON object")
     return action
 
 

@@ -111,7 +111,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
      "one of text, json_object, json_schema"),
     ({f"{ROOT}.response_format": {**WRAPPED, "json_schema": {"name": "n", "schema": {
         "type": "objekt"}}}}, f"{ROOT}.response_format.json_schema.schema.type",
-     "it is no JSON schema"),
+     "it is not a JSON schema"),
 ]  # fmt: skip
 
 
@@ -247,7 +247,8 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
         "a": {**CALLS, "reference": "{{item.calls}}"}}}},
      [{**QUESTION, "calls": []}] * 9 + [{**QUESTION, "calls": "search"}], "errors",
-     f"{ROOT}.grader.graders.a.reference", "can be used (lines 10): 'reference' is no JSON list"),
+     f"{ROOT}.grader.graders.a.reference",
+     "can be used (lines 10): 'reference' is not a JSON list"),
     ({f"{ROOT}.grader": SIMILAR}, [{**QUESTION, "answer": "x" * 92_682}] + [
         {**QUESTION, "answer": "x"}] * 9, "errors", f"{ROOT}.grader.reference",
      "(lines 1): a text is longer than 92681 characters"),

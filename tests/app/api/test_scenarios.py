@@ -141,7 +141,7 @@ async def test_what_a_model_wrote_before_it_failed_is_returned_with_the_reason(
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        (lambda _: completion("Sure! Here are some tasks."), "the answer is no JSON, twice"),
+        (lambda _: completion("Sure! Here are some tasks."), "the answer is not JSON, twice"),
         (lambda _: completion('{"tasks": []}'), 'no JSON object with a list "scenarios"'),
         (lambda _: scenarios(), "wrote nothing new in 2 answers"),
         (lambda _: Reply(404, json={"error": {"message": "no such model"}}), "404"),
@@ -165,7 +165,7 @@ async def test_an_answer_that_cannot_be_read_is_requested_once_more(database: Da
     answers = [completion("no"), completion(f"```json\n{block}\n```")]
     status, reply, received = await generated(database, lambda _: answers.pop(0))
     assert (status, reply["questions"], reply["complete"]) == (200, 2, True)
-    assert "the answer is no JSON" in received[1].json["messages"][-1]["content"]
+    assert "the answer is not JSON" in received[1].json["messages"][-1]["content"]
 
 
 async def test_the_entries_of_an_answer_that_are_read_are_bounded(

@@ -249,7 +249,7 @@ def test_a_file_that_others_may_read_is_refused(home: str) -> None:
         address_of(named(profile="p"))
     file_of(home).chmod(0o600)
     file_of(home).write_text('{"p": {"base_url": 1}}')
-    with pytest.raises(ServiceError, match="is no file of profiles") as refused:
+    with pytest.raises(ServiceError, match="is not a file of profiles") as refused:
         address_of(named(profile="p"))
     assert refused.value.exit_code == 2
 

@@ -119,7 +119,7 @@ def test_a_pipe_is_no_file_to_upload(tmp_path: Path) -> None:
     with (
         scripted_service([reply("{}")]) as found,
         service(found.base_url, "k") as running,
-        pytest.raises(ServiceError, match="is no regular file") as refused,
+        pytest.raises(ServiceError, match="is not a regular file") as refused,
     ):
         upload(running, path, purpose="fine-tune")
     assert (refused.value.exit_code, found.requests) == (2, [])

@@ -53,7 +53,7 @@ def test_options_of_a_model_need_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("named", "says"),
     [
-        ("no-such-directory", "there is no such directory, and it is no hub id"),
+        ("no-such-directory", "there is no such directory, and it is not a hub id"),
         (".", "config.json"),
     ],
 )

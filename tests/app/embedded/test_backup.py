@@ -135,7 +135,7 @@ def test_the_secret_key_is_a_choice_and_must_be_the_same(
         ("dump", "database.dump differs from its checksum"),
         ("fewer", "objects/projects/p/files/file-1 is missing"),
         ("more", "odd is not in its manifest"),
-        ("unfinished", "it is no backup, or one that was interrupted"),
+        ("unfinished", "it is not a backup, or one that was interrupted"),
         ("schema", "of a newer version"),
         ("postgres", "of Postgres 99, and version"),
     ],

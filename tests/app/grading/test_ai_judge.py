@@ -206,7 +206,7 @@ async def test_the_same_group_is_not_judged_twice(tmp_path: Path) -> None:
 
 WRONG: list[tuple[str, str]] = [
     ('{"scores": [{"id": "1", "score": 1}]}', "these ids have no score: 2"),
-    ('{"scores": [{"id": "1", "score": 1}, {"id": "1", "score": 0}]}', "the id '1' stands twice"),
+    ('{"scores": [{"id": "1", "score": 1}, {"id": "1", "score": 0}]}', "the id '1' occurs twice"),
     ('{"scores": [{"id": "7", "score": 1}]}', "there is no rollout with the id '7'"),
     ('{"scores": [{"id": "1", "score": "high"}]}', "the id '1' has no finite number"),
     ('{"scores": [{"id": "1", "score": NaN}]}', "the id '1' has no finite number"),
@@ -215,8 +215,8 @@ WRONG: list[tuple[str, str]] = [
         "the score 7 of the id '1' is not between 0 and 1",
     ),
     ('{"scores": [{"id": "1", "score": -0.06}]}', "the score -0.06 of the id '1' is not"),
-    ('{"scores": [7]}', 'an entry of "scores" is no object'),
-    ("They are all good.", "the answer is no JSON object with a list"),
+    ('{"scores": [7]}', 'an entry of "scores" is not an object'),
+    ("They are all good.", "the answer is not a JSON object with a list"),
 ]
 
 

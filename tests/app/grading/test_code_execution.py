@@ -144,10 +144,10 @@ async def test_the_tests_of_a_row_may_hold_many_values() -> None:
 @pytest.mark.parametrize(
     ("tests", "message"),
     [
-        ("no JSON", "the tests are no JSON"),
+        ("no JSON", "the tests are not JSON"),
         ([], "the tests are a list of 1 to 64 objects"),
         ([{"stdout": "x"}], "test 0 needs the keys 'arguments' and 'expected'"),
-        ([{"arguments": 1, "expected": 2}], "the 'arguments' of test 0 are no list"),
+        ([{"arguments": 1, "expected": 2}], "the 'arguments' of test 0 are not a list"),
         ([{"arguments": [], "expected": 2}] * 65, "the tests are a list of 1 to 64 objects"),
         ("[" + "0," * 250_000 + "0]", "the tests contain more than 250000 values"),
     ],
@@ -162,7 +162,7 @@ async def test_a_row_without_tests_is_no_score(
 @pytest.mark.parametrize(
     ("grader", "details"),
     [
-        ({"tests": "{{sample.output_text}}"}, "the tests are no JSON"),
+        ({"tests": "{{sample.output_text}}"}, "the tests are not JSON"),
         ({"function": "{{sample.output_text}}"}, "is not the name of a function"),
     ],
 )
@@ -176,7 +176,7 @@ async def test_what_the_answer_wrote_is_no_fault_of_the_row(
 
 async def test_arguments_beyond_the_sandboxs_bound_are_blamed_on_their_origin() -> None:
     def refused(_: Program) -> ProgramOutcome:
-        raise ProgramTooLarge("2 bytes of JSON, above 1")
+        raise ProgramTooLarge("2 bytes of JSON: the limit is 1")
 
     sandbox, code = InMemorySandbox(refused), "def add(a, b): pass"
     with pytest.raises(ScoreFault, match="the row cannot be graded: test 0 is too large") as caught:

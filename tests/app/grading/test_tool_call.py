@@ -189,7 +189,7 @@ async def test_a_reference_that_the_answer_wrote_is_no_fault_of_the_row() -> Non
     grader = {**GRADER, "reference": "{{sample.output_text}}"}
     result = await scored(grader, "no calls")
     assert (result.score, result.errors.raised) == (0.0, ("sample_parse_error",))
-    assert "'reference' is no JSON list of calls" in (result.errors.details or "")
+    assert "'reference' is not a JSON list of calls" in (result.errors.details or "")
 
 
 @pytest.mark.parametrize("calls", WRONG_REFERENCES)

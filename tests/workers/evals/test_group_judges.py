@@ -162,5 +162,5 @@ async def test_a_file_whose_samples_repeat_too_many_bytes_fails_before_any_call(
     path = await world.make(exact(), source=source)
     run = await world.finish(path)
     assert (run["status"], run["error"]["code"]) == ("failed", "invalid_file")
-    assert "Line 3: up to here" in run["error"]["message"]
+    assert "Line 3: the rows up to this one" in run["error"]["message"]
     assert f"more than {MAX_REPEATED_BYTES} bytes" in run["error"]["message"]

@@ -232,4 +232,4 @@ def test_the_command_prints_the_plan_of_a_directory(
     assert main(["--model", str(tmp_path / "absent"), "--gpu-memory", "8GB"]) == 8
     with pytest.raises(SystemExit):
         main([*arguments, "much"])
-    assert "is no size such as 80GB" in capsys.readouterr().err
+    assert "is not a size such as 80GB" in capsys.readouterr().err

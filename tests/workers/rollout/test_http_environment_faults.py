@@ -1,4 +1,6 @@
-"""Faults of a customer's environment: each loses the rollout, with its class, and is no reward."""
+"""Faults of a customer's environment: each loses the rollout, with its class, and is not a
+reward.
+"""
 
 import asyncio
 from collections.abc import Callable

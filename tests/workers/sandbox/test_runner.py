@@ -153,7 +153,7 @@ async def test_at_most_so_many_run_at_once_and_all_get_their_own_reply(
 
 
 async def test_a_program_that_is_too_large_is_not_sent(sandbox: RunningSandbox) -> None:
-    with pytest.raises(ProgramTooLarge, match="above 16777216"):
+    with pytest.raises(ProgramTooLarge, match="the limit is 16777216"):
         await call(sandbox, ECHO, "x" * (1 << 24), name="echo")
 
 

@@ -33,7 +33,7 @@ class RegexGrader(UnitGrader):
         except JsonSchemaFault as fault:
             found = placeholder_in(self.pattern)
             cause = (
-                f"'{found}' is not filled, because the pattern is no template: a grader of type "
+                f"'{found}' is not filled, because the pattern is not a template: a grader of type "
             )
             cure = "'contains' or 'string_check' compares with a value of the row"
             raise fault_at("pattern", f"{cause}{cure}" if found else str(fault)) from None

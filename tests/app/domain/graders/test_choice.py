@@ -131,7 +131,10 @@ def test_the_reason_counts_the_rows() -> None:
             [{"tests": [FUNCTION_TEST]}, {"tests": [PROGRAM_TEST]}],
             "'tests' is tests of a function in line 1 and tests of a program in line 2",
         ),
-        ([{"calls": [{"arguments": {}}]}], "line 1, 'calls': 'reference' is no JSON list of calls"),
+        (
+            [{"calls": [{"arguments": {}}]}],
+            "line 1, 'calls': 'reference' is not a JSON list of calls",
+        ),
         (
             [{"answer": {"a": 1}}, {"answer": "b"}],
             "'answer' is JSON in line 1 and a short text in line 2",

@@ -1,4 +1,4 @@
-"""Texts of graders that are no templates: placeholders are refused, other braces are text."""
+"""Texts of graders that are not templates: placeholders are refused, other braces are text."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_a_placeholder_is_refused_where_nothing_fills_it(text: str) -> None:
     ):
         loc, message = fault(grader)
         assert loc == path
-        assert "would stay as it stands" in message
+        assert "would not be filled in" in message
 
 
 def test_a_blank_text_is_refused() -> None:
@@ -51,4 +51,6 @@ def test_other_braces_are_text(text: str) -> None:
 def test_a_placeholder_is_the_cause_of_a_pattern_that_does_not_compile() -> None:
     loc, message = fault({"type": "regex", "pattern": "is {{item.answer}}"})
     assert loc == ("pattern",)
-    assert message.startswith("'{{item.answer}}' is not filled, because the pattern is no template")
+    assert message.startswith(
+        "'{{item.answer}}' is not filled, because the pattern is not a template"
+    )

@@ -91,7 +91,7 @@ def test_a_collapse_is_reported_once_with_its_figure_and_curve(
     ("curve", "values"),
     [
         (names.ENTROPY, [0.05, 0.05, 0.05, 0.4, 0.4, 0.4]),  # eight times as much, of very little
-        (names.ENTROPY, [2.0, 2.0, 2.0, 4.0, 4.0, 4.0]),  # two nats more, which is no multiple
+        (names.ENTROPY, [2.0, 2.0, 2.0, 4.0, 4.0, 4.0]),  # two nats more, which is not a multiple
         (names.LIMIT_STOP_SHARE, [0.9, 0.9, 0.4, 0.9, 0.9, 0.49]),
         (names.TOOL_CALLS_MEAN, [1.5, 1.5, 1.5, 0.2, 0.2, 0.2]),
         (names.TOOL_CALLS_MEAN, [0.05, 0.05, 0.05, 0.0, 0.0, 0.0]),  # there was nothing to lose

@@ -58,7 +58,7 @@ def test_a_plateau_counts_validations_since_the_best_the_base_included() -> None
     improving = _watch(plateau={"evaluations": 2, "min_improvement": 0.1, "action": "stop"})
     assert _valid(improving, [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4]) == []
     flat = _watch(plateau={"evaluations": 1, "min_improvement": 0.0, "action": "stop"})
-    assert _valid(flat, [0.5, 0.5]) == [(1, "stop")], "an equal one is no improvement"
+    assert _valid(flat, [0.5, 0.5]) == [(1, "stop")], "an equal one is not an improvement"
 
 
 def test_a_plateau_of_losses_is_one_of_no_smaller_values() -> None:
