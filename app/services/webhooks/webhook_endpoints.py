@@ -151,8 +151,8 @@ class WebhookEndpointService:
         url = credentials.whole_url(endpoint.url)
         if url is None:
             raise WrongState(
-                "A part of this endpoint's URL cannot be decrypted any more: update the endpoint with "
-                "its whole 'url'.",
+                "A part of this endpoint's URL cannot be decrypted any more: update the endpoint "
+                "with its whole 'url'.",
                 param="url",
             )
         outcome = await send_event(self._egress, url, event, credentials.signing)
