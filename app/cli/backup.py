@@ -84,7 +84,8 @@ def _restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
             f"{path}: the backup has none"
         )
     _note(
-        "do not run it beside the installation that it was taken of: both would go on with the jobs"
+        "do not run it at the same time as the installation that it was taken of: both would go on "
+        "with the jobs"
     )
 
 

@@ -25,7 +25,7 @@ _START_TIMEOUT_S = 120
 def run(*, keep: bool) -> int:
     """Runs the demo and returns the exit code of the first job."""
     if not (REPOSITORY / "examples" / "records_agent").is_dir():
-        print("the demo needs the repository's examples/ beside the package", file=sys.stderr)
+        print("the demo needs the repository's examples/ next to the package", file=sys.stderr)
         return FAILED
     started = time.monotonic()
     _down()

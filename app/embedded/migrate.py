@@ -38,7 +38,7 @@ def _config() -> "Config":
 
     scripts = package_dir("migrations")
     if scripts is None or not (scripts / "alembic.ini").is_file():
-        raise EmbeddedError("the migration scripts are not installed beside this package")
+        raise EmbeddedError("the migration scripts are not installed next to this package")
     config = Config(str(scripts / "alembic.ini"))
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     return config

@@ -51,7 +51,7 @@ def sandbox_answers(path: Path) -> Callable[[int], bool]:
 
 
 def processor_time(pid: int) -> int:
-    """Returns a sign of work: the clock ticks for which a process has computed; 0 if the system
+    """Measures work: returns the clock ticks for which a process has computed; 0 if the system
     does not report them.
     """
     try:
@@ -63,7 +63,7 @@ def processor_time(pid: int) -> int:
 
 
 def log_size(log: Path) -> Callable[[], int]:
-    """Returns a sign of progress: the size of a child's log, which grows while the child loads."""
+    """Measures progress: returns the size of a child's log, which grows while the child loads."""
 
     def size() -> int:
         try:

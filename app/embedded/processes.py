@@ -62,7 +62,7 @@ class ChildSpec:
     ready_timeout_s: float = 60.0
     progress: Callable[[], object] = lambda: None
     works: Callable[[int], object] = lambda _: None
-    """Returns a sign of work of a starting child. While it changes, the child may take ten times
+    """Measures the work of a starting child. While it changes, the child may take ten times
     `ready_timeout_s` in total: a start on a busy machine is slow, but a child may also work without
     end.
     """

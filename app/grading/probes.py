@@ -1,7 +1,7 @@
 """Adversarial probes: answers that a sound grader scores low, made from the samples.
 
 Owns the probes, their texts and their verdict. Pure: callers score them. Every step over one sample
-is short and every text is bounded, so that a thread may make them beside an event loop.
+is short and every text is bounded, so that a thread may make them while an event loop runs.
 """
 
 import json

@@ -45,6 +45,9 @@ PHRASES: dict[str, str] = {
     r"in silence": "silently",
     r"is of no": "does not belong to",
     r"(?:and|or) (?:its|the) like": "similar ones",
+    r"signs? of life": "keep-alive",
+    r"stands? twice": "occurs twice",
+    r"quiet run": "uninterrupted run",
     r"the rest of it": "the noun of what remains",
     r"(?:is|are|was|were|be|went|goes|gone) away|(?:api|broker|database|engine|hub|judge|queue|"
     r"redis|sandbox|server|service|storage|stream) away": "unavailable, unreachable, disconnected",
@@ -101,6 +104,7 @@ NAMES: dict[str, str] = {
     "TextRows": "ExampleRows",
     "TextHyperparameters": "ResolvedSupervisedHyperparameters",
     "EngineAway": "EngineUnavailable",
+    "SIGN_OF_LIFE": "KEEP_ALIVE",
     "away": "unavailable",
 }
 """Identifier that a rename ended, and its successor."""

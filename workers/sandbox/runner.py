@@ -19,9 +19,9 @@ import structlog
 from app.domain.sandbox.layers import Layer, ProtectionLevel
 from app.domain.sandbox.programs import MAX_PROGRAM
 from app.gateways.sandbox.frames import (
+    KEEP_ALIVE,
+    KEEP_ALIVE_S,
     MAX_HEADER,
-    SIGN_OF_LIFE,
-    SIGN_S,
     BadFrame,
     read_frame,
     read_object,
@@ -172,11 +172,11 @@ class Runner:
 
 
 async def _show_life(writer: asyncio.StreamWriter, *, until: asyncio.Task[Any]) -> None:
-    """Sends signs of life to a caller until a task is done. Raises `OSError` if the caller
+    """Sends keep-alives to a caller until a task is done. Raises `OSError` if the caller
     disconnects.
     """
-    while not (await asyncio.wait({until}, timeout=SIGN_S))[0]:
-        writer.write(to_frame(SIGN_OF_LIFE))
+    while not (await asyncio.wait({until}, timeout=KEEP_ALIVE_S))[0]:
+        writer.write(to_frame(KEEP_ALIVE))
         if writer.is_closing():
             raise ConnectionResetError("the caller disconnected")
 

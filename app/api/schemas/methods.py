@@ -88,7 +88,9 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> Requeste
 
 
 def other_bodies(method: Json, kind: MethodType) -> Iterator[InvalidRequest]:
-    """Yields an error for each method whose settings stand beside those of `method.type`."""
+    """Yields an error for each method whose settings are sent together with those of
+    `method.type`.
+    """
     for other in _MODELS:
         if other != kind and method.get(other) is not None:
             param = f"method.{other}"

@@ -45,7 +45,7 @@ _DESCRIPTIONS = {
 def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
     """Returns the documented error replies of a route; some belong to every route.
 
-    With a default, FastAPI does not document 422 by itself.
+    With a default, FastAPI does not document 422 automatically.
     """
     documented: dict[int | str, dict[str, Any]] = {
         code: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[code]}

@@ -112,7 +112,7 @@ def _complete(document: dict[str, Any]) -> None:
         if "post" in methods:
             _take_key(methods["post"])
     for operation in _operations(document):
-        # The default only prevents that FastAPI documents 422 by itself.
+        # The default only prevents that FastAPI documents 422 automatically.
         operation["responses"].pop("default", None)
         if "requestBody" in operation:
             slow = {**operation["responses"]["413"], "description": _SLOW}

@@ -86,7 +86,7 @@ class _Resource(BaseModel):
 
 
 def _with_resource(row: dict[str, Any]) -> tuple[EntryReply, _NamedObject]:
-    """Returns the entry, and what was changed: it stands under the name of the change."""
+    """Returns the entry, and the changed object, which has the name of the change as its key."""
     entry = parse_reply(EntryReply, row)
     return entry, parse_reply(_Resource, {"resource": row.get(entry.type) or {}}).resource
 

@@ -168,7 +168,7 @@ def _address_by_profile(named: AddressSources, name: str) -> ServiceAddress:
     if not _is_same(base_url, profile.base_url):
         raise unusable(
             f"the key of the profile {name} is for {profile.base_url} only: pass --api-key "
-            "beside --base-url"
+            "with --base-url"
         )
     return ServiceAddress(base_url, profile.api_key)
 
@@ -182,8 +182,7 @@ def _key_of_variables(named: AddressSources) -> str | None:
         return None
     if address is not None and not _is_same(address, named.base_url):
         raise unusable(
-            "the key of the variables is for their own address only: pass --api-key beside "
-            "--base-url"
+            "the key of the variables is for their own address only: pass --api-key with --base-url"
         )
     return named.variables.api_key
 

@@ -160,7 +160,7 @@ def _anchors(root: Schema) -> dict[str, Schema]:
         refers = refers or any(isinstance(value.get(key), str) for key in _REFERENCES)
         inner = inner or (value is not root and isinstance(value.get("$id"), str))
     if refers and inner:
-        raise SchemaCostFault("an '$id' below its root cannot stand beside a '$ref'")
+        raise SchemaCostFault("an '$id' below its root is not allowed next to a '$ref'")
     return found
 
 

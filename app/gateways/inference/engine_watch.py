@@ -14,8 +14,7 @@ from typing import Final
 _READS: Final = 12
 """Number of reads of the counters within `still_s`."""
 Read = Callable[[], Awaitable[str | None]]
-"""Returns a text that changes whenever the engine computes; `None` while it gives no sign of life.
-"""
+"""Returns a text that changes whenever the engine computes; `None` while it reports no work."""
 
 
 class EngineWatch:

@@ -1,8 +1,8 @@
 """Sends programs to the sandbox's runner over its Unix socket, each over a connection of its own.
 
 Promises: waits up to `patience_s` for a runner that restarts; sends a program again after a crash
-of the runner, because a program has no side effects; gives up after `SILENCE_S` without a sign of
-the runner. Must not know the purpose of programs.
+of the runner, because a program has no side effects; gives up after `SILENCE_S` without a byte
+from the runner. Must not know the purpose of programs.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from app.domain.sandbox.layers import ProtectionLevel
 from app.domain.sandbox.programs import MAX_PROGRAM, MAX_REPLY, Program, ProgramOutcome
 from app.gateways.sandbox.frames import (
-    SIGN_OF_LIFE,
+    KEEP_ALIVE,
     SILENCE_S,
     BadFrame,
     read_object,
@@ -91,7 +91,7 @@ class UnixSandbox:
         try:
             answer = await self._answer(question)
         except TimeoutError:
-            problem = f"has given no sign of life for {self._silence_s:g} s"
+            problem = f"has sent no keep-alive for {self._silence_s:g} s"
             raise SandboxUnavailable(problem) from None
         except (OSError, BadFrame):
             raise SandboxUnavailable("does not answer") from None
@@ -108,7 +108,7 @@ class UnixSandbox:
             while True:
                 async with asyncio.timeout(self._silence_s):
                     answer = await read_object(reader, limit=_MAX_ANSWER)
-                if answer != SIGN_OF_LIFE:
+                if answer != KEEP_ALIVE:
                     return answer
         finally:
             writer.transport.abort()  # `close` would wait for a runner that reads no more

@@ -126,12 +126,12 @@ class ProjectService:
             try:
                 await work.jobs().cancel(job_id)
             except WrongState:  # it ended meanwhile
-                log.info("a job ended by itself", job_id=job_id)
+                log.info("a job had ended before it was cancelled", job_id=job_id)
         for eval_id, run_id in left.runs:
             try:
                 await work.eval_runs().cancel(eval_id, run_id)
             except WrongState:
-                log.info("a run ended by itself", run_id=run_id)
+                log.info("a run had ended before it was cancelled", run_id=run_id)
 
     def _note(self, what: str, project_id: str) -> None:
         log.info(what, project_id=project_id, by_key=self._principal.key_id)

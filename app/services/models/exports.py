@@ -144,7 +144,7 @@ class ExportService:
         if weights.is_quantized:
             raise InvalidRequest(
                 f"'{model}' cannot be merged: the weights of its base model '{base_model}' are "
-                "quantized. Download the adapter and load it beside the base model.",
+                "quantized. Download the adapter and load it on top of the base model.",
                 param="model",
                 code="base_quantized",
             )

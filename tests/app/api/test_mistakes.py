@@ -259,7 +259,7 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
      "errors", f"{ROOT}.grader.reference", "1 of 10 rows of the training file lack it (lines 10)"),
     ({f"{HYPER}.batch_size": 64}, [QUESTION] * 10, "warnings", f"{HYPER}.batch_size",
      "batch_size 64 is over the 10 rows of the training file: each step takes all 10 of them"),
-    ({}, [QUESTION] * 10, "warnings", "validation_file", "stand in the training file too"),
+    ({}, [QUESTION] * 10, "warnings", "validation_file", "are in the training file too"),
     (grading(input="{{sample.output_tools[0].function.name}}"), [QUESTION] * 10, "warnings",
      f"{ROOT}.grader.input", "neither the job nor a row offers a tool, so it is always empty"),
     ({f"{ROOT}.grader": {**CALLS, "source": "last_turn"}}, [QUESTION] * 10, "warnings",

@@ -65,7 +65,7 @@ async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
     assert report["judged_apart"] == []
     validated = [event.message for event in await runs.events(job)][1:3]
     assert validated[0] == FILES_VALIDATED
-    assert validated[1].startswith(f"{ROWS} rows of the validation file stand in the training file")
+    assert validated[1].startswith(f"{ROWS} rows of the validation file are in the training file")
     assert report["reward"]["base_mean"] == pytest.approx(afresh[0])
     assert report["reward"]["tuned_mean"] == pytest.approx(afresh[1]), "not the 0.8 of its choice"
     assert await runs.curve(job, "reward/mean", "report") == pytest.approx(
