@@ -55,5 +55,5 @@ def announce(data_dir: DataDir, announcement: Announcement, pids: Mapping[str, i
     )
 
 
-def withdraw(data_dir: DataDir) -> None:
+def remove_announcement(data_dir: DataDir) -> None:
     data_dir.services_file.unlink(missing_ok=True)

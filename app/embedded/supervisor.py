@@ -20,8 +20,8 @@ import structlog
 
 from app.domain.processes.interpreters import running_module
 from app.embedded import layout
-from app.embedded.announcement import Announcement, announce, withdraw
-from app.embedded.base_model.choice import settle
+from app.embedded.announcement import Announcement, announce, remove_announcement
+from app.embedded.base_model.choice import settle_base_model
 from app.embedded.commands import run_once
 from app.embedded.development_keys import ensure_keys, make_sign_in_link
 from app.embedded.engines import engine_child
@@ -91,7 +91,7 @@ class Supervisor:
                 self._stop()
 
     def _start(self) -> None:
-        chosen = settle(self._options.model, self._data_dir, self._host)
+        chosen = settle_base_model(self._options.model, self._data_dir, self._host)
         state = load_state(self._data_dir).with_free_ports()
         save_state(self._data_dir, state)
         settings = layout.build_settings(
@@ -169,7 +169,7 @@ class Supervisor:
 
     def _stop(self) -> None:
         self._stopping = True
-        withdraw(self._data_dir)
+        remove_announcement(self._data_dir)
         by_name = {child.spec.name: child for child in self._children}
         stop_in_order([by_name[name] for name in wave if name in by_name] for wave in _STOP_WAVES)
         self._data_dir.children_file.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from workers.learning.layout import Group, Layout, alone
+from workers.learning.layout import Group, Layout, unshared_layout
 from workers.learning.training_samples import TrainingSample
 
 
@@ -135,7 +135,7 @@ class _Rows:
     @classmethod
     def without_sharing(cls, examples: Sequence[_Example]) -> Self:
         rows = tuple(row for example in examples for row in example.rows)
-        return cls(alone([row.length for row in rows]), rows)
+        return cls(unshared_layout([row.length for row in rows]), rows)
 
     @classmethod
     def sharing(cls, examples: Sequence[_Example], prefix: int) -> Self:

@@ -67,6 +67,6 @@ class Layout:
         return spans
 
 
-def alone(lengths: Sequence[int]) -> Layout:
+def unshared_layout(lengths: Sequence[int]) -> Layout:
     """Returns the layout of rows that share no prefix."""
     return Layout(tuple(Group(0, (length,)) for length in lengths))

@@ -16,7 +16,7 @@ from workers.learning.backbone import Backbone
 from workers.learning.batches import MicroBatch
 from workers.learning.fitting_batches import FittingBatches, Packing
 from workers.learning.head import LogProbHead, TokenScores
-from workers.learning.layout import alone
+from workers.learning.layout import unshared_layout
 from workers.learning.model_check import check_model
 from workers.learning.output_scaling import output_scaling
 from workers.learning.training_samples import TrainingSample
@@ -74,7 +74,7 @@ class TokenScorer:
         if len(token_ids) < 2:  # noqa: PLR2004 - a log-prob requires a preceding token
             return []
         ids_T = torch.tensor(token_ids, dtype=torch.long, device=self._device)
-        hidden_TD = self._backbone(ids_T[:-1], alone([len(token_ids) - 1]))
+        hidden_TD = self._backbone(ids_T[:-1], unshared_layout([len(token_ids) - 1]))
         result: list[float] = self._head(hidden_TD, ids_T[1:]).logprobs_N.tolist()
         return result
 
@@ -96,7 +96,7 @@ class TokenScorer:
         """Runs rows of these lengths forward and backward through the layers, without the head, and
         changes nothing.
         """
-        layout = alone(lengths)
+        layout = unshared_layout(lengths)
         ids_M = torch.arange(layout.tokens, device=self._device) % self._head.vocabulary
         total = self._backbone(ids_M, layout).sum()
         torch.autograd.grad(total, parameters, allow_unused=True)

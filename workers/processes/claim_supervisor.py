@@ -32,7 +32,7 @@ from workers.processes.forks import ChildProcess, Starter
 from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_lost
 from workers.processes.retry import retry_while_unavailable
-from workers.processes.vitals import Patience, Verdict, attend
+from workers.processes.vitals import Patience, Verdict, watch_process
 
 log = structlog.get_logger()
 
@@ -151,7 +151,7 @@ class ClaimSupervisor:
             renew_until_lost(self._work, self._database, self._lease, limits=self._limits)
         )
         attending = asyncio.ensure_future(
-            attend(pulse, self._patience, pause_requested=self._pause_requested)
+            watch_process(pulse, self._patience, pause_requested=self._pause_requested)
         )
         tasks = (exited, renewing, attending)
         try:

@@ -29,7 +29,7 @@ def decode(line: bytes) -> ProgressMark:
     return ProgressMark(int(number), what)
 
 
-async def beat(every_s: float) -> None:
+async def send_beats(every_s: float) -> None:
     """Writes a line at every beat, for ever. Returns at once in a process without a supervisor."""
     if not stat.S_ISSOCK(os.fstat(_STDIN).st_mode):
         return

@@ -104,7 +104,7 @@ class Vitals:
         return None
 
 
-async def attend(
+async def watch_process(
     pulse: StreamReader, patience: Patience, *, pause_requested: Callable[[], Awaitable[bool]]
 ) -> Verdict:
     """Checks a process at each interval until it must be ended."""

@@ -17,7 +17,7 @@ from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import Evaluator
-from workers.reinforcement.infrastructure import Losses, too_many_lost
+from workers.reinforcement.infrastructure import ExcessiveLosses, too_many_lost
 from workers.reinforcement.outcome import SampledValidation
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
@@ -234,5 +234,5 @@ class ReinforcementLoop:
                 outcome=outcome,
             )
 
-    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> Losses | None:
+    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> ExcessiveLosses | None:
         return too_many_lost(rollouts, limit=self._context.settings.runs.infrastructure_limit)

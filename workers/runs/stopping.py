@@ -12,7 +12,7 @@ from typing import Final
 
 from app.domain.ids import Split
 from app.domain.jobs.detectors import ObjectiveCurves
-from app.domain.jobs.stop_rules import RuleTrigger, Watch, gravest, names_read
+from app.domain.jobs.stop_rules import RuleTrigger, Watch, decisive_trigger, names_read
 from app.domain.methods.stop import StopOptions
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
@@ -64,7 +64,7 @@ class Stopping:
         for step in range(committed + 1):
             values = curves[step]
             triggers += self._watch.feed(step, values["train"], values["valid"])
-        self._due = gravest(
+        self._due = decisive_trigger(
             [
                 trigger
                 for trigger in triggers
@@ -86,7 +86,7 @@ class Stopping:
 
     def _set_due(self, triggers: Sequence[RuleTrigger]) -> None:
         if self._due is None or self._due.action != "stop":
-            self._due = gravest(triggers) or self._due
+            self._due = decisive_trigger(triggers) or self._due
 
     async def _curves(self, unit: RunUnitOfWork) -> Curves:
         points = await unit.metrics.curve(

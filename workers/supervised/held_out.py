@@ -46,7 +46,7 @@ class RowValues:
         return all(isfinite(self.values[name]) for name in MEASURED if name in self.values)
 
 
-def means(rows: Sequence[RowValues]) -> dict[str, float]:
+def weighted_means(rows: Sequence[RowValues]) -> dict[str, float]:
     """Returns means over all learned tokens (or pairs), not over rows. The mean of values that are
     not all finite is NaN.
     """

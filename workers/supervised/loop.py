@@ -20,7 +20,7 @@ from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import ObservedStep, Reporter
 from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
-from workers.supervised.held_out import RowValues, means, store_base_values, store_values
+from workers.supervised.held_out import RowValues, store_base_values, store_values, weighted_means
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.samples import Samples
 from workers.supervised.save_schedule import SaveSchedule
@@ -73,7 +73,7 @@ class SupervisedLoop:
         if self._context.start is not None:
             rows = await self._measured(range(self._plan.valid_rows), adapter=False)
             await store_base_values(self._context, rows)
-            validation = replace(validation, further={VALID_BASE: means(rows)})
+            validation = replace(validation, further={VALID_BASE: weighted_means(rows)})
         await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
 
     async def validate(self, step: int) -> None:
@@ -164,7 +164,7 @@ class SupervisedLoop:
         started = time.perf_counter()
         rows = await self._measured(range(self._plan.valid_rows))
         await store_values(self._context, step, rows)
-        values = means(rows)
+        values = weighted_means(rows)
         if step:
             values |= _batch_values([rows[row] for row in self._plan.some_held_out(step)])
         return Validation(values, time.perf_counter() - started)
@@ -192,6 +192,6 @@ class SupervisedLoop:
 
 def _batch_values(rows: Sequence[RowValues]) -> dict[str, float]:
     """Means over a few held-out rows, under the names of a batch's curves."""
-    values = means(rows)
+    values = weighted_means(rows)
     named = {names.BATCH_LOSS: names.LOSS, names.BATCH_TOKEN_ACCURACY: names.TOKEN_ACCURACY}
     return {curve: values[name] for curve, name in named.items() if name in values}

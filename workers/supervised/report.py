@@ -16,7 +16,7 @@ from app.domain.rollouts import metrics as names
 from workers.learning.statistics import ComparedValues, comparison
 from workers.runs.context import RunContext
 from workers.runs.training_result import ChosenAdapter, report_head
-from workers.supervised.held_out import RowValues, base_values, committed_values, means
+from workers.supervised.held_out import RowValues, base_values, committed_values, weighted_means
 
 _COMPARED: Final = {
     names.LOSS: "loss",
@@ -148,8 +148,8 @@ def _over_all(
     start: Sequence[RowValues], tuned: Sequence[RowValues], base: Sequence[RowValues] | None
 ) -> dict[str, Any]:
     """Returns the means over all rows, where the mean is finite before and after."""
-    before, after = means(start), means(tuned)
-    of_base = {} if base is None else means(base)
+    before, after = weighted_means(start), weighted_means(tuned)
+    of_base = {} if base is None else weighted_means(base)
     return {
         label: {
             "base": of_base[name] if isfinite(of_base.get(name, float("nan"))) else None,

@@ -95,7 +95,7 @@ def names_read(options: StopOptions, watched: ObjectiveCurves) -> Sequence[str]:
     return sorted({name for rule in rules for name in build_detector(rule, watched).curves})
 
 
-def gravest(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
+def decisive_trigger(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
     """Returns the trigger that decides the job's action: stop wins over pause; `None` where all
     triggers are warnings.
     """

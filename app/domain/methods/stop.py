@@ -245,7 +245,7 @@ class KeepCheckpoints(DescribedModel):
     """Number of the newest checkpoints, kept whatever their validation."""
 
 
-def absent(value: Any) -> bool:
+def is_unset(value: Any) -> bool:
     return value is None
 
 
@@ -258,9 +258,9 @@ class EndOptions(DescribedModel):
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
-    stop: StopOptions | None = Field(default=None, exclude_if=absent)
+    stop: StopOptions | None = Field(default=None, exclude_if=is_unset)
     """Rules that warn, pause the job or end it early (an extension)."""
-    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
+    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=is_unset)
     """Number of checkpoints that are kept (an extension)."""
 
 

@@ -23,7 +23,7 @@ from app.domain.methods.stop import (
     ChosenRewardRule,
     EndOptions,
     PreferenceStopOptions,
-    absent,
+    is_unset,
     shown_end,
 )
 from app.domain.models.models import BaseModelSpec
@@ -132,7 +132,7 @@ class DpoMethod(EndOptions):
     """Sizes and rates."""
     loss: PreferenceLoss | None = Field(default=None, exclude_if=lambda value: value is None)
     """Extension of this project; `None` is DPO as published."""
-    stop: PreferenceStopOptions | None = Field(default=None, exclude_if=absent)
+    stop: PreferenceStopOptions | None = Field(default=None, exclude_if=is_unset)
     """Rules that warn, pause the job or end it early (an extension)."""
 
     @property

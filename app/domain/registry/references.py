@@ -30,7 +30,7 @@ from app.domain.errors import refused_value
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
-from app.domain.methods.stop import absent
+from app.domain.methods.stop import is_unset
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec
 from app.domain.tools.tools import ToolSpec
@@ -205,7 +205,7 @@ class ReinforcementBody(ReinforcementMethod):
     """Settings of a reinforcement job: grader, tools and training."""
 
     environment: SentEnvironment | None = Field(  # type: ignore[assignment]  # wider before it is resolved
-        default=None, exclude_if=absent
+        default=None, exclude_if=is_unset
     )
     """An environment (an extension): a built-in source of tasks, instead of the files, or one of
     type `http`, which plays the rows of the files. It is a definition, a registered one as

@@ -18,7 +18,12 @@ from app.embedded.backup.restore import restore
 from app.embedded.backup.server import running_server
 from app.embedded.backup.snapshot import NamedObjects
 from app.embedded.backup.staging import stage
-from app.embedded.base_model.chosen import ChosenModel, forget, read_chosen, write_chosen
+from app.embedded.base_model.chosen import (
+    ChosenModel,
+    forget_chosen_model,
+    read_chosen,
+    write_chosen,
+)
 from app.embedded.errors import DataDirUnusable
 from app.embedded.migrate import revisions
 from app.embedded.provision import provision
@@ -245,7 +250,7 @@ def test_the_base_model_of_the_last_start_is_restored(
     try:
         backup = installed.back_up(tmp_path / "backup")
     finally:
-        forget(installed.data_dir)
+        forget_chosen_model(installed.data_dir)
     target = tmp_path / "new"
     restore(backup, target, HOST)
     restored = DataDir.existing(target)

@@ -8,7 +8,7 @@ from tests.support.learning.random_model import windowed_model
 from tests.support.learning.samples import VOCAB
 from tests.support.processor import ROUNDING
 from workers.learning.backbone import Backbone
-from workers.learning.layout import Group, Layout, alone
+from workers.learning.layout import Group, Layout, unshared_layout
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_packed_rows_with_shared_prefixes(base: PreTrainedModel, model_dir: Path
 def test_a_model_with_a_window_is_padded() -> None:
     model = windowed_model(window=4).double()
     model.train(mode=False)
-    layout = alone([9, 3, 12])
+    layout = unshared_layout([9, 3, 12])
     ids_M = torch.randint(0, VOCAB, (layout.tokens,))
     backbone = Backbone(model)
     assert not backbone.packs

@@ -11,8 +11,8 @@ from workers.supervised.held_out import (
     RowValues,
     base_values,
     committed_values,
-    means,
     store_values,
+    weighted_means,
 )
 from workers.supervised.report import build_report
 
@@ -113,6 +113,6 @@ async def test_a_report_without_a_finite_row_compares_nothing(world: World) -> N
 
 
 def test_a_mean_over_values_that_are_not_finite_is_nan() -> None:
-    found = means(_rows(inf, -inf))
+    found = weighted_means(_rows(inf, -inf))
     assert isnan(found["train/loss"])
     assert found["train/token_accuracy"] == 0.5

@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, PretrainedConfig
 from workers.learning.adapters import adapter_parameters, attach_lora, output_layer
 from workers.learning.backbone import Backbone
 from workers.learning.head import LogProbHead
-from workers.learning.layout import alone
+from workers.learning.layout import unshared_layout
 from workers.learning.lora_forward import install_fast_lora_forward
 from workers.learning.memory.batch_tokens import MOST_TOKENS, USED_SHARE
 from workers.learning.memory.live_bytes import peak_bytes
@@ -128,7 +128,9 @@ def _count(
 
         def layers(tokens: int) -> int:
             def run() -> None:
-                hidden_MD = backbone(torch.zeros(tokens, dtype=torch.long), alone([tokens]))
+                hidden_MD = backbone(
+                    torch.zeros(tokens, dtype=torch.long), unshared_layout([tokens])
+                )
                 torch.autograd.grad(hidden_MD.sum(), parameters, allow_unused=True)
 
             return peak_bytes(run)

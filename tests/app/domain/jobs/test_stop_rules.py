@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.jobs.curve_detectors import Values
 from app.domain.jobs.detectors import ObjectiveCurves
-from app.domain.jobs.stop_rules import LOSSES, REWARD, RuleTrigger, Watch, gravest
+from app.domain.jobs.stop_rules import LOSSES, REWARD, RuleTrigger, Watch, decisive_trigger
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.domain.rollouts import metrics as names
 from tests.support.curves import noisy
@@ -154,11 +154,11 @@ def test_stopping_outweighs_a_pause_and_off_fires_nothing() -> None:
         max_steps={"steps": 1}, target={"value": 0.1, "action": "pause"}, max_time={"seconds": 9}
     )
     found = both.feed(1, {}, {**SURE, names.REWARD_MEAN: 0.5})
-    worst = gravest(found)
+    worst = decisive_trigger(found)
     assert worst is not None
     assert [firing.rule for firing in found] == ["target", "max_steps"]
     assert (worst.rule, worst.action, worst.reason) == ("max_steps", "stop", "1 steps are done")
-    assert gravest([RuleTrigger("gap", "warn", 1, "")]) is None
+    assert decisive_trigger([RuleTrigger("gap", "warn", 1, "")]) is None
     assert _valid(_watch(), [0.5] * 50) == []
 
 
