@@ -16,7 +16,7 @@ from rich.text import Text
 from app.cli.charts import chart
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, JobReply, PointReply, StateReply
-from app.cli.jobs.stream import StreamItem
+from app.cli.jobs.stream import JobUpdate
 from app.cli.printable import printable
 from app.cli.service_client import Service, parse_reply, path_of
 from app.cli.service_errors import ServiceError
@@ -57,7 +57,7 @@ class LiveView:
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.picture)
         self._live.start()
 
-    def show(self, item: StreamItem) -> None:
+    def show(self, item: JobUpdate) -> None:
         self._interruption = None
         match item.read:
             case EventReply() as event:

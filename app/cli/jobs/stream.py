@@ -25,7 +25,7 @@ _NO_CONTENT: Final = 204
 
 
 @dataclass(frozen=True, slots=True)
-class StreamItem:
+class JobUpdate:
     """An event or a state of the job, with the reply that it was read from."""
 
     read: EventReply | StateReply
@@ -53,7 +53,7 @@ class FollowedJob:
         )
         self._last_id: str | None = None
 
-    def items(self) -> Iterator[StreamItem | StreamSilent]:
+    def items(self) -> Iterator[JobUpdate | StreamSilent]:
         """Yields items until the job has ended or is paused; that state is the last item."""
         while True:
             try:
@@ -67,7 +67,7 @@ class FollowedJob:
             yield StreamSilent(reason)
             self._patience.wait()
 
-    def _connection(self) -> Iterator[StreamItem | StreamSilent]:
+    def _connection(self) -> Iterator[JobUpdate | StreamSilent]:
         headers = {} if self._last_id is None else {LAST_EVENT_ID: self._last_id}
         http, path = self._service.http, f"{self._path}/stream"
         endless = at_most(None)  # each message has its own bound
@@ -77,7 +77,7 @@ class FollowedJob:
             check(reply)
             if reply.status_code == _NO_CONTENT:  # it has ended, and there is no more event
                 job = self._service.get(self._path)
-                yield StreamItem(parse_reply(StateReply, job), job)
+                yield JobUpdate(parse_reply(StateReply, job), job)
                 return
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
                 raise unreadable_reply(str(reply.url))
@@ -85,16 +85,16 @@ class FollowedJob:
                 self._patience.heard()
                 yield self._read(message) if message.data else StreamSilent()
 
-    def _read(self, message: ServerEvent) -> StreamItem:
+    def _read(self, message: ServerEvent) -> JobUpdate:
         try:
             data = json.loads(message.data)
         except (ValueError, RecursionError) as error:
             raise unreadable_reply(self._path) from error
         if message.name == "job":
-            return StreamItem(parse_reply(StateReply, data), data)
+            return JobUpdate(parse_reply(StateReply, data), data)
         event = parse_reply(EventReply, data)
         self._last_id = _sendable(message.id or event.id, self._path)
-        return StreamItem(event, data)
+        return JobUpdate(event, data)
 
 
 def _sendable(event_id: str, where: str) -> str:

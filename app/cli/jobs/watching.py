@@ -11,7 +11,7 @@ import httpx
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
-from app.cli.jobs.stream import FollowedJob, StreamItem, StreamSilent
+from app.cli.jobs.stream import FollowedJob, JobUpdate, StreamSilent
 from app.cli.output import Output, console, note
 from app.cli.patience import ServicePatience
 from app.cli.printable import printable
@@ -23,7 +23,7 @@ from app.domain.processes.exit_codes import INTERRUPTED
 
 
 class JobView(Protocol):
-    def show(self, item: StreamItem) -> None: ...
+    def show(self, item: JobUpdate) -> None: ...
 
     def idle(self, reason: str | None) -> None:
         """Notes that no event arrived; `reason` is the failure while the stream is unavailable."""
@@ -71,7 +71,7 @@ def _follow(stream: FollowedJob, view: JobView) -> int:
     code = 0
     for item in stream.items():
         match item:
-            case StreamItem():
+            case JobUpdate():
                 view.show(item)
                 code = item.read.exit_code
             case StreamSilent():
@@ -102,7 +102,7 @@ class _JsonView(_Lines):
     def __init__(self, out: Output) -> None:
         self._out = out
 
-    def show(self, item: StreamItem) -> None:
+    def show(self, item: JobUpdate) -> None:
         self._out.result(item.reply, lambda: None, has_more=not item.is_last)
 
 
@@ -111,7 +111,7 @@ class _PlainView(_Lines):
         self._out = console()
         self._status: str | None = None
 
-    def show(self, item: StreamItem) -> None:
+    def show(self, item: JobUpdate) -> None:
         match item.read:
             case EventReply() as event:
                 self._print(f"{moment(event.created_at)}  {event.level:5}  {event.message}")

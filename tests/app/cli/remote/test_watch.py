@@ -15,7 +15,7 @@ from app.cli import patience
 from app.cli.jobs import live_view
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
-from app.cli.jobs.stream import FollowedJob, StreamItem, StreamSilent
+from app.cli.jobs.stream import FollowedJob, JobUpdate, StreamSilent
 from app.cli.jobs.watching import watch_job
 from app.cli.output import Output
 from app.cli.profiles.profiles import AddressSources
@@ -179,7 +179,7 @@ def test_a_stream_that_breaks_continues_behind_its_last_event(
     events = [
         item.read
         for item in items
-        if isinstance(item, StreamItem) and isinstance(item.read, EventReply)
+        if isinstance(item, JobUpdate) and isinstance(item.read, EventReply)
     ]
     assert [event.id for event in events] == ["e1", "e2", "e3"]
     assert events[0].message == "a\u2028b\x85c"
@@ -222,7 +222,7 @@ def test_the_state_of_a_job_that_ended_long_ago_is_read() -> None:
     replies = [b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", reply(job)]
     with scripted_service(replies) as found, calling(found.base_url, "k") as running:
         [item] = FollowedJob(running, "ftjob-1").items()
-    assert isinstance(item, StreamItem)
+    assert isinstance(item, JobUpdate)
     assert not isinstance(item.read, EventReply)
     assert item.read.exit_code == 20
 
@@ -273,7 +273,7 @@ def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.Monk
     def lose(step: int) -> None:
         point = {"name": DISCARDED_COUNT, "split": "train", "step": step, "value": 1}
         event = {"id": f"e{step}", "created_at": 1, "level": "info", "message": "m"}
-        view.show(StreamItem(EventReply.model_validate({**event, "points": [point]}), {}))
+        view.show(JobUpdate(EventReply.model_validate({**event, "points": [point]}), {}))
 
     for step in range(59):
         lose(step)
@@ -284,6 +284,6 @@ def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.Monk
     assert len(calls) == 2
     lose(60)
     assert len(calls) == 2
-    view.show(StreamItem(StateReply(id="ftjob-1", status="succeeded"), {}))
+    view.show(JobUpdate(StateReply(id="ftjob-1", status="succeeded"), {}))
     assert calls == ["fine_tuning/jobs/ftjob-1/rollouts"] * 3
     view.close()
