@@ -111,7 +111,7 @@ def test_an_engine_without_a_code_for_long_prompts_is_given_the_hosted_one(
     assert (refused.value.code, refused.value.param) == ("context_length_exceeded", "messages")
 
 
-def test_the_client_retries_while_the_engine_is_away(service: Service) -> None:
+def test_the_client_retries_while_the_engine_is_unavailable(service: Service) -> None:
     service.engine.refusals[:] = [(503, "busy")]
     began = time.monotonic()
     reply = service.client().chat.completions.create(

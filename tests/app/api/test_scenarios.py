@@ -142,7 +142,7 @@ async def test_what_a_model_wrote_before_it_failed_is_returned_with_the_reason(
     ("script", "words"),
     [
         (lambda _: completion("Sure! Here are some tasks."), "the answer is not JSON, twice"),
-        (lambda _: completion('{"tasks": []}'), 'no JSON object with a list "scenarios"'),
+        (lambda _: completion('{"tasks": []}'), 'not a JSON object with a list "scenarios"'),
         (lambda _: scenarios(), "wrote nothing new in 2 answers"),
         (lambda _: Reply(404, json={"error": {"message": "no such model"}}), "404"),
     ],

@@ -67,10 +67,13 @@ def test_what_is_no_model_is_named(tmp_path: Path, named: str, says: str) -> Non
     ("options", "says"),
     [
         (("--model", ""), "--model is empty"),
-        (("--model", "tiny-agent", "--revision", "v9"), "--revision: --model tiny-agent goes back"),
+        (
+            ("--model", "tiny-agent", "--revision", "v9"),
+            "--revision: --model tiny-agent selects the shipped",
+        ),
         (
             ("--model", "tiny-agent", "--engine", "vllm", "--cpu", "--context-length", "64"),
-            "--engine, --cpu, --context-length: --model tiny-agent goes back",
+            "--engine, --cpu, --context-length: --model tiny-agent selects the shipped",
         ),
         (("--model", "DIR", "--revision", "v9"), "--revision chooses a commit of the hub"),
         (("--model", "DIR", "--context-length", "999999"), "--context-length 999999: "),

@@ -256,7 +256,7 @@ async def test_scores_that_miss_the_scale_by_a_trifle_are_clamped(tmp_path: Path
         assert values(await judge.judge(request_of([20, 50, 80]))) == [1.0, 0.5, 0.0]
 
 
-async def test_a_judge_that_is_away_or_refuses_gives_no_score(tmp_path: Path) -> None:
+async def test_a_judge_that_is_unavailable_or_refuses_gives_no_score(tmp_path: Path) -> None:
     async with judging(lambda _: Reply(503), tmp_path) as (judge, _):
         with pytest.raises(ScoreFault) as unavailable:
             await judge.judge(request_of([1, 2]))

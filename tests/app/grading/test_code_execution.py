@@ -201,7 +201,7 @@ async def test_a_row_chooses_the_function(sandbox: RunningSandbox) -> None:
     assert (await scored(grader, code, item=soft, sandbox=sandbox.client)).score == 1.0
 
 
-async def test_a_sandbox_that_is_away_is_infrastructure(sandbox: RunningSandbox) -> None:
+async def test_a_sandbox_that_is_unavailable_is_infrastructure(sandbox: RunningSandbox) -> None:
     with pytest.raises(ScoreFault) as caught:
         await scored(FUNCTION, "x = 1", item=SUMS, sandbox=InMemorySandbox())
     assert caught.value.errors.raised == ("python_grader_server_error",)

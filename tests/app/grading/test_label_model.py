@@ -86,7 +86,7 @@ async def test_a_refusal_is_a_fault_and_no_0() -> None:
     assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_refusal_error",))
 
 
-async def test_a_judge_that_is_away_is_no_score() -> None:
+async def test_a_judge_that_is_unavailable_is_no_score() -> None:
     def unavailable(_: JudgeQuestion) -> JudgeReply:
         raise JudgeFault(FaultKind.UNREACHABLE, "cannot be reached")
 

@@ -93,7 +93,7 @@ async def test_a_time_out_is_an_error_of_the_grader() -> None:
         await until(scores, what="the next score")
 
 
-async def test_a_sandbox_that_is_away_is_infrastructure(sandbox: RunningSandbox) -> None:
+async def test_a_sandbox_that_is_unavailable_is_infrastructure(sandbox: RunningSandbox) -> None:
     unavailable = UnixSandbox(sandbox.socket.with_name("nowhere"), patience_s=0)
     with pytest.raises(ScoreFault) as caught:
         await scored(python("return 1"), sandbox=unavailable)

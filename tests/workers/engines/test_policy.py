@@ -133,7 +133,7 @@ async def test_an_adapter_the_engine_forgot_is_loaded_again_once(
     assert engine.adapters == {"job-v1": ADAPTER}
 
 
-async def test_an_engine_that_is_away_is_waited_for(
+async def test_an_engine_that_is_unavailable_is_waited_for(
     policy: EnginePolicy, engine: InMemoryInference
 ) -> None:
     await policy.publish(1, ADAPTER, "job-v1")
@@ -146,7 +146,9 @@ async def test_an_engine_that_is_away_is_waited_for(
     assert (await waiting).policy_version == 1
 
 
-async def test_past_the_deadline_the_engine_is_away_for_good(engine: InMemoryInference) -> None:
+async def test_past_the_deadline_the_engine_is_unavailable_for_good(
+    engine: InMemoryInference,
+) -> None:
     impatient = EnginePolicy(engine, base_model="base", patience_s=0.2)
     engine.unavailable = True
     with pytest.raises(EngineUnavailable):

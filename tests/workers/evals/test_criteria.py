@@ -158,7 +158,7 @@ async def test_a_multi_joins_the_judge_of_the_group_with_scores_of_single_sample
     ]  # fmt: skip
 
 
-async def test_a_judge_that_is_away_makes_every_sample_of_the_item_an_error() -> None:
+async def test_a_judge_that_is_unavailable_makes_every_sample_of_the_item_an_error() -> None:
     def unavailable(_: JudgeQuestion) -> JudgeReply:
         raise JudgeFault(FaultKind.UNREACHABLE, "no connection")
 

@@ -205,7 +205,7 @@ async def test_a_child_that_fails_costs_its_own_rollout(tmp_path: Path) -> None:
     assert sum(used) == 100, "the share of the lost rollout was used as well"
 
 
-async def test_a_judge_that_is_away_costs_the_group_and_counts_what_the_other_used(
+async def test_a_judge_that_is_unavailable_costs_the_group_and_counts_what_the_other_used(
     tmp_path: Path,
 ) -> None:
     graders = {"one": judge(), "two": judge("unavailable")}

@@ -59,7 +59,7 @@ async def test_each_claimed_row_is_worked_on_beside_the_others() -> None:
     assert (rows.started, sorted(rows.ended)) == (["row_1", "row_2"], ["row_1", "row_2"])
 
 
-async def test_a_database_that_is_away_ends_no_work_and_the_next_claim_is_made() -> None:
+async def test_a_database_that_is_unavailable_ends_no_work_and_the_next_claim_is_made() -> None:
     rows = Rows([FIRST], Unavailable("gone"), [SECOND])
     with structlog.testing.capture_logs() as logs:
         running = asyncio.create_task(ClaimLoop(rows).run(idle_s=0))

@@ -35,7 +35,7 @@ async def test_a_job_that_used_up_its_attempts_fails_with_its_reason(world: Worl
     assert await world.messages(job) == ["The job's worker crashed 2 times without progress."]
 
 
-async def test_no_notification_is_sent_while_the_database_is_away(world: World) -> None:
+async def test_no_notification_is_sent_while_the_database_is_unavailable(world: World) -> None:
     url = world.settings.worker_database_url.replace("127.0.0.1:", "127.0.0.1:1")
     unavailable, queue = Database(url, pool_size=1), InMemoryJobQueue()
     await world.job()
@@ -69,7 +69,7 @@ async def test_many_waiting_jobs_leave_a_bounded_number_of_messages(
     await queue.aclose()
 
 
-async def test_rows_stay_due_while_the_broker_is_away(world: World) -> None:
+async def test_rows_stay_due_while_the_broker_is_unavailable(world: World) -> None:
     job, queue = await world.job(), InMemoryJobQueue()
     queue.unavailable = True
     assert await sweep(JOBS, world.worker, queue, max_attempts=5) == []

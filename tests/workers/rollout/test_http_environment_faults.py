@@ -64,7 +64,7 @@ BAD: list[Bad] = [
     ("step", lambda _: Reply(json={"done": False, "message": "hm"}), "lacks 1"),
     ("step", lambda _: Reply(json={"done": True, "message": "hm"}), "not with a `message`"),
     ("step", lambda _: Reply(json={"done": False, "results": [
-        {"call_id": "call_other", "content": "x"}]}), "no call of the turn"),
+        {"call_id": "call_other", "content": "x"}]}), "not a call of the turn"),
     ("step", lambda call: Reply(json={"done": False, "results": [
         {"call_id": call["message"]["tool_calls"][0]["id"], "content": "x"}] * 2}), "two of"),
     ("step", lambda call: Reply(json={"done": False, "results": [

@@ -134,7 +134,7 @@ def test_the_error_object_of_the_service_is_in_the_envelope(commands: Commands) 
     assert refused["error"]["type"] == "invalid_request_error"
 
 
-def test_a_service_that_is_away_or_hangs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_that_is_unavailable_or_hangs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
     unavailable = agent_rft("jobs", "list", "--base-url", url, "--api-key", "k")
     assert unavailable.returncode == 15

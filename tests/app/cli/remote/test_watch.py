@@ -230,7 +230,7 @@ def test_the_state_of_a_job_that_ended_long_ago_is_read() -> None:
 JOB = {"id": "ftjob-1", "status": "running", "model": "m", "created_at": 1}
 
 
-def test_a_watch_outlives_a_service_that_is_away_at_its_start(
+def test_a_watch_outlives_a_service_that_is_unavailable_at_its_start(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)

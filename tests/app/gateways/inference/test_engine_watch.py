@@ -91,7 +91,7 @@ async def test_a_turn_lasts_as_long_as_the_engine_computes(engine: Engine) -> No
 
 
 @pytest.mark.parametrize("engine", [{"has_counters": True, "computes": False}], indirect=True)
-async def test_an_engine_that_answers_its_probe_and_computes_nothing_is_away(
+async def test_an_engine_that_answers_its_probe_and_computes_nothing_is_unavailable(
     engine: Engine,
 ) -> None:
     client = HttpInference(engine.url, still_s=STILL_S)

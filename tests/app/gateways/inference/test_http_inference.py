@@ -146,7 +146,9 @@ async def test_a_404_that_is_not_about_a_model_is_no_missing_adapter(
         await _complete(inference)
 
 
-async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: ScriptedEngine) -> None:
+async def test_a_dropped_connection_and_a_silent_engine_are_unavailable(
+    engine: ScriptedEngine,
+) -> None:
     client = HttpInference(engine.url, still_s=0.2)
     engine.cut_off = True
     with pytest.raises(EngineUnavailable):
@@ -213,7 +215,7 @@ async def test_an_adapter_that_a_sound_engine_cannot_load_is_an_invalid_request(
         await inference.load_adapter("job@v2", Path("/adapters/2"))
 
 
-async def test_an_engine_that_fails_altogether_is_away(
+async def test_an_engine_that_fails_altogether_is_unavailable(
     engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     engine.status = 500

@@ -154,14 +154,14 @@ async def test_a_tuned_model_that_is_lost_again_at_once_is_waited_for(
     assert len(engine.bodies) == 6
 
 
-async def test_an_engine_that_is_away_for_a_moment_is_waited_for(engine: ChatEngine) -> None:
+async def test_an_engine_that_is_unavailable_for_a_moment_is_waited_for(engine: ChatEngine) -> None:
     engine.refusals += [(503, "busy"), (500, "broken")]
     reply = await ask(question("tiny"), engine_url=engine.url, models=BASE)
     assert isinstance(reply, JudgeReply)
     assert len(engine.bodies) == 3
 
 
-async def test_an_engine_that_stays_away_is_a_fault() -> None:
+async def test_an_engine_that_stays_unavailable_is_a_fault() -> None:
     fault = await ask(question("tiny"), models=BASE)
     assert isinstance(fault, JudgeFault)
     assert (fault.kind, fault.message) == (FaultKind.UNREACHABLE, "the engine is unavailable")
