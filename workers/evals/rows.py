@@ -18,7 +18,7 @@ from app.domain.evals.data_sources import (
     parse_row,
     repeats_too_much,
 )
-from app.gateways.objects import fetched
+from app.gateways.objects import local_copy
 from workers.evals.context import EvalContext
 from workers.processes.retry import retry_while_unavailable
 
@@ -40,7 +40,7 @@ async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[in
     async def opened() -> BinaryIO:
         async with context.unit() as unit:
             row = await unit.files.get(file_id)
-        async with fetched(clients.objects, row.object_key, clients.settings.work_dir) as path:
+        async with local_copy(clients.objects, row.object_key, clients.settings.work_dir) as path:
             return path.open("rb")
 
     try:

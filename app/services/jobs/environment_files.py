@@ -11,7 +11,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.environments.environments import FILE_PARAM, BuiltIn
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.registry.curricula import CURRICULUM_PARTS
-from app.gateways.objects import Objects, fetched
+from app.gateways.objects import Objects, local_copy
 from app.services.files.inspections import Inspections
 from app.services.registry.curricula import CurriculumService
 from app.store.database import Database
@@ -56,7 +56,7 @@ class EnvironmentFiles:
             return await self._ports.inspections.run(self._tenant, tasks_of, environment, None)
         key = await self._object_key(environment.problem_file)
         try:
-            async with fetched(self._ports.objects, key, self._ports.work_dir) as path:
+            async with local_copy(self._ports.objects, key, self._ports.work_dir) as path:
                 return await self._ports.inspections.run(self._tenant, tasks_of, environment, path)
         except FileNotFoundError as error:
             raise InvalidRequest(

@@ -35,7 +35,7 @@ from app.domain.methods.stored import (
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.gateways.job_queue import JobQueue
-from app.gateways.objects import Objects, fetched
+from app.gateways.objects import Objects, local_copy
 from app.services.files.inspections import Inspections
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
@@ -135,7 +135,7 @@ class FileValidation:
                 None
                 if key is None
                 else await stack.enter_async_context(
-                    fetched(self._ports.objects, key, self._ports.work_dir)
+                    local_copy(self._ports.objects, key, self._ports.work_dir)
                 )
                 for key in keys
             ]

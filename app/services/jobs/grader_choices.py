@@ -12,7 +12,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice import GraderChoice
-from app.gateways.objects import Objects, fetched
+from app.gateways.objects import Objects, local_copy
 from app.services.files.inspections import Inspections, content_gone
 from app.store.database import Database
 
@@ -63,7 +63,7 @@ class GraderChoiceService:
             raise content_gone() from error
 
     def _fetched(self, key: str) -> AbstractAsyncContextManager[Path]:
-        return fetched(self._ports.objects, key, self._ports.work_dir)
+        return local_copy(self._ports.objects, key, self._ports.work_dir)
 
     async def _object_key(self, file_id: str, param: str) -> str:
         try:

@@ -20,7 +20,7 @@ from app.domain.graders.kinds.multi import MAX_CHILDREN
 from app.domain.jobs.preflight import DatasetReport, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
-from app.gateways.objects import Objects, fetched
+from app.gateways.objects import Objects, local_copy
 from app.preflight.addresses import called_models
 from app.preflight.call import base_model, dataset_question, estimate_of
 from app.preflight.call_faults import call_faults, readable_method
@@ -187,7 +187,7 @@ class PreflightService:
             return None
         try:
             return await stack.enter_async_context(
-                fetched(self._ports.objects, key, self._ports.work_dir)
+                local_copy(self._ports.objects, key, self._ports.work_dir)
             )
         except FileNotFoundError as error:
             raise content_gone() from error

@@ -26,7 +26,7 @@ from app.domain.registry.curricula import (
     SplitInput,
 )
 from app.domain.registry.registered_objects import LabelChanges, Noun, RegisteredVersion
-from app.gateways.objects import Objects, fetched
+from app.gateways.objects import Objects, local_copy
 from app.services.files.files import FileService
 from app.services.files.inspections import Inspections, content_gone
 from app.services.registry.curriculum_check import SplitPath, check_curriculum
@@ -115,7 +115,7 @@ class CurriculumService(RegistryService):
     async def _fetched(self, row: FileRow, stack: AsyncExitStack) -> Path:
         try:
             return await stack.enter_async_context(
-                fetched(self._data.objects, row.object_key, self._data.work_dir)
+                local_copy(self._data.objects, row.object_key, self._data.work_dir)
             )
         except FileNotFoundError as error:
             raise content_gone() from error

@@ -10,7 +10,7 @@ import pytest
 
 from app.domain.errors import NoFreeSpace, TooLarge
 from app.gateways.free_space import FreeSpace
-from app.gateways.objects import LocalObjects, Objects, fetched, put_bytes
+from app.gateways.objects import LocalObjects, Objects, local_copy, put_bytes
 from tests.support.stored_objects import below, chunks, committed_directory, matching_objects, read
 
 WRITABLE = 0o222
@@ -107,12 +107,12 @@ async def test_a_fetched_file_outlives_its_object(objects: Objects, tmp_path: Pa
 
 async def test_a_fetched_file_is_there_while_it_is_read(objects: Objects, tmp_path: Path) -> None:
     await put_bytes(objects, "a/b", b"here")
-    async with fetched(objects, "a/b", tmp_path / "work") as path:
+    async with local_copy(objects, "a/b", tmp_path / "work") as path:
         file = path.open("rb")
     with file:
         assert file.read() == b"here"
     with pytest.raises(FileNotFoundError):
-        async with fetched(objects, "a/c", tmp_path / "work"):
+        async with local_copy(objects, "a/c", tmp_path / "work"):
             pytest.fail("there is no such object")
     assert list((tmp_path / "work").iterdir()) == []
 
