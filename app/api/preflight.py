@@ -52,7 +52,8 @@ async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
             new = new.with_grader(call.grader_choice)
             if refusal is None:
                 refusal = await services.job_creation().refusal(new.with_files(call.body))
-        found = [] if refusal is None else [issue_of(refusal)]
+        known = {fault.param for fault in faults if new is None}
+        found = [] if refusal is None or refusal.param in known else [issue_of(refusal)]
         # The first error is the one that a create call answers with.
         issues = [*faults, *found] if new is None else [*found, *faults]
         report = await services.preflight().check(call.body, new, [*issues, *call.warnings])

@@ -16,7 +16,12 @@ from app.domain.faults.unknown_keys import UnreadKey, meant_for, refused, unread
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
-from app.domain.registry.references import CurriculumSource, plays_rows, read_curriculum
+from app.domain.registry.references import (
+    CurriculumSource,
+    plays_rows,
+    read_curriculum,
+    unknown_environment,
+)
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)
@@ -89,7 +94,7 @@ class CreateFineTuningJob(CapsBody):
 
     def _request(self) -> JobRequest:
         if self.training_file is self.curriculum is None and not _names_environment(self.method):
-            raise missing_parameter("training_file")
+            raise _no_tasks(self.method)
         request = JobRequest(
             model=self.model,
             unread=read_unknown(self),
@@ -173,6 +178,15 @@ def _names_environment(method: Method | None) -> bool:
     sent = None if method is None else method.reinforcement
     environment = None if sent is None else sent.get("environment")
     return environment is not None and not plays_rows(environment)
+
+
+def _no_tasks(method: Method | None) -> InvalidRequest:
+    """Returns the error for a call without files: about the name of its environment, if that is
+    probably misspelt.
+    """
+    sent = None if method is None else method.reinforcement
+    unknown = unknown_environment(None if sent is None else sent.get("environment"))
+    return unknown or missing_parameter("training_file")
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

@@ -17,8 +17,12 @@ _Words = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
 
 def _enough_for_a_file(rows: int) -> int:
     if 0 < rows < MIN_EXAMPLES:
-        why = "a job needs {least} held-out rows or none: send 0, or {least} and more"
-        raise PydanticCustomError("too_few_rows", why, {"least": MIN_EXAMPLES})
+        raise PydanticCustomError(
+            "too_few_rows",
+            "a validation file has {least} rows or more: send at least {least}, or 0 for training "
+            "rows alone, which no reinforcement job takes",
+            {"least": MIN_EXAMPLES},
+        )
     return rows
 
 

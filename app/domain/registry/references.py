@@ -20,13 +20,15 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.documents.described import Described
 from app.domain.environments.environments import (
+    PARAM,
     AnyEnvironment,
     Environment,
     is_built_in_name,
+    misspelt_environment,
     read_environment,
 )
 from app.domain.environments.http import HTTP
-from app.domain.errors import refused_value
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
@@ -133,6 +135,22 @@ def plays_rows(sent: Any) -> bool:
     if isinstance(sent, str):
         return not is_built_in_name(sent)
     return isinstance(sent, dict) and (sent.get("type") == HTTP or is_reference(sent, "type"))
+
+
+def unknown_environment(sent: Any) -> InvalidRequest | None:
+    """Returns the error for a text that probably misspells the name of a built-in environment;
+    `None` for anything else. A registered one may have the text as its name, so that this is an
+    error only of a call without the files that a registered one plays.
+    """
+    meant = misspelt_environment(sent) if isinstance(sent, str) else None
+    if meant is None or is_built_in_name(sent):
+        return None
+    return InvalidRequest(
+        f"No such environment: {sent:.80}; {meant} A registered environment plays the rows of "
+        "files: send 'training_file' and 'validation_file' with its name.",
+        param=PARAM,
+        code="environment_not_found",
+    )
 
 
 def read_environment_or_reference(sent: Any) -> AnyEnvironment | RegisteredReference:

@@ -164,6 +164,8 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
          "env_none"),
         ({"environment": {"id": 5}}, "environment.id", "invalid_value", "id"),
         ({"environment": "nowhere"}, "environment", "environment_not_found", "nowhere"),
+        ({"environment": "aritmetic"}, "environment", "environment_not_found",
+         "No such environment: aritmetic; did you mean 'arithmetic'?"),
         ({"environment": 5}, "environment", "invalid_value", "a name"),
         ({"environment": None, "grader": {"type": "environment"}}, "grader.type", "invalid_value",
          "HTTP environment"),
@@ -245,6 +247,8 @@ async def test_a_registered_environment_is_used_by_its_id(api: Api, body: Json) 
         )
         called = [each["name"] for each in checked.json()["endpoints"]]
         assert called == [made["name"]], "its address is tried as that of a definition"
+    near = await refused_job(api, with_method(body, environment=f"{made['name']}s"))
+    assert (near[0], f"did you mean '{made['name']}'?" in near[2]) == (PARAM, True), near
     deleted = await api.call("DELETE", f"{REGISTRY}/{made['id']}")
     assert deleted.json() == {"id": made["id"], "object": "environment", "deleted": True}
     gone = await refused_job(api, with_method(body, environment=made["name"]))
