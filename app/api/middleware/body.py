@@ -5,7 +5,6 @@ that uploads and streams pass through unbuffered.
 """
 
 import asyncio
-import json
 import re
 from typing import Any, Final
 
@@ -15,19 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
-from app.domain.texts.storable_text import first_unstorable
-from app.domain.texts.strict_json import (
-    MAX_DEPTH,
-    MAX_VALUES,
-    TooManyValues,
-    count_values,
-    finite_number,
-    has_too_many_values,
-    is_too_deep,
-    refuse_constant,
-)
+from app.domain.texts.request_bodies import MAX_JSON_BYTES, json_problem
 
-MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 _FORM_BYTES: Final = 1024 * 1024
 MAX_FORM_BYTES: Final = 16 * 1024
 """Largest form of a page."""
@@ -152,55 +140,6 @@ async def _read_body(receive: Receive, limit: int) -> bytes | None:
         if len(body) > limit:
             raise TooLarge(f"The body is larger than {limit} bytes.")
     return bytes(body)
-
-
-def json_problem(body: bytes) -> str | None:
-    """Returns the reason why this JSON cannot be served, or `None`."""
-    if has_too_many_values(body):
-        return str(TooManyValues(MAX_VALUES))
-    try:
-        value = json.loads(
-            body,
-            parse_constant=refuse_constant,
-            parse_float=finite_number,
-            object_pairs_hook=_object,
-        )
-        _check_shape(value, body)
-        # Without an escape sequence, UTF-8 has no surrogate and JSON no control character.
-        if b"\\u" in body:
-            _check_text(value)
-    except RecursionError:
-        return f"it is nested deeper than {MAX_DEPTH} levels"
-    except UnicodeDecodeError:
-        return "it is not UTF-8"
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("an object contains a key twice")
-    return value
-
-
-def _check_shape(value: Any, body: bytes) -> None:
-    """Refuses deep nesting and too many values, because each later reader visits every value."""
-    if is_too_deep(value, body):
-        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-    opened = body.count(b"[") + body.count(b"{")
-    if opened <= MAX_DEPTH and body.count(b",") < MAX_VALUES:
-        return
-    if count_values(value) > MAX_VALUES:
-        raise TooManyValues(MAX_VALUES)
-
-
-def _check_text(value: Any) -> None:
-    unstorable = first_unstorable(value)
-    if unstorable is not None:
-        fault = "NUL character" if unstorable == "\x00" else "lone surrogate"
-        raise ValueError(f"it contains a {fault}")
 
 
 def _too_slow() -> Any:

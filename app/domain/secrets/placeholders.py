@@ -12,8 +12,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
 from app.domain.documents.pointers import Path, parameter, pointer, put
 from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
@@ -103,12 +101,6 @@ def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
             _no_value_message(f"'{param}'", " for this address"), param=param, code="invalid_value"
         )
     return url
-
-
-def refuse_placeholders(definition: BaseModel, *, root: str) -> None:
-    """Raises `InvalidRequest` if a value that will be used is `[redacted]`."""
-    for fault in placeholder_faults(type(definition), definition, root=root):
-        raise fault
 
 
 def placeholder_faults(models: Models, value: Any, *, root: str) -> Iterator[InvalidRequest]:

@@ -29,7 +29,6 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import (
-    BASE_MODEL_UNSUPPORTED,
     BaseModelSpec,
     base_of,
     find_base_model,
@@ -38,7 +37,7 @@ from app.domain.models.models import (
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
-from app.rendering.tool_use import tool_use
+from app.preflight.model_faults import model_fault
 from app.services.jobs.creation_warnings import creation_warnings
 from app.services.jobs.file_validation import FileValidation
 from app.services.jobs.queue_positions import with_queue_position
@@ -97,7 +96,10 @@ class JobCreationService:
         """Returns the model's name. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
         await self._check_method(new.method, f"method.{new.method.kind}")
-        await self._check_model(model, new.method)
+        base = base_of(self._base_models, model)
+        fault = await asyncio.to_thread(model_fault, base, runs_calls=_runs_calls(new.method))
+        if fault is not None:
+            raise fault
         return model
 
     async def _create(self, new: NewJob) -> Job:
@@ -168,28 +170,6 @@ class JobCreationService:
             elsewhere=parameters_of(method.kind, method),
         )
 
-    async def _check_model(self, model: str, method: TuningMethod) -> None:
-        """Raises `InvalidRequest` for a model that cannot call the tools of the job, or
-        play in its environment.
-        """
-        match method:
-            case ReinforcementMethod(runs_calls=runs_calls):
-                base = base_of(self._base_models, model) if runs_calls else None
-            case SupervisedMethod() | DpoMethod():
-                base = None
-            case _:
-                assert_never(method)
-        if base is None:
-            return
-        fault = (await asyncio.to_thread(tool_use, base)).fault
-        if fault is not None:
-            raise InvalidRequest(
-                f"Model {base.name} {fault}. Use another model, or a job without tools, "
-                "MCP servers and environment.",
-                param="model",
-                code=BASE_MODEL_UNSUPPORTED,
-            )
-
     def _job(self, new: NewJob, model: str, method: StoredMethod) -> Job:
         return Job(
             id=new_id("ftjob-"),
@@ -225,6 +205,16 @@ def _eval_of(job: Job) -> Eval | None:
             return None
         case _:
             assert_never(job.method)
+
+
+def _runs_calls(method: TuningMethod) -> bool:
+    match method:
+        case ReinforcementMethod(runs_calls=runs_calls):
+            return runs_calls
+        case SupervisedMethod() | DpoMethod():
+            return False
+        case _:
+            assert_never(method)
 
 
 def _uncalled(method: ReinforcementMethod) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
 from app.gateways.objects import Objects, fetched
 from app.preflight.addresses import needed
 from app.preflight.call import base_model, dataset_question, estimate_of
-from app.preflight.call_faults import call_faults, readable_method
+from app.preflight.call_faults import call_issues, readable_method
 from app.preflight.estimate import Pace, pace_of
 from app.preflight.method_parts import means_method, method_of, method_type
 from app.services.files.inspections import Inspections, content_gone
@@ -74,7 +74,7 @@ class PreflightService:
         issues += await self._unknown_start(body)
         method = method_of(body)
         reported = {issue.param for issue in issues}
-        issues += await asyncio.to_thread(call_faults, body, reported=reported)
+        issues += await asyncio.to_thread(call_issues, body, base, reported=reported)
         issues += await self._missing_models(method)
         keys = [
             await self._object_key(body, param, issues)
@@ -89,7 +89,9 @@ class PreflightService:
         issues += [*listed.issues, *in_files]
         reported = {one.param for one in issues if one.severity == "error"} | faulty
         issues += await self._tried(body, dataset, reported=reported)
-        issues += [issue for _, found in endpoints for issue in found]
+        issues += [
+            issue for _, found in endpoints for issue in found if issue.param not in reported
+        ]
         return PreflightReport(
             model=None if base is None else base.name,
             method=method_type(body),

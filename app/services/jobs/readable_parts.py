@@ -17,7 +17,7 @@ from app.domain.registry.references import (
     RegisteredReference,
     read_curriculum,
 )
-from app.domain.tools.served_tools import by_server, check_labels
+from app.domain.tools.served_tools import by_server, label_clashes
 from app.domain.tools.tools import LABEL
 
 
@@ -40,7 +40,9 @@ def with_servers(inner: dict[str, Any], tools: list[Any], root: str) -> dict[str
         return {**inner, "tools": tools}
     sent = inner.get("mcp_servers")
     before = sent if isinstance(sent, list) else []
-    check_labels(tools, root, beside=[value_of(server, LABEL) for server in before])
+    labels = [value_of(server, LABEL) for server in before]
+    for fault in label_clashes(tools, root, beside=labels):
+        raise fault
     return {**inner, "tools": own, "mcp_servers": [*before, *served]}
 
 

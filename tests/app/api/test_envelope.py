@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.api.middleware.body import json_problem
+from app.domain.texts.request_bodies import json_problem
 from app.main import create_app
 from tests.support.api.application import Api
 from tests.support.application import application
