@@ -56,5 +56,7 @@ async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
         found = [] if refusal is None or refusal.param in known else [issue_of(refusal)]
         # The first error is the one that a create call answers with.
         issues = [*faults, *found] if new is None else [*found, *faults]
-        report = await services.preflight().check(call.body, new, [*issues, *call.warnings])
+        report = await services.preflight().check(
+            call.body, new, [*issues, *call.warnings], servers=call.servers
+        )
         return replace(report, grader_choice=call.grader_choice)

@@ -4,7 +4,7 @@ Owns the rule for the required files. Must not know how a reference is resolved.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from app.domain.environments.environments import PARAM, BuiltIn, built_in
 from app.domain.errors import InvalidRequest, missing_parameter
@@ -14,8 +14,13 @@ from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.registry.references import CurriculumSource, ReinforcementBody
+from app.domain.registry.references import (
+    CurriculumSource,
+    InlineCurriculum,
+    ReinforcementBody,
+)
 
+CURRICULUM: Final = "curriculum"
 RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
 
 
@@ -44,15 +49,38 @@ class JobRequest:
             self._check_environment_alone()
             return
         if self.curriculum is None:
-            required_files(self.method, self.training_file, self.validation_file)
+            self.required_files(self.training_file, self.validation_file)
             return
+        if isinstance(self.curriculum, InlineCurriculum):
+            validation = CURRICULUM if self.curriculum.validation else None
+            self.required_files(CURRICULUM, validation)
         for name in ("training_file", "validation_file"):
             if getattr(self, name) is not None:
                 raise InvalidRequest(
                     f"Send 'curriculum' or '{name}', not both.",
-                    param="curriculum",
+                    param=CURRICULUM,
                     code="invalid_value",
                 )
+
+    def required_files(self, training: str | None, validation: str | None) -> str:
+        """Returns the training file. Raises `InvalidRequest` for the first required file that is
+        missing, at the curriculum if the rows come from one.
+        """
+        try:
+            return required_files(self.method, training, validation)
+        except InvalidRequest as fault:
+            if self.curriculum is None:
+                raise
+            raise self._curriculum_lacks(str(fault.param).removesuffix("_file")) from None
+
+    def _curriculum_lacks(self, split: str) -> InvalidRequest:
+        inline = isinstance(self.curriculum, InlineCurriculum)
+        return InvalidRequest(
+            f"The curriculum has no {split} rows, which the job needs: send "
+            + (f"'{CURRICULUM}.{split}'." if inline else "one that has them."),
+            param=f"{CURRICULUM}.{split}" if inline else CURRICULUM,
+            code="missing_required_parameter",
+        )
 
     @property
     def environment(self) -> BuiltIn | None:
@@ -67,7 +95,7 @@ class JobRequest:
                 assert_never(method)
 
     def _check_environment_alone(self) -> None:
-        for name in ("training_file", "validation_file", "curriculum"):
+        for name in ("training_file", "validation_file", CURRICULUM):
             if getattr(self, name) is not None:
                 raise InvalidRequest(
                     f"The tasks come from '{PARAM}': send '{name}' or an environment, not both.",
@@ -114,7 +142,7 @@ class JobRequest:
         training, validation = files
         return NewJob(
             model=self.model,
-            training_file=required_files(method, training, validation),
+            training_file=self.required_files(training, validation),
             validation_file=validation,
             method=method,
             seed=self.seed,
@@ -128,9 +156,7 @@ class JobRequest:
         )
 
 
-def required_files(
-    method: TuningMethod | RequestedMethod, training: str | None, validation: str | None
-) -> str:
+def required_files(method: RequestedMethod, training: str | None, validation: str | None) -> str:
     """Returns the training file. Raises `InvalidRequest` for the first required file that is
     missing.
     """

@@ -5,9 +5,9 @@ a large one does not block the API's event loop. Must not know HTTP routes.
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ from app.domain.documents.walk import Kind
 from app.domain.errors import NotFound
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.kinds.multi import MAX_CHILDREN
-from app.domain.jobs.preflight import DatasetReport, PreflightReport, issue_of
+from app.domain.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport, issue_of
 from app.domain.jobs.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
+from app.domain.tools.sent_servers import ALL_SENT, SentServers
 from app.gateways.objects import Objects, fetched
 from app.preflight.addresses import needed
 from app.preflight.call import base_model, dataset_question, estimate_of
@@ -63,10 +64,16 @@ class PreflightService:
         self._tenant = tenant
 
     async def check(
-        self, body: dict[str, Any], new: JobRequest | None, faults: Sequence[PreflightIssue]
+        self,
+        body: dict[str, Any],
+        new: JobRequest | None,
+        faults: Sequence[PreflightIssue],
+        *,
+        servers: SentServers = ALL_SENT,
     ) -> PreflightReport:
         """Checks a create call. `new` is `None` if the call cannot be parsed. `faults` come first
-        in the report, which has no other error about their parameters.
+        in the report, which has no other error about their parameters. `servers` are the origins
+        of its MCP servers.
         """
         issues = list(faults)
         faulty = {fault.param for fault in faults if fault.severity == "error"}
@@ -96,9 +103,12 @@ class PreflightService:
             model=None if base is None else base.name,
             method=method_type(body),
             dataset=dataset,
-            endpoints=(*(check for check, _ in endpoints), *listed.endpoints),
+            endpoints=(
+                *(check for check, _ in endpoints),
+                *(_as_sent(check, servers) for check in listed.endpoints),
+            ),
             estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
-            issues=(*faults, *_others(issues[len(faults) :], faulty=faulty)),
+            issues=(*faults, *_others(map(servers.issue, issues[len(faults) :]), faulty=faulty)),
         )
 
     async def _tried(
@@ -201,7 +211,12 @@ class PreflightService:
             return pace_of(await unit.jobs.recent_usage(base.name))
 
 
-def _others(issues: Sequence[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
+def _as_sent(check: EndpointCheck, servers: SentServers) -> EndpointCheck:
+    param, detail = servers.as_sent(check.param, check.detail or "")
+    return replace(check, param=param or check.param, detail=detail if check.detail else None)
+
+
+def _others(issues: Iterable[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
     """Drops errors about parameters that already have one; errors of rows have a line."""
     return [
         issue

@@ -16,10 +16,12 @@ from app.domain.jobs.requests import JobRequest
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import (
+    RegisteredReference,
     read_environment_reference,
     read_grader_reference,
     read_tool_reference,
 )
+from app.domain.tools.sent_servers import ALL_SENT, SentServers
 from app.services.jobs.definitions import METHOD, RegisteredDefinitions
 from app.services.jobs.readable_parts import (
     missing_file,
@@ -39,6 +41,8 @@ class ReadableCall:
     """The error of the first refused reference or choice."""
     warnings: tuple[PreflightIssue, ...] = ()
     """Warnings about options of `auto` that the choice does not use."""
+    servers: SentServers = ALL_SENT
+    """The origins of its MCP servers."""
 
 
 class ReadableCalls:
@@ -57,14 +61,14 @@ class ReadableCalls:
         """
         made: list[str] = []
         try:
-            fault: InvalidRequest | None = None
             try:
-                resolved = await self._readable(body, made)
+                resolved, servers = await self._readable(body, made)
             except InvalidRequest as error:
-                resolved, fault = body, error
+                call = ReadableCall(body, None, error)
             else:
                 fault = missing_file(request, resolved)
-            yield await self._with_choice(ReadableCall(resolved, None, fault))
+                call = ReadableCall(resolved, None, fault, servers=servers)
+            yield await self._with_choice(call)
         finally:
             await self._definitions.ports.curricula.discard(made)
 
@@ -103,17 +107,20 @@ class ReadableCalls:
             warnings=tuple(choice_warnings(choice)),
         )
 
-    async def _readable(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
-        resolved = {**body}
+    async def _readable(
+        self, body: dict[str, Any], made: list[str]
+    ) -> tuple[dict[str, Any], SentServers]:
+        resolved, servers = {**body}, ALL_SENT
         method = body.get("method")
         inner = method.get("reinforcement") if isinstance(method, dict) else None
         if isinstance(method, dict) and isinstance(inner, dict):
-            resolved["method"] = {**method, "reinforcement": await self._readable_method(inner)}
+            readable, servers = await self._readable_method(inner)
+            resolved["method"] = {**method, "reinforcement": readable}
         named = any(body.get(f"{split}_file") is not None for split in CURRICULUM_PARTS)
         source = None if named else readable_source(body.get("curriculum"))
         if source is not None:
             resolved.update(await self._definitions.files(source, made))
-        return await self._with_environment(resolved, made)
+        return await self._with_environment(resolved, made), servers
 
     async def _with_environment(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
         """Returns the JSON of a call with the environment's grader and the files of its tasks."""
@@ -133,12 +140,12 @@ class ReadableCalls:
             return body
         return {**body, **await self._definitions.ports.environments.write(source, made)}
 
-    async def _readable_method(self, inner: dict[str, Any]) -> dict[str, Any]:
+    async def _readable_method(self, inner: dict[str, Any]) -> tuple[dict[str, Any], SentServers]:
         sent = inner.get("tools")
         listed = sent if isinstance(sent, list) and len(sent) <= MAX_TOOLS else None
+        named = [reference_or(tool, read_tool_reference) for tool in listed or ()]
         tools, grader = await self._definitions.definitions(
-            [reference_or(tool, read_tool_reference) for tool in listed or ()],
-            reference_or(inner.get("grader"), read_grader_reference),
+            named, reference_or(inner.get("grader"), read_grader_reference)
         )
         environment = await self._definitions.definition(
             reference_or(inner.get("environment"), read_environment_reference),
@@ -147,4 +154,7 @@ class ReadableCalls:
         )
         inner = inner if environment is None else {**inner, "environment": environment}
         resolved = {**inner} if listed is None else with_servers(inner, tools, f"{METHOD}.tools")
-        return resolved if grader is None else {**resolved, "grader": grader}
+        references = [isinstance(tool, RegisteredReference) for tool in named]
+        own = inner.get("mcp_servers")
+        servers = SentServers.of(tools, references, sent=len(own) if isinstance(own, list) else 0)
+        return (resolved if grader is None else {**resolved, "grader": grader}), servers

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from app.domain.documents.walk import value_of
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.requests import JobRequest, required_files
+from app.domain.jobs.requests import JobRequest
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import (
     CurriculumSource,
@@ -52,7 +52,7 @@ def missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> Invali
         return None
     training, validation = (resolved.get(f"{split}_file") for split in CURRICULUM_PARTS)
     try:
-        required_files(request.method, training, validation)
+        request.required_files(training, validation)
     except InvalidRequest as error:
         return error
     return None

@@ -6,18 +6,20 @@ version or deletion of a registered object changes the job. Must not know the ot
 create call.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, assert_never
 
 from app.domain.environments.environments import PARAM, AnyEnvironment, read_environment
+from app.domain.errors import InvalidRequest
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice import GraderChoice
 from app.domain.graders.graders import read_grader
 from app.domain.jobs.jobs import NewJob
-from app.domain.jobs.requests import JobRequest, required_files
+from app.domain.jobs.requests import JobRequest
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.registry.references import ReinforcementBody
+from app.domain.registry.references import RegisteredReference, ReinforcementBody
+from app.domain.tools.sent_servers import ALL_SENT, SentServers
 from app.domain.tools.served_tools import split_tools
 from app.domain.tools.tools import ToolSpec
 from app.services.jobs.definitions import METHOD, RegisteredDefinitions
@@ -33,18 +35,23 @@ class RegisteredReferences:
 
         Tools and grader keep `id` and `version`; a curriculum becomes `training_file` and
         `validation_file`, and inline rows become files of the project, deleted again when the block
-        fails. Raises `InvalidRequest` with the parameter.
+        fails. Raises `InvalidRequest` with the parameter, also for one of the block about an MCP
+        server of a tool, which becomes one about the tool.
         """
         made: list[str] = []
         done = False
         try:
-            yield await self._new_job(request, made)
+            new, servers = await self._new_job(request, made)
+            try:
+                yield new
+            except InvalidRequest as fault:
+                raise servers.error(fault) from fault
             done = True
         finally:
             if not done:
                 await self._definitions.ports.curricula.discard(made)
 
-    async def _new_job(self, request: JobRequest, made: list[str]) -> NewJob:
+    async def _new_job(self, request: JobRequest, made: list[str]) -> tuple[NewJob, SentServers]:
         method = request.method
         match method:
             case ReinforcementBody():
@@ -55,26 +62,26 @@ class RegisteredReferences:
                 sent = [ToolSpec.model_validate(tool) for tool in tools]
                 specs, served = split_tools(sent, f"{METHOD}.tools", beside=method.mcp_servers)
                 files = await self._both_files(request, made)
-                choice = await self._choice(grader, method, files)
+                training = request.required_files(*files)
+                choice = await self._choice(grader, method, training, files[1])
                 chosen = read_grader(grader) if choice is None else choice.read()
                 whole = method.with_definitions(specs, chosen, environment, served=served)
-                return request.resolved(whole, files, choice)
+                servers = _servers_of(method, sent)
+                return request.resolved(whole, files, choice), servers
             case SupervisedMethod() | DpoMethod():
-                return request.resolved(method, await self._both_files(request, made), None)
+                files = await self._both_files(request, made)
+                return request.resolved(method, files, None), ALL_SENT
             case _:
                 assert_never(method)
 
     async def _choice(
-        self, grader: Any, method: ReinforcementBody, files: tuple[str | None, str | None]
+        self, grader: Any, method: ReinforcementBody, training: str, validation: str | None
     ) -> GraderChoice | None:
         """Returns the choice of `auto`, `None` for any other grader."""
         if not isinstance(grader, AutoGrader):
             return None
         return await self._definitions.ports.choices.choose(
-            grader,
-            required_files(method, *files),
-            files[1],
-            response_format=method.response_format,
+            grader, training, validation, response_format=method.response_format
         )
 
     async def _both_files(
@@ -95,6 +102,12 @@ class RegisteredReferences:
             method.environment, self._definitions.ports.registered_environments, PARAM
         )
         return None if found is None else read_environment(found)
+
+
+def _servers_of(method: ReinforcementBody, tools: Sequence[ToolSpec]) -> SentServers:
+    references = [isinstance(tool, RegisteredReference) for tool in method.tools]
+    sent = [tool.model_dump(mode="json") for tool in tools]
+    return SentServers.of(sent, references, sent=len(method.mcp_servers))
 
 
 def _grader_of(method: ReinforcementBody, environment: AnyEnvironment | None) -> Any:
