@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp_types import (
     BlobResourceContents,
     CallToolResult,
@@ -67,6 +68,8 @@ class McpServerUnderTest:
     """Statuses of the next answers to tool calls and readings, before the real ones."""
     resources: dict[str, str | bytes] = field(default_factory=dict)
     """Contents of the resources by their address."""
+    templates: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Contents by the value of the one expression, `{name}`, of each template of addresses."""
 
     @property
     def url(self) -> str:
@@ -144,13 +147,28 @@ class McpServerUnderTest:
             """Fails."""
             raise ValueError(f"cannot read {q}")
 
+        self._add_resources(server)
+        return server
+
+    def _add_resources(self, server: MCPServer[Any]) -> None:
         for uri, content in self.resources.items():
             kind = "text/plain" if isinstance(content, str) else "image/png"
             about = f"About {uri}"
             server.resource(uri, name=uri.rsplit("/", 1)[1], description=about, mime_type=kind)(
                 self._reader(uri)
             )
-        return server
+        for template, contents in self.templates.items():
+            server.resource(template, name="by name", description=f"About {template}")(
+                self._reader_of_template(contents)
+            )
+
+    def _reader_of_template(self, contents: dict[str, str]) -> Callable[[str], str]:
+        def read(name: str) -> str:
+            if name not in contents:
+                raise ResourceNotFoundError(f"there is no record of {name}")
+            return contents[name]
+
+        return read
 
     def _reader(self, uri: str) -> Callable[[], str | bytes]:
         def read() -> str | bytes:

@@ -124,12 +124,14 @@ class McpTool(Described):
 
 
 class McpResource(Described):
-    """A resource of an MCP server, as a run listed it."""
+    """A resource of an MCP server, or a template of addresses of resources, as a run listed it."""
 
     model_config = ConfigDict(frozen=True)
 
     uri: str
-    """Address of the resource, in the server's own form."""
+    """Address of the resource in the server's own form, or the template (RFC 6570)."""
+    template: bool = Field(default=False, exclude_if=_empty)
+    """True: the address has expressions such as `{name}`, which the model replaces by values."""
     name: str
     """The server's name for it."""
     description: str | None = None
@@ -197,8 +199,8 @@ class McpServerSpec(OpenKeys, Described):
     require_approval: Annotated[Literal["never"], BeforeValidator(_never)] | None = None
     """Only `never`, which is also the default: no one approves a call during a rollout."""
     resources: bool = Field(default=False, strict=True, exclude_if=_empty)
-    """True: the server's resources are listed too, and the model is offered a tool
-    `read_{server_label}` that reads them (an extension)."""
+    """True: the server's resources and resource templates are listed too, and the model is offered
+    a tool `read_{server_label}` that reads them (an extension)."""
     rate_limit: RateLimit | None = Field(default=None, exclude_if=_absent)
     """Limit of requests per second (an extension)."""
     listing: McpListing | None = Field(default=None, exclude_if=_absent)

@@ -89,7 +89,7 @@ def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
 
 
 def _shown_resource(echoes: Echoes, resource: McpResource) -> McpResource:
-    texts = {name: text for name, text in resource if text is not None}
+    texts = {name: text for name, text in resource if isinstance(text, str)}
     hidden = {name: echoes.hidden_in(text) for name, text in texts.items()}
     return resource.model_copy(update=hidden)
 
