@@ -83,15 +83,25 @@ async def test_a_rules_pause_can_be_resumed_and_needs_new_evidence(runs: RealRun
 
 
 async def test_steps_without_different_rewards_are_warned_about_once(runs: RealRuns) -> None:
+    """A model of random weights, which no turn of 8 tokens ends: three rules see that at once."""
     rule = {"steps": 2, "action": "warn"}
     job = await runs.job(
-        stop={**QUIET, "zero_variance": rule},
+        stop={
+            **QUIET,
+            "zero_variance": rule,
+            "limit_stops": {"steps": 1},
+            "nothing_trained": {"steps": 3},
+        },
         hyperparameters={"n_epochs": 2},
         objective={"token_penalty": 0.0},
     )
     ended = await runs.run(job, Script(train=lambda _: 0.5))
     assert (ended.status, ended.step) == (JobStatus.FAILED, 4)
-    assert await _said(runs, job) == [("zero_variance", "warn", 2)]
+    assert await _said(runs, job) == [
+        ("limit_stops", "warn", 1),
+        ("zero_variance", "warn", 2),
+        ("nothing_trained", "warn", 3),
+    ]
     assert ended.ended_early is None
 
 
