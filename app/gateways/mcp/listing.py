@@ -23,6 +23,7 @@ from mcp_types import (
     ResourceTemplate,
     Tool,
 )
+from pydantic import BaseModel
 
 from app.domain.texts.storable_text import storable
 from app.domain.tools.mcp_listings import CUT, ListedTool, shown_name
@@ -33,6 +34,7 @@ from app.gateways.mcp.session import McpSession
 from app.gateways.mcp.transport import McpServer
 
 _T = TypeVar("_T")
+_Result = TypeVar("_Result", bound=BaseModel)
 _Page = tuple[int, str | None]
 """Number of characters of a page, and the cursor of the next one."""
 MAX_PAGES: Final = 50
@@ -127,7 +129,7 @@ async def _resources(session: McpSession) -> tuple[McpResource, ...]:
     return tuple(found.values())
 
 
-async def _known(session: McpSession, request: Any, result: type[_T]) -> _T | None:
+async def _known(session: McpSession, request: Any, result: type[_Result]) -> _Result | None:
     """Returns the answer to a request; `None` of a server that has no such method."""
     client = await session.client()
     try:

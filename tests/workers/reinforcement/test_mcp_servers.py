@@ -7,19 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typing_extensions import override
 
 from app.domain.errors import RunFailed
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.gateways.egress.client import EgressClient
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion
-from app.settings.models import shipped_models
 from tests.support.mcp_clients import egress_to
 from tests.support.mcp_server import McpServerUnderTest, mcp_server
-from tests.support.policies import Writer, call_text
+from tests.support.policies import call_text
 from tests.support.runs.real_run import RealRuns, Script, engine_of
+from tests.support.runs.spoken import SpokenInference, roomy_model
 from tests.support.runs.world import METHOD, World
 from workers.methods import job_run
 from workers.reinforcement.mcp_servers import new_listings, record_listings, with_listings
@@ -107,41 +104,22 @@ LISTED, TEMPLATE = "notes://a/lead", "notes://b/{name}"
 READ = {LISTED: "lead costs 2", "notes://b/gold": "gold costs 7"}
 
 
-class Reader(HttpInference):
-    """Samples what the test writes, with the engine's log-probs: two of three rollouts read a
-    resource, and answer with what they read.
-    """
-
-    writer = Writer()
-
-    @override
-    async def complete(self, model: str, prompt_token_ids: list[int], **options: Any) -> Completion:
-        if options.get("prompt_logprobs"):
-            return await super().complete(model, prompt_token_ids, **options)
-        prompt = self.writer.renderer.decode(prompt_token_ids)
-        known = [content for content in READ.values() if content in prompt]
-        uri = (*READ, None)[options["seed"] % 3]
-        call = (
-            "I cannot say" if uri is None else call_text("read_records", json.dumps({"uri": uri}))
-        )
-        ids = [*self.writer.ids(known[0] if known else call), self.writer.end]
-        scored = await super().complete(
-            model,
-            [*prompt_token_ids, *ids],
-            **{**options, "max_tokens": 1, "prompt_logprobs": True},
-        )
-        assert scored.prompt_logprobs is not None
-        logprobs = [value or 0.0 for value in scored.prompt_logprobs[len(prompt_token_ids) :]]
-        return Completion(tuple(ids), tuple(logprobs), "stop")
+def reading(prompt: str, seed: int) -> str:
+    """Two of three rollouts read a resource, and answer with what they read."""
+    known = [content for content in READ.values() if content in prompt]
+    uri = (*READ, None)[seed % 3]
+    if known:
+        return known[0]
+    asked = json.dumps({"uri": uri})
+    return "I cannot say" if uri is None else call_text("read_records", asked)
 
 
 async def test_a_job_trains_on_what_its_model_reads_of_the_resources(runs: RealRuns) -> None:
-    (spec,) = shipped_models()
     server_options: dict[str, Any] = {
         "resources": {LISTED: READ[LISTED]},
         "templates": {TEMPLATE: {"gold": READ["notes://b/gold"]}},
     }
-    with mcp_server(**server_options) as server, engine_of(spec) as engine:
+    with mcp_server(**server_options) as server, engine_of(roomy_model()) as engine:
         read = replace(runs, engine=engine)
         entry = {
             "server_label": "records",
@@ -152,7 +130,7 @@ async def test_a_job_trains_on_what_its_model_reads_of_the_resources(runs: RealR
         grader = {"type": "contains", "name": "g", "needles": ["costs"]}
         job = await read.job(mcp_servers=[entry], grader=grader)
         async with egress_to(server) as egress, read.context(job, Script()) as context:
-            reader = Reader(engine.url)
+            reader = SpokenInference(engine.url, reading)
             try:
                 await job_run(replace(context, egress=egress, inference=reader)).run()
             finally:
