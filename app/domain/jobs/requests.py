@@ -17,6 +17,7 @@ from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.registry.references import (
     CurriculumSource,
     InlineCurriculum,
+    RegisteredReference,
     ReinforcementBody,
 )
 
@@ -48,12 +49,16 @@ class JobRequest:
         if self.environment is not None:
             self._check_environment_alone()
             return
-        if self.curriculum is None:
-            self.required_files(self.training_file, self.validation_file)
-            return
-        if isinstance(self.curriculum, InlineCurriculum):
-            validation = CURRICULUM if self.curriculum.validation else None
-            self.required_files(CURRICULUM, validation)
+        match self.curriculum:
+            case None:
+                self.required_files(self.training_file, self.validation_file)
+                return
+            case InlineCurriculum(validation=rows):
+                validation = CURRICULUM if rows else None
+            case RegisteredReference():
+                validation = CURRICULUM  # known when it is resolved
+            case _:
+                assert_never(self.curriculum)
         for name in ("training_file", "validation_file"):
             if getattr(self, name) is not None:
                 raise InvalidRequest(
@@ -61,6 +66,7 @@ class JobRequest:
                     param=CURRICULUM,
                     code="invalid_value",
                 )
+        self.required_files(CURRICULUM, validation)
 
     def required_files(self, training: str | None, validation: str | None) -> str:
         """Returns the training file. Raises `InvalidRequest` for the first required file that is
@@ -74,11 +80,16 @@ class JobRequest:
             raise self._curriculum_lacks(str(fault.param).removesuffix("_file")) from None
 
     def _curriculum_lacks(self, split: str) -> InvalidRequest:
-        inline = isinstance(self.curriculum, InlineCurriculum)
+        match self.curriculum:
+            case InlineCurriculum():
+                param, cure = f"{CURRICULUM}.{split}", f"send '{CURRICULUM}.{split}'"
+            case RegisteredReference() | None:
+                param, cure = CURRICULUM, "send one that has them"
+            case _:
+                assert_never(self.curriculum)
         return InvalidRequest(
-            f"The curriculum has no {split} rows, which the job needs: send "
-            + (f"'{CURRICULUM}.{split}'." if inline else "one that has them."),
-            param=f"{CURRICULUM}.{split}" if inline else CURRICULUM,
+            f"The curriculum has no {split} rows, which the job needs: {cure}.",
+            param=param,
             code="missing_required_parameter",
         )
 

@@ -97,6 +97,11 @@ def is_reference(sent: Any, definition_key: str) -> bool:
     return isinstance(sent, dict) and "id" in sent and definition_key not in sent
 
 
+def is_registered(part: object) -> bool:
+    """Returns whether a part of a call was read as a reference, not as a definition."""
+    return isinstance(part, RegisteredReference)
+
+
 def read_tool(sent: Any) -> ToolSpec | RegisteredReference:
     if isinstance(sent, ToolSpec | RegisteredReference):
         return sent

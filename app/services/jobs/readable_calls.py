@@ -16,7 +16,7 @@ from app.domain.jobs.requests import JobRequest
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import (
-    RegisteredReference,
+    is_registered,
     read_environment_reference,
     read_grader_reference,
     read_tool_reference,
@@ -154,7 +154,7 @@ class ReadableCalls:
         )
         inner = inner if environment is None else {**inner, "environment": environment}
         resolved = {**inner} if listed is None else with_servers(inner, tools, f"{METHOD}.tools")
-        references = [isinstance(tool, RegisteredReference) for tool in named]
+        references = [is_registered(tool) for tool in named]
         own = inner.get("mcp_servers")
         servers = SentServers.of(tools, references, sent=len(own) if isinstance(own, list) else 0)
         return (resolved if grader is None else {**resolved, "grader": grader}), servers

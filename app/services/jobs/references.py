@@ -18,7 +18,7 @@ from app.domain.graders.graders import read_grader
 from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.registry.references import RegisteredReference, ReinforcementBody
+from app.domain.registry.references import ReinforcementBody, is_registered
 from app.domain.tools.sent_servers import ALL_SENT, SentServers
 from app.domain.tools.served_tools import split_tools
 from app.domain.tools.tools import ToolSpec
@@ -105,7 +105,7 @@ class RegisteredReferences:
 
 
 def _servers_of(method: ReinforcementBody, tools: Sequence[ToolSpec]) -> SentServers:
-    references = [isinstance(tool, RegisteredReference) for tool in method.tools]
+    references = [is_registered(tool) for tool in method.tools]
     sent = [tool.model_dump(mode="json") for tool in tools]
     return SentServers.of(sent, references, sent=len(method.mcp_servers))
 
