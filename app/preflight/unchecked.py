@@ -1,7 +1,7 @@
 """Names the parts of a call that only a service can check, for a check without one.
 
 Promises: a call that a service refuses has a fault in the list of `app.preflight.call_faults`, in
-its rows, or at a parameter that is named here. Quotas are no part of a call.
+its rows, or at or below a parameter that is named here. Quotas are no part of a call.
 """
 
 from collections.abc import Iterator
@@ -31,6 +31,8 @@ _EMBEDDINGS: Final = "whether the service has an embedding model, which this mea
 _CODE: Final = "whether this code has a score for the rows: a service tries it in its sandbox"
 _FILE: Final = "the file of the service that this names, and its rows"
 _CHOICE: Final = "the grader that 'auto' stands for, which the rows of the service's file decide"
+_NAMES: Final = "whether two tools have one name: those of registered tools are not known"
+_PROBLEMS: Final = "whether the service's file has as many problems as tasks"
 _TUNED: Final = "whether the project has this tuned model"
 
 
@@ -74,6 +76,7 @@ def _rows(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tuple
     environment = reinforcement_of(method_of(body)).get("environment")
     if isinstance(environment, dict) and is_service_file(environment.get("file")):
         yield FILE_PARAM, _FILE
+        yield f"{PARAM}.training_tasks", _PROBLEMS
     if auto_of(body) is not None and files.get("training_file") is None:
         yield GRADER_PARAM, _CHOICE
 
@@ -85,13 +88,17 @@ def is_service_file(name: object) -> bool:
 
 def _references(inner: dict[str, Any]) -> Iterator[tuple[str, str]]:
     tools = inner.get("tools")
-    for index, tool in enumerate(tools if isinstance(tools, list) else ()):
-        if is_reference(tool, "server_url"):
-            yield f"{ROOT}.tools[{index}].id", _REGISTERED
+    found = [
+        f"{ROOT}.tools[{index}]"
+        for index, tool in enumerate(tools if isinstance(tools, list) else ())
+        if is_reference(tool, "server_url")
+    ]
+    if found:
+        yield f"{ROOT}.tools", _NAMES
+    yield from ((param, _REGISTERED) for param in found)
     if is_reference(inner.get("grader"), "type"):
-        yield f"{ROOT}.grader.id", _REGISTERED
+        yield f"{ROOT}.grader", _REGISTERED
     environment = inner.get("environment")
-    if isinstance(environment, str) and not is_built_in_name(environment):
+    named = isinstance(environment, str) and not is_built_in_name(environment)
+    if named or is_reference(environment, "type"):
         yield PARAM, _REGISTERED
-    elif is_reference(environment, "type"):
-        yield f"{PARAM}.id", _REGISTERED

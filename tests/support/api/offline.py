@@ -27,3 +27,11 @@ def offline(content: bytes) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(printed.getvalue())
     assert code == (0 if report["valid"] else FAILED)
     return report
+
+
+def is_unchecked(report: dict[str, Any], param: str | None) -> bool:
+    """Returns whether a report names a parameter, or one above it, as not checked."""
+    named = [each["param"] for each in report["warnings"] if each["code"] == "not_checked"]
+    return param is not None and any(
+        param == each or param.startswith((f"{each}.", f"{each}[")) for each in named
+    )
