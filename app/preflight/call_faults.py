@@ -20,11 +20,12 @@ from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.preflight import issue_of
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
+from app.domain.methods.mcp_faults import server_faults
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
 from app.domain.models.models import BaseModelSpec
-from app.domain.tools.served_tools import served_faults
+from app.domain.tools.served_tools import is_served, served_faults
 from app.domain.tools.tools import LABEL
 from app.preflight.addresses import called_fields
 from app.preflight.definition_faults import (
@@ -86,8 +87,12 @@ def _errors(
 def _served_faults(inner: dict[str, Any]) -> Iterator[InvalidRequest]:
     tools, servers = inner.get("tools"), inner.get("mcp_servers")
     labels = [value_of(each, LABEL) for each in servers] if isinstance(servers, list) else []
-    if isinstance(tools, list):
-        yield from served_faults(tools, f"{ROOT}.tools", beside=labels)
+    if not isinstance(tools, list):
+        return
+    yield from served_faults(tools, f"{ROOT}.tools", beside=labels)
+    for index, tool in enumerate(tools):
+        if is_served(tool):
+            yield from server_faults(tool, f"{ROOT}.tools[{index}]")
 
 
 def _warnings(

@@ -101,7 +101,8 @@ async def test_an_address_that_fits_a_template_is_read(handshake_only: bool) -> 
             other = await read(tools, "notes://c/gold/price")
     (listed,) = entry.listing.resources
     assert (listed.uri, listed.template) == (TEMPLATE, True)
-    assert f"- {TEMPLATE}: by name, About {TEMPLATE}" in function["description"].splitlines()
+    line = f"- {TEMPLATE}: by name (text/plain), About {TEMPLATE}"
+    assert line in function["description"].splitlines()
     assert "enum" not in function["parameters"]["properties"]["uri"]
     assert (text.output, text.error) == ("gold costs 7", None)
     assert (unknown.output, unknown.error) == (
