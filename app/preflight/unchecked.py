@@ -67,8 +67,8 @@ def _parts(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tupl
     yield from ((param, _JUDGE) for param, _ in needed(method, Kind.JUDGE))
     yield from ((param, _EMBEDDINGS) for param, _ in needed(method, Kind.EMBEDDING))
     readable = readable_method(body)
-    for path, _ in () if readable is None else python_graders(readable):
-        yield parameter(ROOT, (*path, "source")), _CODE
+    for at, _ in () if readable is None else python_graders(readable):
+        yield parameter(ROOT, (*at, "source")), _CODE
 
 
 def _rows(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tuple[str, str]]:

@@ -7436,14 +7436,20 @@ export interface components {
         };
         /**
          * McpResource
-         * @description A resource of an MCP server, as a run listed it.
+         * @description A resource of an MCP server, or a template of addresses of resources, as a run listed it.
          */
         McpResource: {
             /**
              * Uri
-             * @description Address of the resource, in the server's own form.
+             * @description Address of the resource in the server's own form, or the template (RFC 6570).
              */
             uri: string;
+            /**
+             * Template
+             * @description True: the address has expressions such as `{name}`, which the model replaces by values.
+             * @default false
+             */
+            template: boolean;
             /**
              * Name
              * @description The server's name for it.
@@ -7506,7 +7512,7 @@ export interface components {
             require_approval?: "never" | null;
             /**
              * Resources
-             * @description True: the server's resources are listed too, and the model is offered a tool `read_{server_label}` that reads them (an extension).
+             * @description True: the server's resources and resource templates are listed too, and the model is offered a tool `read_{server_label}` that reads them (an extension).
              * @default false
              */
             resources: boolean;

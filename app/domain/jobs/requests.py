@@ -56,7 +56,7 @@ class JobRequest:
             case InlineCurriculum(validation=rows):
                 validation = CURRICULUM if rows else None
             case RegisteredReference():
-                validation = CURRICULUM  # known when it is resolved
+                validation = CURRICULUM  # its files are known once it is resolved
             case _:
                 assert_never(self.curriculum)
         for name in ("training_file", "validation_file"):
