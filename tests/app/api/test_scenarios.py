@@ -117,7 +117,7 @@ async def test_the_rows_are_the_curriculum_of_a_job(database: Database) -> None:
         assert job.status_code == 200, job.text
         training = {**written, "validation": []}
         refused = await api.call("POST", JOBS, json={**call, "curriculum": training})
-        assert refused.json()["error"]["param"] == "validation_file", refused.text
+        assert refused.json()["error"]["param"] == "curriculum.validation", refused.text
         content = await api.call("GET", f"/v1/files/{job.json()['training_file']}/content")
     assert [json.loads(line) for line in content.text.splitlines()] == written["training"]
 
