@@ -16,6 +16,7 @@ from workers.runs.ending import RunEnding
 from workers.runs.leased_jobs import JOBS
 from workers.runs.opening import open_run
 from workers.runs.scratch import claim_scratch
+from workers.runs.step_telemetry import record_ended
 
 
 async def work(clients: Clients, lease: Lease) -> None:
@@ -32,7 +33,10 @@ async def work(clients: Clients, lease: Lease) -> None:
                 scratch=scratch,
                 judge_egress=clients.judge_egress,
             )
-            await job_run(context).run()
+            try:
+                await job_run(context).run()
+            finally:
+                await record_ended(clients.database, context.job)
     except RunFailed as failure:
         await _ending(clients, lease).failed(failure)
 

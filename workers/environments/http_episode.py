@@ -35,6 +35,7 @@ from app.gateways.endpoints.environment_calls import (
 from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import Endpoint
 from app.gateways.endpoints.signing import CallSigner
+from app.telemetry.spans import SPANS
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 from workers.rollout.tools import InfrastructureFailure
@@ -69,7 +70,8 @@ class EnvironmentEndpoint:
             raise self.failure(kind, fault.message) from fault
 
     async def send(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
-        return await self.endpoint.call(call.request(self.headers), read, signer=self.signer)
+        with SPANS.labelled(self.name):
+            return await self.endpoint.call(call.request(self.headers), read, signer=self.signer)
 
     def failure(self, kind: FailureClass, message: str) -> InfrastructureFailure:
         return InfrastructureFailure(Failure(kind, message, self.name))

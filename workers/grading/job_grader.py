@@ -33,6 +33,7 @@ from app.grading.scorer import (
     ScoreResult,
     TokenUsage,
 )
+from app.telemetry.spans import SPANS
 from workers.grading.failure import GraderFailure
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
@@ -73,9 +74,10 @@ class JobGrader:
         async def ask() -> Grade:
             return await self._grade(request)
 
-        if not self._journalled:
-            return await ask()
-        return await replay_or_ask(journal, request.call_id, encode(request), ask, codec=_CODEC)
+        with SPANS.labelled(self._name):
+            if not self._journalled:
+                return await ask()
+            return await replay_or_ask(journal, request.call_id, encode(request), ask, codec=_CODEC)
 
     async def _grade(self, request: GradeRequest) -> Grade:
         try:

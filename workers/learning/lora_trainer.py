@@ -23,6 +23,7 @@ from workers.learning.batch_loss import BatchGradient, BatchLoss
 from workers.learning.batches import MicroBatch
 from workers.learning.fitting_batches import Packing
 from workers.learning.losses.build import build_loss
+from workers.learning.memory.gpu_figures import show_memory
 from workers.learning.scored_batch import ScoredBatch, split_by_set
 from workers.learning.trainer import UpdateStats
 from workers.learning.trainer_options import TrainerOptions
@@ -149,6 +150,7 @@ class LoraTrainer:
     def _finish(self) -> UpdateStats:
         values = self._tally.values()
         self._begin()
+        show_memory(self._adapted.device)
         return values
 
     def _clear(self) -> None:

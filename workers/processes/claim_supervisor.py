@@ -25,7 +25,7 @@ from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.leases.leases import Lease
 from app.store.leases.queues import QueuedRows
-from workers.processes.child import EXIT_NO_SPACE
+from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_NO_SPACE
 from workers.processes.claim_loop import ClaimLoop
 from workers.processes.clients import open_database
 from workers.processes.forks import ChildProcess, Starter
@@ -33,6 +33,7 @@ from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_lost
 from workers.processes.retry import retry_while_unavailable
 from workers.processes.vitals import Patience, Verdict, attend
+from workers.telemetry.figures import count_claim
 
 log = structlog.get_logger()
 
@@ -122,11 +123,13 @@ class ClaimSupervisor:
                 log.warning("child killed", reason=verdict.reason, **self._named)
                 await kill(child)
         except asyncio.CancelledError:
+            count_claim("released")
             await end(child, grace_s=self._grace_s)
             await self._release(orderly=True)
             raise
         finally:
             await end(child, grace_s=self._grace_s)
+        count_claim("killed" if verdict is not None else _end_of(child.returncode))
         if verdict is not None:
             await self._carry_out(verdict)
         elif child.returncode == EXIT_NO_SPACE:
@@ -224,6 +227,11 @@ class ClaimSupervisor:
         if ending.code == "worker_cannot_start" and attempts >= limit:
             message = f"The {self._work.noun}'s worker failed {limit} times. {ending.reason}"
             await leases.fail(self._lease, message)
+
+
+def _end_of(returncode: int | None) -> str:
+    named = {0: "ended", EXIT_LEASE_LOST: "lease_lost", EXIT_NO_SPACE: "no_space"}
+    return named.get(EXIT_FAULT if returncode is None else returncode, "failed")
 
 
 @dataclass(frozen=True, slots=True)

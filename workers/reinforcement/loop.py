@@ -128,7 +128,7 @@ class Loop:
             started = time.perf_counter()
             outcome = await self._step(step, valid_rows)
             ended = time.perf_counter()
-            outcome = replace(outcome, seconds=ended - started)
+            outcome = replace(outcome, seconds=ended - started, ended_at=time.time())
             pace_s = (ended - begun) / (step - first + 1)
             await self._reporter.commit_step(
                 outcome, total_steps=self._plan.total_steps, pace_s=pace_s

@@ -21,6 +21,7 @@ from workers.runs.announcer import Announcer, StepReport
 from workers.runs.context import RunContext
 from workers.runs.metering import Meter
 from workers.runs.step_outcome import StepOutcome, Values
+from workers.runs.step_telemetry import baseline_committed, comparison_committed, steps_committed
 from workers.runs.step_writer import StepWriter
 from workers.runs.stopping import Stopping
 
@@ -68,6 +69,7 @@ class Reporter:
                 return await self.writer.validation(unit, outcome, used)
 
         await self._commit(write)
+        baseline_committed(self._context.job, outcome)
 
     async def commit_validation(self, outcome: StepOutcome) -> None:
         """Commits a validation of the last committed step that was not due when the step was
@@ -109,6 +111,7 @@ class Reporter:
                 return await self.writer.comparison(unit, start, tuned, used)
 
         await self._commit(write)
+        comparison_committed(self._context.job, start, tuned)
 
     async def was_compared(self, step: int) -> bool:
         """Returns whether the rollouts of a report that publishes `step` are committed."""
@@ -156,6 +159,7 @@ class Reporter:
                 return await self.writer.usage(unit)
 
         await self._commit(write)
+        steps_committed(self._context.job, [observed.outcome for observed in steps])
         for observed in steps:
             _log_step(observed.outcome, total_steps)
 

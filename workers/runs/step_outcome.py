@@ -75,6 +75,8 @@ class StepOutcome:
     validation: Validation = field(default_factory=Validation)
     seconds: float | None = None
     """Duration of the whole step, publishing and validation included."""
+    ended_at: float | None = None
+    """End of that time, in Unix seconds."""
 
     @property
     def step(self) -> int:

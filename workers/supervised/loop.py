@@ -102,7 +102,7 @@ class SupervisedLoop:
             outcome = await self._step(step)
             ended = time.perf_counter()
             self._pace_s = (ended - begun) / (step - first + 1)
-            outcome = replace(outcome, seconds=ended - started)
+            outcome = replace(outcome, seconds=ended - started, ended_at=time.time())
             self._pending.append(self._reporter.observe(outcome))
             if outcome.adapter is not None:
                 await self._commit(self._pending)

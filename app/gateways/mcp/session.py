@@ -47,6 +47,7 @@ from app.gateways.mcp.transport import (
     EndpointTransport,
     McpServer,
 )
+from app.telemetry.spans import SPANS
 
 log = structlog.get_logger()
 _T = TypeVar("_T")
@@ -134,6 +135,7 @@ class McpSession:
         if too_long is not None:
             return ToolOutcome(too_long, "too_large", 0.0, 0)
         client = await self.client()
+        self.transport.callers[call.call_id] = SPANS.running
         params = CallToolRequestParams(
             name=call.name,
             arguments=arguments,
@@ -156,6 +158,7 @@ class McpSession:
         if unread is not None:
             return ToolOutcome(unread, "bad_arguments", 0.0, 0)
         client = await self.client()
+        self.transport.callers[call.call_id] = SPANS.running
         params = ReadResourceRequestParams(
             uri=arguments[URI], _meta={CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id}
         )

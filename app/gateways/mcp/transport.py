@@ -33,6 +33,7 @@ from app.gateways.mcp.replies import (
     read_reply,
     refusal,
 )
+from app.telemetry.spans import SPANS, RunningSpan
 
 CALL_ID: Final = "agent-rft/call-id"
 ROLLOUT_ID: Final = "agent-rft/rollout-id"
@@ -91,6 +92,8 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         """Answers by id of the tool call."""
         self.faults: dict[str, EndpointFault] = {}
         """By id of the tool call."""
+        self.callers: dict[str, RunningSpan | None] = {}
+        """By id of the tool call: the library sends it from a task of its own."""
 
     @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -119,10 +122,12 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
             headers=headers, body=body, call_id=called or new_id("call_"), trace_id=self._trace_id
         )
         read = partial(read_reply, request_id=request_id, method=method)
+        caller = SPANS.running if called is None else self.callers.pop(called, None)
         try:
-            answer = await self._server.endpoint.call(
-                endpoint_request, read, signer=self._server.signer
-            )
+            with SPANS.resumed(caller):
+                answer = await self._server.endpoint.call(
+                    endpoint_request, read, signer=self._server.signer
+                )
         except EndpointFault as fault:
             return self._failed(request_id, fault, called)
         if called is not None:

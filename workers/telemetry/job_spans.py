@@ -1,0 +1,107 @@
+"""Spans of jobs and their steps: one trace for a job, whose steps link to their rollouts.
+
+A rollout has a trace of its own, because a job with all of its rollouts is larger than a store of
+traces admits, and because a customer's endpoint is called for one rollout.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Final, assert_never
+
+from app.domain.ids import SampleKey, Split
+from app.domain.jobs.jobs import Job
+from app.telemetry.spans import SPANS, Span, SpanName, SpanPlace
+from app.telemetry.trace_ids import span_of, trace_of, trace_of_job
+
+_NANOSECONDS: Final = 1_000_000_000
+
+
+def job_place(job_id: str) -> SpanPlace:
+    return SpanPlace(trace_of_job(job_id), span_of("job", job_id))
+
+
+def step_place(job_id: str, step: int) -> SpanPlace:
+    """Returns the place of a training step, or of the baseline, step 0."""
+    return SpanPlace(trace_of_job(job_id), span_of("step", job_id, step))
+
+
+def comparison_place(job_id: str) -> SpanPlace:
+    return SpanPlace(trace_of_job(job_id), span_of("comparison", job_id))
+
+
+def place_of_phase(job_id: str, split: Split, step: int) -> SpanPlace:
+    """Returns the place of the step, or of the comparison, that a rollout was played for."""
+    match split:
+        case "report":
+            return comparison_place(job_id)
+        case "train" | "valid" | "test" | "valid_greedy" | "valid_base":
+            return step_place(job_id, step)
+        case _:
+            assert_never(split)
+
+
+def rollout_place(key: SampleKey) -> SpanPlace:
+    return SpanPlace(trace_of(key.trace_id), span_of("rollout", key.trace_id))
+
+
+def record_step(
+    job_id: str,
+    step: int,
+    *,
+    interval: tuple[float, float],
+    rollouts: Iterable[SampleKey],
+    trained_tokens: int,
+) -> None:
+    """Records a committed step, or the baseline as step 0. `interval`: Unix seconds."""
+    if SPANS.are_recorded:
+        place, links = step_place(job_id, step), [rollout_place(key) for key in rollouts]
+        counts = {"agent_rft.step": step, "agent_rft.trained_tokens": trained_tokens}
+        _record(SpanName.STEP, place, job_id, interval=interval, links=links, counts=counts)
+
+
+def record_comparison(
+    job_id: str, *, interval: tuple[float, float], rollouts: Iterable[SampleKey]
+) -> None:
+    """Records the sampling for the report."""
+    if SPANS.are_recorded:
+        links = [rollout_place(key) for key in rollouts]
+        place = comparison_place(job_id)
+        _record(SpanName.COMPARISON, place, job_id, interval=interval, links=links, counts={})
+
+
+def record_job(job: Job) -> None:
+    """Records a job that has reached an end state, from its creation on."""
+    if job.finished_at is None:
+        return
+    finished_ns = job.finished_at * _NANOSECONDS
+    SPANS.record(
+        Span(
+            SpanName.JOB,
+            job_place(job.id),
+            None,
+            job.created_at * _NANOSECONDS,
+            # The row has whole seconds; a job that ends now ended within the second.
+            max(finished_ns, min(time.time_ns(), finished_ns + _NANOSECONDS)),
+            {
+                "agent_rft.job.id": job.id,
+                "agent_rft.project.id": job.project_id,
+                "agent_rft.job.status": job.status.value,
+                "agent_rft.job.method": job.method.kind,
+            },
+            error=job.status.value if job.status.value == "failed" else None,
+        )
+    )
+
+
+def _record(
+    name: SpanName,
+    place: SpanPlace,
+    job_id: str,
+    *,
+    interval: tuple[float, float],
+    links: list[SpanPlace],
+    counts: dict[str, int],
+) -> None:
+    began, ended = (int(at * _NANOSECONDS) for at in interval)
+    attributes = {"agent_rft.job.id": job_id, "agent_rft.rollouts": len(links), **counts}
+    SPANS.record(Span(name, place, job_place(job_id).span, began, ended, attributes, links))
