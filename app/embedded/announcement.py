@@ -11,6 +11,7 @@ from typing import Self
 
 from app.embedded.layout import UpOptions
 from app.embedded.state import DataDir, State, write_private
+from app.embedded.telemetry import metrics_urls
 from app.settings.settings import Settings
 
 
@@ -25,6 +26,8 @@ class Announcement:
     sign_in_url: str | None
     """Signs in to the dashboard once, with the development key; `None` when that was revoked."""
     models: tuple[str, ...]
+    metrics_urls: dict[str, str]
+    """Addresses that Prometheus reads, by process; empty without a monitoring key or a port."""
 
     @classmethod
     def of(
@@ -40,6 +43,7 @@ class Announcement:
             if sign_in_link is None
             else f"{options.public_url}/sign-in#link={sign_in_link}",
             models=tuple(spec.name for spec in settings.base_models),
+            metrics_urls=metrics_urls(settings, state),
         )
 
 

@@ -96,6 +96,8 @@ class State:
     postgres_port: int
     valkey_port: int
     engine_port: int
+    runs_metrics_port: int = 0
+    control_metrics_port: int = 0
     superuser_password: str = field(default_factory=_password, repr=False)
     owner_password: str = field(default_factory=_password, repr=False)
     app_password: str = field(default_factory=_password, repr=False)
@@ -108,20 +110,19 @@ class State:
 
     @classmethod
     def new(cls) -> Self:
-        first = free_port()
-        second = free_port(frozenset((first,)))
-        return cls(first, second, free_port(frozenset((first, second))))
+        return cls(0, 0, 0).with_free_ports()
 
     def with_free_ports(self) -> Self:
         """Returns the state with a new port for each one that another program uses."""
-        ports = [self.postgres_port, self.valkey_port, self.engine_port]
-        for index, port in enumerate(ports):
-            if not is_free("127.0.0.1", port):
-                ports[index] = free_port(frozenset(ports))
-        postgres, valkey, engine = ports
-        return replace(self, postgres_port=postgres, valkey_port=valkey, engine_port=engine)
+        ports = {name: getattr(self, name) for name in (*_PORTS, *_METRICS_PORTS)}
+        for name, port in ports.items():
+            if not port or not is_free("127.0.0.1", port):
+                ports[name] = free_port(frozenset(ports.values()))
+        return replace(self, **ports)
 
 
+_METRICS_PORTS: Final = ("runs_metrics_port", "control_metrics_port")
+"""Ports that states of earlier versions lack."""
 _PORTS: Final = ("postgres_port", "valkey_port", "engine_port")
 
 

@@ -37,6 +37,7 @@ from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
 from app.embedded.reserve import Reserve
 from app.embedded.start_progress import StartProgress
 from app.embedded.state import DataDir, State, load_state, ownership, save_state
+from app.embedded.telemetry import check_export, with_metrics_port
 from app.settings.host import HostSettings
 from app.settings.settings import Settings
 
@@ -97,6 +98,7 @@ class Supervisor:
         settings = layout.build_settings(
             self._options, host=self._host, state=state, data_dir=self._data_dir, chosen=chosen
         )
+        check_export(settings)
         settings.objects_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._reserve = Reserve(self._data_dir.reserve_file, minimum_bytes=settings.min_free_bytes)
         self._reserve.keep()
@@ -111,8 +113,9 @@ class Supervisor:
         state = self._prepare_database(postgres, state, settings)
         self._progress.done("schema and keys")
         self._launch(layout.api_child(settings, self._data_dir, self._options.port))
-        self._launch(layout.worker_child(settings, self._data_dir, "runs"))
-        self._launch(layout.worker_child(settings, self._data_dir, "control"))
+        for queue in ("runs", "control"):
+            its_own = with_metrics_port(settings, state, queue)
+            self._launch(layout.worker_child(its_own, self._data_dir, queue))
         link = make_sign_in_link(state, settings)
         self._wait(self._children)
         self._announcement = Announcement.of(

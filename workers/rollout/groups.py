@@ -75,7 +75,6 @@ async def run_group(
     Each rollout occupies one of the `slots` while it is played and scored by itself. `on_finished`
     is called whenever a rollout has left its slot.
     """
-
     asked = set[SampleKey]()
 
     async def play(key: SampleKey) -> Trajectory | ScoredRollout:

@@ -6,9 +6,10 @@ sequence is cancelled when its consumer stops. Must not know HTTP.
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,25 @@ from workers.engines.cpu.versions import Version, Versions
 from workers.learning.processor import describe_processor
 
 log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class EndedWork:
+    """Totals of the sequences that have ended."""
+
+    prompt_tokens: int = 0
+    generation_tokens: int = 0
+    reused: int = 0
+    """Of the prompt tokens those that were copied from another sequence's prefix."""
+    ended: Counter[str] = field(default_factory=Counter)
+    """Sequences by their finish reason."""
+
+    def add(self, sequence: Sequence, reason: str) -> None:
+        self.prompt_tokens += sequence.prompt_length
+        self.generation_tokens += sequence.sampled
+        self.reused += sequence.reused
+        self.ended[reason] += 1
+
 
 # Largest log-prob difference that rounding can cause, by the precision of the weights.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.bfloat16: 0.1}
@@ -51,6 +71,7 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
         self._machines: dict[str, EngineMachine] = {}
+        self.work = EndedWork()
 
     async def start(self) -> None:
         """Starts the compute thread and compares each base model with its transformers forward
@@ -75,6 +96,16 @@ class Engine:
     def iterations(self) -> int:
         """Forward passes so far, of all models."""
         return self._scheduler.iterations
+
+    @property
+    def unended(self) -> int:
+        """Sequences that have not ended."""
+        return len(self._waiters)
+
+    @property
+    def waiting(self) -> int:
+        """Of them those without a row."""
+        return self._scheduler.waiting
 
     def machine(self, base_model: str) -> EngineMachine:
         """Returns what `start` measured on this machine for a base model."""
@@ -145,6 +176,8 @@ class Engine:
 
     def _dispatch(self, updates: list[Update]) -> None:
         for update in updates:
+            if update.finish_reason is not None:
+                self.work.add(update.sequence, update.finish_reason)
             queue = self._waiters.get(update.sequence)
             if queue is not None:
                 queue.put_nowait(update)

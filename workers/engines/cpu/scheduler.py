@@ -67,6 +67,11 @@ class Scheduler:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
+    @property
+    def waiting(self) -> int:
+        """Sequences without a row; any thread may ask."""
+        return sum(version_batch.waiting for version_batch in list(self._batches.values()))
+
     def start(self) -> None:
         self._thread.start()
 

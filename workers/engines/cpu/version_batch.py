@@ -68,6 +68,10 @@ class VersionBatch:
     def idle(self) -> bool:
         return not self._rows and not self._waiting
 
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
     def add(self, sequence: Sequence) -> None:
         sequence.block_keys = block_keys(
             self.version.number, sequence.tokens, sequence.sampling.cache_salt
