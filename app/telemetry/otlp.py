@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision
 
 from app.telemetry.exports import SPANS_TOTAL
 from app.telemetry.span_export import SpanExport
-from app.telemetry.spans import Span, SpanName, SpanPlace
+from app.telemetry.spans import Span, SpanName, SpanPosition
 
 log = structlog.get_logger()
 
@@ -77,7 +77,7 @@ class OtlpSink:
         self._handed += 1
 
     def close(self) -> None:
-        """Sends what is queued, for a limited time. What is left then is dropped."""
+        """Sends what is queued, for a limited time. Spans that are left then are dropped."""
         closing = threading.Thread(target=self._processor.shutdown, name="spans", daemon=True)
         closing.start()
         closing.join(self._close_limit_s)
@@ -87,15 +87,15 @@ class OtlpSink:
             log.warning("spans dropped, the collector does not take them", spans=left)
 
     def _end(self, span: Span) -> None:
-        self._ids.next = span.place
-        above = None if span.parent is None else SpanPlace(span.place.trace, span.parent)
+        self._ids.next = span.position
+        above = None if span.parent is None else SpanPosition(span.position.trace, span.parent)
         begun = self._tracer.start_span(
             span.name.value,
             # An empty context where there is no parent: the thread's own may have a span.
             context={} if above is None else _context(above),
             kind=_KINDS.get(span.name, otel.SpanKind.INTERNAL),
             attributes=dict(span.attributes),
-            links=[otel.Link(_span_context(place)) for place in span.links],
+            links=[otel.Link(_span_context(position)) for position in span.links],
             start_time=span.started_ns,
         )
         if span.error is not None:
@@ -130,11 +130,11 @@ class _Counting(SpanExporter):  # type: ignore[misc]  # without the extra the cl
         self._inner.shutdown()
 
 
-class _GivenIds(IdGenerator):  # type: ignore[misc]  # as above
-    """Gives the next span the ids of its place, instead of random ones."""
+class _GivenIds(IdGenerator):  # type: ignore[misc]  # without the extra the class has no type
+    """Gives the next span the ids of its position, instead of random ones."""
 
     def __init__(self) -> None:
-        self.next = SpanPlace("0" * 32, "0" * 16)
+        self.next = SpanPosition("0" * 32, "0" * 16)
 
     def generate_trace_id(self) -> int:
         return int(self.next.trace, 16)
@@ -143,14 +143,14 @@ class _GivenIds(IdGenerator):  # type: ignore[misc]  # as above
         return int(self.next.span, 16)
 
 
-def _span_context(place: SpanPlace) -> Any:
+def _span_context(position: SpanPosition) -> Any:
     return otel.SpanContext(
-        int(place.trace, 16), int(place.span, 16), is_remote=False, trace_flags=_SAMPLED
+        int(position.trace, 16), int(position.span, 16), is_remote=False, trace_flags=_SAMPLED
     )
 
 
-def _context(place: SpanPlace) -> Any:
-    return otel.set_span_in_context(otel.NonRecordingSpan(_span_context(place)), {})
+def _context(position: SpanPosition) -> Any:
+    return otel.set_span_in_context(otel.NonRecordingSpan(_span_context(position)), {})
 
 
 def _resource() -> Any:

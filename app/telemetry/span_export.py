@@ -40,7 +40,7 @@ def check_installed() -> None:
     for name in _PACKAGES:
         try:
             found = importlib.util.find_spec(name)
-        except ModuleNotFoundError:  # of a parent package
+        except ModuleNotFoundError:  # even the parent package is missing
             found = None
         if found is None:
             raise ExporterMissing

@@ -32,7 +32,7 @@ _OF_JOBS: Final = frozenset({SpanName.JOB, SpanName.STEP, SpanName.COMPARISON})
 
 
 @dataclass(frozen=True, slots=True)
-class SpanPlace:
+class SpanPosition:
     """Position of a span: its trace and its id there, in hexadecimal digits."""
 
     trace: str
@@ -44,14 +44,14 @@ class Span:
     """A span that has ended. Times are nanoseconds since 1970."""
 
     name: SpanName
-    place: SpanPlace
+    position: SpanPosition
     parent: str | None
     """Id of the parent in the same trace."""
     started_ns: int
     ended_ns: int
     attributes: Mapping[str, Value] = field(default_factory=dict)
     """Ids, names, counts and durations: never a text of a customer or a model."""
-    links: Sequence[SpanPlace] = ()
+    links: Sequence[SpanPosition] = ()
     """Spans of other traces that belong to this one."""
     error: str | None = None
     """Class of the failure."""
@@ -70,11 +70,11 @@ class SpanSink(Protocol):
 class OpenSpan:
     """A span that runs; `attributes`, `links` and `error` may be set until it ends."""
 
-    def __init__(self, name: SpanName, place: SpanPlace, above: "OpenSpan | None") -> None:
+    def __init__(self, name: SpanName, position: SpanPosition, above: "OpenSpan | None") -> None:
         self.name = name
-        self.place = place
+        self.position = position
         self.attributes: dict[str, Value] = {}
-        self.links: list[SpanPlace] = []
+        self.links: list[SpanPosition] = []
         self.error: str | None = None
         self.asked = False
         """True once something was asked of an engine or an endpoint, not replayed."""
@@ -88,13 +88,13 @@ class OpenSpan:
             self._above.mark_asked()
 
     def end(self) -> Span:
-        above = None if self._above is None else self._above.place
-        is_within = above is not None and above.trace == self.place.trace
+        above = None if self._above is None else self._above.position
+        is_within = above is not None and above.trace == self.position.trace
         # A call in a trace of its own, such as a judge's of a whole group, links to its caller.
         callers = [] if above is None or is_within else [above]
         return Span(
             self.name,
-            self.place,
+            self.position,
             above.span if above is not None and is_within else None,
             self._started_ns,
             time.time_ns(),
@@ -152,16 +152,16 @@ class Spans:
         """
         if self._sink is None:
             return
-        if span.name in _OF_JOBS or self._sink.samples(span.place.trace):
+        if span.name in _OF_JOBS or self._sink.samples(span.position.trace):
             self._sink.record(span)
 
     @contextmanager
-    def open(self, name: SpanName, place: SpanPlace) -> Iterator[OpenSpan]:
+    def open(self, name: SpanName, position: SpanPosition) -> Iterator[OpenSpan]:
         """Times the block as a span below the task's running one, and records it at the end if
         anything was asked.
         """
         above = self.running
-        span = OpenSpan(name, place, None if above is None else above.span)
+        span = OpenSpan(name, position, None if above is None else above.span)
         try:
             with self.resumed(RunningSpan(span)):
                 yield span

@@ -1,4 +1,4 @@
-"""Tells telemetry of committed steps and of jobs that have ended."""
+"""Records committed steps and ended jobs: spans for OpenTelemetry, counts for Prometheus."""
 
 import time
 from collections.abc import Iterable
@@ -62,5 +62,5 @@ async def record_ended(database: Database, job: Job) -> None:
     try:
         async with database.project_of(organization, project) as unit:
             record_job(await unit.jobs.get(job.id))
-    except AgentRftError:  # deleted, or the database is away; telemetry fails no job
+    except AgentRftError:  # the job may be gone, or the database away
         return

@@ -10,38 +10,38 @@ from typing import Final, assert_never
 
 from app.domain.ids import SampleKey, Split
 from app.domain.jobs.jobs import Job
-from app.telemetry.spans import SPANS, Span, SpanName, SpanPlace
+from app.telemetry.spans import SPANS, Span, SpanName, SpanPosition
 from app.telemetry.trace_ids import span_of, trace_of, trace_of_job
 
 _NANOSECONDS: Final = 1_000_000_000
 
 
-def job_place(job_id: str) -> SpanPlace:
-    return SpanPlace(trace_of_job(job_id), span_of("job", job_id))
+def job_position(job_id: str) -> SpanPosition:
+    return SpanPosition(trace_of_job(job_id), span_of("job", job_id))
 
 
-def step_place(job_id: str, step: int) -> SpanPlace:
-    """Returns the place of a training step, or of the baseline, step 0."""
-    return SpanPlace(trace_of_job(job_id), span_of("step", job_id, step))
+def step_position(job_id: str, step: int) -> SpanPosition:
+    """Returns the position of a training step, or of the baseline, step 0."""
+    return SpanPosition(trace_of_job(job_id), span_of("step", job_id, step))
 
 
-def comparison_place(job_id: str) -> SpanPlace:
-    return SpanPlace(trace_of_job(job_id), span_of("comparison", job_id))
+def comparison_position(job_id: str) -> SpanPosition:
+    return SpanPosition(trace_of_job(job_id), span_of("comparison", job_id))
 
 
-def place_of_phase(job_id: str, split: Split, step: int) -> SpanPlace:
-    """Returns the place of the step, or of the comparison, that a rollout was played for."""
+def position_of_phase(job_id: str, split: Split, step: int) -> SpanPosition:
+    """Returns the position of the step, or of the comparison, that a rollout was played for."""
     match split:
         case "report":
-            return comparison_place(job_id)
+            return comparison_position(job_id)
         case "train" | "valid" | "test" | "valid_greedy" | "valid_base":
-            return step_place(job_id, step)
+            return step_position(job_id, step)
         case _:
             assert_never(split)
 
 
-def rollout_place(key: SampleKey) -> SpanPlace:
-    return SpanPlace(trace_of(key.trace_id), span_of("rollout", key.trace_id))
+def rollout_position(key: SampleKey) -> SpanPosition:
+    return SpanPosition(trace_of(key.trace_id), span_of("rollout", key.trace_id))
 
 
 def record_step(
@@ -54,9 +54,9 @@ def record_step(
 ) -> None:
     """Records a committed step, or the baseline as step 0. `interval`: Unix seconds."""
     if SPANS.are_recorded:
-        place, links = step_place(job_id, step), [rollout_place(key) for key in rollouts]
+        position, links = step_position(job_id, step), [rollout_position(key) for key in rollouts]
         counts = {"agent_rft.step": step, "agent_rft.trained_tokens": trained_tokens}
-        _record(SpanName.STEP, place, job_id, interval=interval, links=links, counts=counts)
+        _record(SpanName.STEP, position, job_id, interval=interval, links=links, counts=counts)
 
 
 def record_comparison(
@@ -64,9 +64,9 @@ def record_comparison(
 ) -> None:
     """Records the sampling for the report."""
     if SPANS.are_recorded:
-        links = [rollout_place(key) for key in rollouts]
-        place = comparison_place(job_id)
-        _record(SpanName.COMPARISON, place, job_id, interval=interval, links=links, counts={})
+        links = [rollout_position(key) for key in rollouts]
+        position = comparison_position(job_id)
+        _record(SpanName.COMPARISON, position, job_id, interval=interval, links=links, counts={})
 
 
 def record_job(job: Job) -> None:
@@ -77,7 +77,7 @@ def record_job(job: Job) -> None:
     SPANS.record(
         Span(
             SpanName.JOB,
-            job_place(job.id),
+            job_position(job.id),
             None,
             job.created_at * _NANOSECONDS,
             # The row has whole seconds; a job that ends now ended within the second.
@@ -95,13 +95,13 @@ def record_job(job: Job) -> None:
 
 def _record(
     name: SpanName,
-    place: SpanPlace,
+    position: SpanPosition,
     job_id: str,
     *,
     interval: tuple[float, float],
-    links: list[SpanPlace],
+    links: list[SpanPosition],
     counts: dict[str, int],
 ) -> None:
     began, ended = (int(at * _NANOSECONDS) for at in interval)
     attributes = {"agent_rft.job.id": job_id, "agent_rft.rollouts": len(links), **counts}
-    SPANS.record(Span(name, place, job_place(job_id).span, began, ended, attributes, links))
+    SPANS.record(Span(name, position, job_position(job_id).span, began, ended, attributes, links))

@@ -13,7 +13,7 @@ from app.domain.http.status import is_error
 from app.gateways.egress.egress import EgressFailure
 from app.gateways.endpoints.calls import EndpointFault, EndpointRequest
 from app.telemetry.calls import count_call, kind_of
-from app.telemetry.spans import SPANS, OpenSpan, SpanName, SpanPlace
+from app.telemetry.spans import SPANS, OpenSpan, SpanName, SpanPosition
 from app.telemetry.trace_ids import span_of, trace_of
 
 _ANSWERED: Final = "answered"
@@ -31,7 +31,7 @@ def measured_call(request: EndpointRequest) -> Iterator[MeasuredCall]:
     kind, began, outcome = kind_of(request.call_id), time.perf_counter(), _CANCELLED
     measured, caller = MeasuredCall(), SPANS.running
     try:
-        with SPANS.open(SpanName.CALL, _place(request)) as span:
+        with SPANS.open(SpanName.CALL, _position(request)) as span:
             try:
                 yield measured
                 outcome = _ANSWERED
@@ -54,8 +54,8 @@ def measured_call(request: EndpointRequest) -> Iterator[MeasuredCall]:
 @contextmanager
 def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[OpenSpan]:
     """Records the span of one attempt, whose id is in the `traceparent` that is sent with it."""
-    place = SpanPlace(trace_of(request.trace_id), span_of(request.call_id, attempt))
-    with SPANS.open(SpanName.ATTEMPT, place) as span:
+    position = SpanPosition(trace_of(request.trace_id), span_of(request.call_id, attempt))
+    with SPANS.open(SpanName.ATTEMPT, position) as span:
         span.mark_asked()
         span.attributes["agent_rft.attempt"] = attempt
         try:
@@ -72,5 +72,5 @@ def note_status(span: OpenSpan, status: int) -> None:
         span.error = str(status)
 
 
-def _place(request: EndpointRequest) -> SpanPlace:
-    return SpanPlace(trace_of(request.trace_id), span_of(request.call_id))
+def _position(request: EndpointRequest) -> SpanPosition:
+    return SpanPosition(trace_of(request.trace_id), span_of(request.call_id))

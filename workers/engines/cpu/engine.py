@@ -37,7 +37,7 @@ class EndedWork:
     prompt_tokens: int = 0
     generation_tokens: int = 0
     reused: int = 0
-    """Of the prompt tokens those that were copied from another sequence's prefix."""
+    """Prompt tokens that were copied from another sequence's prefix."""
     ended: Counter[str] = field(default_factory=Counter)
     """Sequences by their finish reason."""
 
@@ -104,7 +104,7 @@ class Engine:
 
     @property
     def waiting(self) -> int:
-        """Of them those without a row."""
+        """Sequences without a row."""
         return self._scheduler.waiting
 
     def machine(self, base_model: str) -> EngineMachine:
