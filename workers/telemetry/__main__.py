@@ -34,7 +34,8 @@ def build_app(figures: WorkerFigures, *, key: str | None) -> web.Application:
 
     async def metrics(request: web.Request) -> web.Response:
         sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if key is not None and not hmac.compare_digest(sent.encode(), key.encode()):
+        given = sent.encode(errors="surrogateescape")
+        if key is not None and not hmac.compare_digest(given, key.encode()):
             return web.Response(status=401, text="Send AGENT_RFT_MONITORING_KEY as bearer token.\n")
         content = await asyncio.to_thread(figures.show)
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE_LATEST})

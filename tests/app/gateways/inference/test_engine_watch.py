@@ -43,6 +43,9 @@ class Engine:
         self._read()
         count = self.reads if self.computes else 5
         lines = f"# HELP x\nvllm:iteration_tokens_total_count {count}\nhttp_requests {self.reads}\n"
+        for name in ("waiting", "running"):  # arrivals change them, in a stuck engine too
+            gauge = f"vllm:num_requests_{name}"
+            lines += f'# TYPE {gauge} gauge\n{gauge}{{engine="0"}} {self.reads}\n'
         return web.Response(text=lines)
 
     def _read(self) -> None:
