@@ -119,7 +119,7 @@ def test_the_dashboard_is_a_dashboard() -> None:
     [each for each in DASHBOARD["panels"] if "targets" in each],
     ids=lambda panel: str(panel["title"]),
 )
-def test_each_query_asks_for_series_that_exist(panel: dict[str, Any]) -> None:
+def test_each_query_names_series_that_exist(panel: dict[str, Any]) -> None:
     labels_of = {name: labels for part in SECTIONS.values() for name, labels in part.items()}
     for target in panel["targets"]:
         query, known = target["expr"], {"le", "instance"}

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.support.e2e.main_job import STEPS, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
 from tests.support.e2e.monitoring import KEY
 from tests.support.installation import Installation
+from tests.support.patience import PATIENCE_S
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text(encoding="utf-8")
 NAMED = set(re.findall(r"^\| `([a-z_:]+)", PAGE, re.MULTILINE))
@@ -22,9 +23,9 @@ def _read(live: Installation, process: str) -> str:
     key = KEY
     if process == "engine":
         key = json.loads((live.data_dir / "state.json").read_text())["engine_api_key"]
-    reply = httpx.get(urls[process], headers={"Authorization": f"Bearer {key}"}, timeout=60)
+    reply = httpx.get(urls[process], headers={"Authorization": f"Bearer {key}"}, timeout=PATIENCE_S)
     assert reply.status_code == 200, reply.text
-    assert httpx.get(urls[process], timeout=60).status_code == 401
+    assert httpx.get(urls[process], timeout=PATIENCE_S).status_code == 401
     return reply.text
 
 

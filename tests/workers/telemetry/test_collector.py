@@ -110,7 +110,7 @@ async def test_the_process_of_a_job_exports_and_ends(world: World, manner: Any) 
 
 
 @pytest.mark.parametrize("variable", ["setting", "OTEL_EXPORTER_OTLP_ENDPOINT"])
-def test_a_worker_without_the_exporter_says_so_and_does_not_start(
+def test_a_worker_without_the_exporter_does_not_start_and_names_the_extra(
     world: World, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     telemetry = TelemetrySettings()

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
 from tests.support.installation import free_port
-from tests.support.patience import wait_for
+from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.stack import Database
 from workers.telemetry.collecting import WorkerFigures
 from workers.telemetry.serving import DIRECTORY
@@ -126,19 +126,23 @@ def test_a_worker_shows_its_figures_until_it_is_killed(database: Database, key: 
     environment = {**inherited_environment(), **to_environment(settings)}
     url = f"http://127.0.0.1:{port}/metrics"
 
+    def read(credentials: bytes = b"") -> httpx.Response:
+        headers = [(b"Authorization", credentials)]
+        return httpx.get(url, headers=headers, timeout=PATIENCE_S)
+
     def answers() -> bool:
         try:
-            return httpx.get(url).status_code in {200, 401}
+            return read().status_code in {200, 401}
         except httpx.TransportError:
             return False
 
     with process(WORKER, **environment) as worker:
         wait_for(answers, what="the figures")
-        without = httpx.get(url)
+        without = read()
         assert without.status_code == (200 if key is None else 401)
-        reply = httpx.get(url, headers={"Authorization": f"Bearer {KEY}"})
+        reply = read(f"Bearer {KEY}".encode())
         assert values(reply.text)["agent_rft_claims_total['failed']"] == 1
-        odd = httpx.get(url, headers=[(b"Authorization", b"Bearer \xff")])
+        odd = read(b"Bearer \xff")
         assert odd.status_code == without.status_code
         (server,) = _children(worker.pid)
         directory = Path(_environment(server)[DIRECTORY])

@@ -121,7 +121,7 @@ async def test_a_replayed_rollout_is_no_second_span(collected: Collector) -> Non
     assert len(collected.spans) == SPANS_OF_ONE
 
 
-async def test_a_rollout_that_is_not_sampled_has_no_span_and_says_so(
+async def test_a_rollout_that_is_not_sampled_has_no_span_and_a_flag_that_denies_one(
     collected: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")

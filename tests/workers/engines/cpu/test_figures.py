@@ -8,13 +8,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app.gateways.inference.engine_watch import counters
 from app.gateways.inference.http import HttpInference
+from tests.support.patience import PATIENCE_S
 from tests.support.runs.real_run import TinyEngine
 
 PAGE = (Path(__file__).parents[4] / "docs" / "observability.md").read_text(encoding="utf-8")
 
 
 async def _text(engine: TinyEngine) -> str:
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
         reply = await http.get(f"{engine.url}/metrics")
     assert reply.status_code == 200
     return reply.text
