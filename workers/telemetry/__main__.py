@@ -6,6 +6,7 @@ the worker forks no thread. It ends with the worker, and removes the directory o
 
 import asyncio
 import contextlib
+import ctypes
 import hmac
 import os
 import shutil
@@ -24,8 +25,10 @@ from workers.telemetry.collecting import WorkerFigures
 from workers.telemetry.serving import DIRECTORY
 
 log = structlog.get_logger()
-_LOOK_S: Final = 0.2
-"""Seconds between two looks whether the worker still runs."""
+_LOOK_S: Final = 1.0
+"""Seconds between two looks whether the worker still runs, where the kernel does not report it."""
+_SHUTDOWN_S: Final = 1.0
+_PR_SET_PDEATHSIG: Final = 1
 _RETRY_S: Final = 1.0
 
 
@@ -49,17 +52,27 @@ async def serve(settings: Settings, figures: WorkerFigures, *, worker: int) -> N
     """Serves until the worker ends."""
     key = settings.monitoring_key
     app = build_app(figures, key=None if key is None else key.get_secret_value())
-    runner = web.AppRunner(app, access_log=None)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
     binding = asyncio.ensure_future(_bind(runner, settings))
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, ended.set)
+    _report_end_of_parent(signal.SIGUSR1)
     try:
-        while os.getppid() == worker:  # noqa: ASYNC110 - the kernel reports no end of a parent
-            await asyncio.sleep(_LOOK_S)
+        while os.getppid() == worker and not ended.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), _LOOK_S)
     finally:
         binding.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await binding
         await runner.cleanup()
+
+
+def _report_end_of_parent(number: signal.Signals) -> None:
+    """Lets Linux send a signal when the parent ends, however it ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
 
 
 async def _bind(runner: web.AppRunner, settings: Settings) -> None:

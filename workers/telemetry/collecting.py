@@ -5,6 +5,7 @@ vanish, however it ended.
 """
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -32,14 +33,16 @@ class WorkerFigures:
         """`pid` is the worker's main process."""
         self._directory = directory
         self._registry = CollectorRegistry()
-        self._pid = pid
+        self._lock = threading.Lock()
         MultiProcessCollector(self._registry, path=str(directory))
         ProcessCollector(registry=self._registry, pid=lambda: pid)
         self._registry.register(_Descendants(pid))
 
     def show(self) -> bytes:
-        settle(self._directory)
-        return generate_latest(self._registry)
+        """Returns the figures; any thread may ask."""
+        with self._lock:  # two readers at once would count an ended process twice
+            settle(self._directory)
+            return generate_latest(self._registry)
 
 
 def settle(directory: Path) -> None:
