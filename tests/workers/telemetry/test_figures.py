@@ -9,15 +9,19 @@ from pathlib import Path
 
 import httpx
 import pytest
+from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 
+from app.domain.rollouts.trajectory import StopReason
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
 from tests.support.installation import free_port
 from tests.support.patience import PATIENCE_S, wait_for
+from tests.support.scored import scored, tool_call
 from tests.support.stack import Database
 from workers.telemetry.collecting import WorkerFigures
+from workers.telemetry.figures import WORK, count_rollouts
 from workers.telemetry.serving import DIRECTORY
 
 KEY = "prometheus-reads-with-this"
@@ -96,6 +100,34 @@ def test_counts_outlive_a_kill_and_gauges_do_not(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["counter_0.db", "histogram_0.db"]
     with process(PROCESS, "9", **{DIRECTORY: str(tmp_path)}):
         assert shown()["agent_rft_claims_total['ended']"] == 3
+
+
+def test_rollouts_and_tool_calls_count_by_their_class() -> None:
+    before = values(generate_latest(WORK).decode())
+    calls = [
+        tool_call(error=error)
+        for error in (None, None, "http_404", "http_422", "http_500", "unknown_tool")
+    ]
+    count_rollouts(
+        [
+            scored(("train", 1, 0, 0), 1.0, calls=tuple(calls), sampled=5),
+            scored(("train", 1, 0, 1), 0.0, stop=StopReason.TOKEN_LIMIT),
+            scored(("valid", 1, 0, 0), None),
+        ]
+    )
+    after = values(generate_latest(WORK).decode())
+    added = {name: after[name] - before.get(name, 0) for name in after if "_created" not in name}
+    assert {name: count for name, count in added.items() if count} == {
+        "agent_rft_rollouts_total['final_answer', 'train']": 1,
+        "agent_rft_rollouts_total['token_limit', 'train']": 1,
+        "agent_rft_rollouts_total['tool_timeout', 'valid']": 1,
+        "agent_rft_tool_calls_total['ok']": 2,
+        "agent_rft_tool_calls_total['http_4xx']": 2,
+        "agent_rft_tool_calls_total['http_5xx']": 1,
+        "agent_rft_tool_calls_total['unknown_tool']": 1,
+        "agent_rft_sampled_tokens_total['train']": 7,
+        "agent_rft_sampled_tokens_total['valid']": 2,
+    }
 
 
 def test_the_processes_of_the_worker_are_counted_with_their_memory(tmp_path: Path) -> None:
