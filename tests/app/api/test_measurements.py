@@ -117,7 +117,7 @@ async def test_calls_to_customers_endpoints_are_counted_by_kind_and_outcome(
     database: Database,
 ) -> None:
     grade = "/v1/fine_tuning/alpha/graders/run"
-    replies = iter([Reply(json={"score": 1.0}), Reply(404), Reply(503), Reply(json={"score": 0.5})])
+    replies = iter([Reply(json={"score": 1.0}), Reply(503), Reply(json={"score": 0.5})])
     async with endpoint(lambda _: next(replies)) as server:
         egress = EgressSettings(allow_endpoints=(server.host_port,), allow_plain_http=True)
         settings = database.settings.model_copy(
@@ -127,7 +127,7 @@ async def test_calls_to_customers_endpoints_are_counted_by_kind_and_outcome(
         body = {"grader": grader, "model_sample": "a", "item": {}}
         async with running(Database(database.name, settings, database.superuser_url)) as api:
             before = await _samples(api)
-            for _ in range(3):
+            for _ in range(2):
                 assert (await api.call("POST", grade, json=body)).status_code == 200
             after = await _samples(api)
             text = (await api.call("GET", "/metrics", key=KEY)).text
@@ -138,9 +138,8 @@ async def test_calls_to_customers_endpoints_are_counted_by_kind_and_outcome(
     }
     assert {series: count for series, count in added.items() if count} == {
         ("agent_rft_endpoint_calls_total", ("grader", "answered")): 2,
-        ("agent_rft_endpoint_calls_total", ("grader", "error")): 1,
         ("agent_rft_endpoint_retries_total", ("grader",)): 1,
-        ("agent_rft_endpoint_call_duration_seconds_count", ("grader",)): 3,
+        ("agent_rft_endpoint_call_duration_seconds_count", ("grader",)): 2,
     }
     assert "my-grader" not in text
     assert server.host_port not in text

@@ -116,11 +116,11 @@ def test_rollouts_and_tool_calls_count_by_their_class() -> None:
         ]
     )
     after = values(generate_latest(WORK).decode())
-    added = {name: after[name] - before.get(name, 0) for name in after if "_created" not in name}
+    added = {name: after[name] - before.get(name, 0) for name in after if "_total" in name}
     assert {name: count for name, count in added.items() if count} == {
         "agent_rft_rollouts_total['final_answer', 'train']": 1,
         "agent_rft_rollouts_total['token_limit', 'train']": 1,
-        "agent_rft_rollouts_total['tool_timeout', 'valid']": 1,
+        "agent_rft_rollouts_total['tool_error', 'valid']": 1,
         "agent_rft_tool_calls_total['ok']": 2,
         "agent_rft_tool_calls_total['http_4xx']": 2,
         "agent_rft_tool_calls_total['http_5xx']": 1,
