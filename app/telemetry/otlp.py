@@ -55,7 +55,7 @@ class OtlpSink:
             resource=_resource(),
             shutdown_on_exit=False,
             id_generator=self._ids,
-            span_limits=SpanLimits(max_span_links=_MOST_LINKS),
+            span_limits=SpanLimits(max_links=_MOST_LINKS),
         )
         provider.add_span_processor(self._processor)
         self._tracer = provider.get_tracer(_SERVICE)

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -34,7 +34,7 @@ class WorkerFigures:
         self._directory = directory
         self._registry = CollectorRegistry()
         self._lock = threading.Lock()
-        MultiProcessCollector(self._registry, path=str(directory))
+        MultiProcessCollector(self._registry, path=str(directory))  # type: ignore[no-untyped-call]  # the library types its public part only
         ProcessCollector(registry=self._registry, pid=lambda: pid)
         self._registry.register(_Descendants(pid))
 
@@ -68,9 +68,10 @@ def _runs(pid: int) -> bool:
 
 
 def _add(path: Path, total: Path) -> None:
-    sums = MmapedDict(str(total))
+    files: Any = MmapedDict  # the library types its public part only
+    sums = files(str(total))
     try:
-        for key, value, _, _ in MmapedDict.read_all_values_from_file(str(path)):
+        for key, value, _, _ in files.read_all_values_from_file(str(path)):
             sums.write_value(key, sums.read_value(key)[0] + value, 0.0)
     finally:
         sums.close()

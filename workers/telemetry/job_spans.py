@@ -103,5 +103,6 @@ def _record(
     counts: dict[str, int],
 ) -> None:
     began, ended = (int(at * _NANOSECONDS) for at in interval)
-    attributes = {"agent_rft.job.id": job_id, "agent_rft.rollouts": len(links), **counts}
+    attributes: dict[str, str | int] = {"agent_rft.job.id": job_id, **counts}
+    attributes["agent_rft.rollouts"] = len(links)
     SPANS.record(Span(name, position, job_position(job_id).span, began, ended, attributes, links))

@@ -128,7 +128,8 @@ async def test_calls_to_customers_endpoints_are_counted_by_kind_and_outcome(
         async with running(Database(database.name, settings, database.superuser_url)) as api:
             before = await _samples(api)
             for _ in range(2):
-                assert (await api.call("POST", grade, json=body)).status_code == 200
+                reply = await api.call("POST", grade, json=body)
+                assert reply.status_code == 200, reply.text
             after = await _samples(api)
             text = (await api.call("GET", "/metrics", key=KEY)).text
     added = {

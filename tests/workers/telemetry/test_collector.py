@@ -1,12 +1,15 @@
 """A collector that refuses, hangs or cannot be reached at all touches no job."""
 
 import asyncio
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from app.embedded.errors import WrongOptions
 from app.embedded.telemetry import check_export
+from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
 from app.telemetry import span_export
 from app.telemetry.exports import SPANS_TOTAL, exported
@@ -16,8 +19,8 @@ from tests.support.endpoints import endpoint
 from tests.support.installation import free_port
 from tests.support.runs.real_run import RealRuns
 from tests.support.runs.world import World
+from tests.support.stack import Database
 from tests.support.traced_rollouts import SPANS_OF_ONE, Customer, play_traced
-from workers import celery_app
 from workers.journal.journal import InMemoryJournal
 
 CHILD = """
@@ -34,6 +37,15 @@ async def on_fault(clients, lease, error):
     return False
 
 sys.exit(run_supervised(JOBS, work, on_fault=on_fault))
+"""
+
+WORKER = """
+import sys
+from app.telemetry import span_export
+span_export._PACKAGES = ("opentelemetry_that_is_missing.sdk",)
+from celery.bin.celery import main
+sys.argv = ["celery", "-A", "workers.celery_app", "worker", "-Q", "runs", "-c", "1"]
+main()
 """
 
 
@@ -109,25 +121,37 @@ async def test_the_process_of_a_job_exports_and_ends(world: World, manner: Any) 
         assert len(collected.requests) == 1
 
 
-@pytest.mark.parametrize("variable", ["setting", "OTEL_EXPORTER_OTLP_ENDPOINT"])
 def test_a_worker_without_the_exporter_does_not_start_and_names_the_extra(
-    world: World, monkeypatch: pytest.MonkeyPatch, variable: str
+    database: Database,
+) -> None:
+    environment = {
+        **inherited_environment(),
+        **to_environment(database.settings),
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318",
+    }
+    worker = subprocess.run(
+        [sys.executable, "-c", WORKER], env=environment, capture_output=True, text=True, check=False
+    )
+    assert worker.returncode == 1
+    assert "pip install 'agent-rft[telemetry]'" in worker.stderr
+    assert "Traceback" not in worker.stderr
+
+
+@pytest.mark.parametrize("variable", ["setting", "OTEL_EXPORTER_OTLP_ENDPOINT"])
+def test_up_without_the_exporter_is_refused(
+    database: Database, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     telemetry = TelemetrySettings()
     if variable == "setting":
         telemetry = TelemetrySettings(otlp_endpoint="http://127.0.0.1:4318")
     else:
         monkeypatch.setenv(variable, "http://127.0.0.1:4318")
-    settings = world.settings.model_copy(update={"telemetry": telemetry})
-    monkeypatch.setattr(celery_app, "load_settings", lambda: settings)
-    celery_app.begin_telemetry()
+    settings = database.settings.model_copy(update={"telemetry": telemetry})
+    check_export(settings)
     monkeypatch.setattr(span_export, "_PACKAGES", ("opentelemetry_that_is_missing.sdk",))
-    with pytest.raises(SystemExit, match=r"pip install 'agent-rft\[telemetry\]'"):
-        celery_app.begin_telemetry()
-    with pytest.raises(WrongOptions, match=r"AGENT_RFT_TELEMETRY__OTLP_ENDPOINT"):
+    with pytest.raises(WrongOptions, match="AGENT_RFT_TELEMETRY__OTLP_ENDPOINT"):
         check_export(settings)
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
-    celery_app.begin_telemetry()
     check_export(settings)
 
 
