@@ -81,7 +81,7 @@ class OtlpSink:
         closing = threading.Thread(target=self._processor.shutdown, name="spans", daemon=True)
         closing.start()
         closing.join(self._close_limit_s)
-        left = self._handed - self._counting.settled
+        left = self._handed - self._counting.close()
         if left:
             SPANS_TOTAL.labels("dropped").inc(left)
             log.warning("spans dropped, the collector does not take them", spans=left)
@@ -111,8 +111,10 @@ class _Counting(SpanExporter):  # type: ignore[misc]  # without the extra the cl
         self._inner = inner
         self.taken = 0
         """Spans that have left the queue."""
-        self.settled = 0
+        self._settled = 0
         """Spans of which it is known whether they were exported."""
+        self._lock = threading.Lock()
+        self._is_closed = False
 
     def export(self, spans: Sequence[Any]) -> Any:
         self.taken += len(spans)
@@ -122,9 +124,20 @@ class _Counting(SpanExporter):  # type: ignore[misc]  # without the extra the cl
             if result is SpanExportResult.SUCCESS:
                 outcome = "exported"
         finally:
-            self.settled += len(spans)
-            SPANS_TOTAL.labels(outcome).inc(len(spans))
+            self._settle(len(spans), outcome)
         return result
+
+    def close(self) -> int:
+        """Returns the spans whose end is known; the others count no more."""
+        with self._lock:
+            self._is_closed = True
+            return self._settled
+
+    def _settle(self, count: int, outcome: str) -> None:
+        with self._lock:
+            if not self._is_closed:
+                self._settled += count
+                SPANS_TOTAL.labels(outcome).inc(count)
 
     def shutdown(self) -> None:
         self._inner.shutdown()

@@ -23,7 +23,7 @@ def rollout_span(key: SampleKey) -> Iterator[OpenSpan]:
             "agent_rft.step": key.step,
             "agent_rft.row": key.prompt_index,
             "agent_rft.sample": key.sample_index,
-            "agent_rft.attempt": key.attempt,
+            "agent_rft.requeued": key.attempt,
         }
         yield span
 

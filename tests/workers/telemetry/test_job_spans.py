@@ -82,7 +82,7 @@ async def test_attributes_are_ids_names_and_counts_alone(collected: Collector) -
         "agent_rft.step": 2,
         "agent_rft.row": 5,
         "agent_rft.sample": 1,
-        "agent_rft.attempt": 0,
+        "agent_rft.requeued": 0,
         "agent_rft.turns": 2,
         "agent_rft.tool_calls": 1,
         "agent_rft.prompt_tokens": rollout.attributes["agent_rft.prompt_tokens"],
