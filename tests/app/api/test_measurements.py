@@ -10,7 +10,6 @@ from pydantic import SecretStr, ValidationError
 
 from app.domain.errors import Unavailable
 from app.domain.jobs.status_counts import StatusCount
-from app.settings.egress import EgressSettings
 from app.settings.settings import Settings
 from app.store.database import Database as Store
 from tests.support.api.application import Api, running
@@ -119,13 +118,11 @@ async def test_calls_to_customers_endpoints_are_counted_by_kind_and_outcome(
     grade = "/v1/fine_tuning/alpha/graders/run"
     replies = iter([Reply(json={"score": 1.0}), Reply(503), Reply(json={"score": 0.5})])
     async with endpoint(lambda _: next(replies)) as server:
-        egress = EgressSettings(allow_endpoints=(server.host_port,), allow_plain_http=True)
-        settings = database.settings.model_copy(
-            update={"monitoring_key": SecretStr(KEY), "egress": egress}
-        )
+        settings = database.settings.model_copy(update={"monitoring_key": SecretStr(KEY)})
+        measured = Database(database.name, settings, database.superuser_url)
         grader = {"type": "endpoint", "name": "my-grader", "url": server.url("/grade")}
         body = {"grader": grader, "model_sample": "a", "item": {}}
-        async with running(Database(database.name, settings, database.superuser_url)) as api:
+        async with running(measured, server.host_port) as api:
             before = await _samples(api)
             for _ in range(2):
                 reply = await api.call("POST", grade, json=body)
