@@ -3,7 +3,8 @@
 import time
 from collections.abc import Iterable
 
-from app.domain.errors import AgentRftError
+import structlog
+
 from app.domain.ids import OrganizationId, ProjectId
 from app.domain.jobs.jobs import Job
 from app.store.database import Database
@@ -11,6 +12,8 @@ from app.telemetry.spans import SPANS
 from workers.runs.step_outcome import StepOutcome
 from workers.telemetry.figures import count_step
 from workers.telemetry.job_spans import record_comparison, record_job, record_step
+
+log = structlog.get_logger()
 
 
 def baseline_committed(job: Job, outcome: StepOutcome) -> None:
@@ -62,5 +65,5 @@ async def record_ended(database: Database, job: Job) -> None:
     try:
         async with database.project_of(organization, project) as unit:
             record_job(await unit.jobs.get(job.id))
-    except AgentRftError:  # the job may be gone, or the database away
-        return
+    except Exception:  # boundary of telemetry: no fault of it may end a run otherwise
+        log.exception("job's span not recorded", job_id=job.id)
