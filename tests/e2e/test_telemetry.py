@@ -30,8 +30,11 @@ def _read(live: Installation, process: str) -> str:
 
 
 def _values(text: str) -> dict[str, float]:
+    """Returns the values of all series, by name and values of their labels, sorted by label."""
     return {
-        "/".join((sample.name, *sample.labels.values())): sample.value
+        "/".join(
+            (sample.name, *(value for _, value in sorted(sample.labels.items())))
+        ): sample.value
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
@@ -48,7 +51,7 @@ def test_the_worker_shows_what_its_jobs_did(live: Installation, finished: Finish
         pytest.skip("another test has killed the worker of the job")
     usage = job["usage_metrics"]
     assert _sum(values, "agent_rft_rollouts_total/") >= usage["rollouts"] > 0
-    assert values["agent_rft_rollouts_total/train/final_answer"] > 0
+    assert values["agent_rft_rollouts_total/final_answer/train"] > 0
     assert values["agent_rft_rollout_duration_seconds_count/train"] >= TRAIN_ROWS * 8
     assert _sum(values, "agent_rft_tool_calls_total/") >= usage["tool_calls"]
     assert values["agent_rft_endpoint_calls_total/tool/answered"] > 0
