@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.support.e2e.main_job import STEPS, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
 from tests.support.e2e.monitoring import KEY
 from tests.support.installation import Installation
-from tests.support.patience import PATIENCE_S
+from tests.support.patience import PATIENCE_S, wait_for
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text(encoding="utf-8")
 NAMED = set(re.findall(r"^\| `([a-z_:]+)", PAGE, re.MULTILINE))
@@ -59,7 +59,9 @@ def test_the_worker_shows_what_its_jobs_did(live: Installation, finished: Finish
     assert _sum(values, "agent_rft_sampled_tokens_total/") >= usage["completion_tokens"]
     assert values["agent_rft_steps_total/reinforcement"] >= STEPS
     assert values["agent_rft_trained_tokens_total"] >= job["trained_tokens"] > 0
-    assert values["agent_rft_claims_total/ended"] >= 1
+    # The process of the job exits after the job's end is committed.
+    ended = "agent_rft_claims_total/ended"
+    wait_for(lambda: _values(_read(live, "runs")).get(ended, 0) >= 1, what="the end of the claim")
     assert values["agent_rft_worker_processes"] >= 2
 
 
