@@ -8,6 +8,7 @@ kill takes a visibility timeout plus up to 100 s).
 import logging
 
 from celery import Celery
+from celery.signals import celeryd_init
 from kombu.entity import Queue
 
 from app.domain.evals.evals import EVAL_TASK
@@ -17,6 +18,8 @@ from app.domain.models.exports import EXPORT_TASK
 from app.gateways.job_queue import broker_settings
 from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
+from app.telemetry.span_export import ExporterMissing, check_installed
+from workers.telemetry.serving import show_figures
 
 EXPIRE_INTERVAL_S = 600.0
 """Interval between two removals of expired rows. The rows are hidden at once; their bytes may
@@ -76,6 +79,18 @@ def hide_ticks() -> None:
     """
     for name in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+@celeryd_init.connect  # type: ignore[untyped-decorator]  # celery has no types
+def begin_telemetry(**_: object) -> None:
+    """Prepares telemetry before the worker forks. Ends a worker whose spans cannot be exported."""
+    settings = load_settings()
+    if settings.telemetry.span_export() is not None:
+        try:
+            check_installed()
+        except ExporterMissing as error:
+            raise SystemExit(str(error)) from None
+    show_figures(settings)
 
 
 log_to_stderr()

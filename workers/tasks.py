@@ -12,13 +12,13 @@ from app.domain.models.exports import EXPORT_TASK
 from app.settings.settings import load_settings
 from workers.celery_app import app
 from workers.processes.children import Children
-from workers.processes.forks import fork_server
+from workers.processes.forking.forks import fork_server
 
 JOB_CHILDREN: Final = fork_server(
     "workers.job_child",
     "workers.reinforcement.training",
     "workers.supervised.training",
-    "workers.learning.lora_trainer",
+    "workers.learning.training.lora_trainer",
 )
 """Children of jobs. Celery runs the tasks of each queue in a separate process, so each queue has
 its own fork server.

@@ -7436,14 +7436,20 @@ export interface components {
         };
         /**
          * McpResource
-         * @description A resource of an MCP server, as a run listed it.
+         * @description A resource of an MCP server, or a template of addresses of resources, as a run listed it.
          */
         McpResource: {
             /**
              * Uri
-             * @description Address of the resource, in the server's own form.
+             * @description Address of the resource in the server's own form, or the template (RFC 6570).
              */
             uri: string;
+            /**
+             * Template
+             * @description True: the address has expressions such as `{name}`, which the model replaces by values.
+             * @default false
+             */
+            template: boolean;
             /**
              * Name
              * @description The server's name for it.
@@ -7506,7 +7512,7 @@ export interface components {
             require_approval?: "never" | null;
             /**
              * Resources
-             * @description True: the server's resources are listed too, and the model is offered a tool `read_{server_label}` that reads them (an extension).
+             * @description True: the server's resources and resource templates are listed too, and the model is offered a tool `read_{server_label}` that reads them (an extension).
              * @default false
              */
             resources: boolean;
@@ -27082,10 +27088,6 @@ export interface operations {
             query: {
                 /** @description A result for each project, API key or model; repeated for several */
                 group_by?: ("project_id" | "api_key_id" | "model")[] | null;
-                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
-                limit?: number | null;
-                /** @description `next_page` of the page before */
-                page?: string | null;
                 /** @description Unix seconds at which the usage begins */
                 start_time: number;
                 /** @description Unix seconds before which it ends; absent: now */
@@ -27098,6 +27100,10 @@ export interface operations {
                 api_key_ids?: string[] | null;
                 /** @description Only usage of these models */
                 models?: string[] | null;
+                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
+                limit?: number | null;
+                /** @description `next_page` of the page before */
+                page?: string | null;
             };
             header?: never;
             path?: never;
@@ -27193,10 +27199,6 @@ export interface operations {
                 job_ids?: string[] | null;
                 /** @description A result for each project, API key, model or job; repeated for several */
                 group_by?: ("project_id" | "api_key_id" | "model" | "job_id")[] | null;
-                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
-                limit?: number | null;
-                /** @description `next_page` of the page before */
-                page?: string | null;
                 /** @description Unix seconds at which the usage begins */
                 start_time: number;
                 /** @description Unix seconds before which it ends; absent: now */
@@ -27209,6 +27211,10 @@ export interface operations {
                 api_key_ids?: string[] | null;
                 /** @description Only usage of these models */
                 models?: string[] | null;
+                /** @description Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at most 168; of `1d` 7, at most 31 */
+                limit?: number | null;
+                /** @description `next_page` of the page before */
+                page?: string | null;
             };
             header?: never;
             path?: never;

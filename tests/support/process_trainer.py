@@ -13,14 +13,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from app.disk.committed import ManifestMismatch
 from app.domain.errors import AgentRftError
 from tests.support.child_processes import FORKS, killed
-from workers.learning.committed import ManifestMismatch
 from workers.learning.trainer import UpdateStats
 from workers.learning.trainer_settings import StateMismatch, TrainerSettings
 from workers.learning.training_samples import TrainingSample
 
 ROOT: Final = Path(__file__).parents[2]
+_MAIN: Final = f"""
+import runpy, sys
+sys.path.append({str(ROOT)!r})
+runpy.run_module({__name__!r}, run_name="__main__")
+"""
+"""The program of the process: no child has the working directory on the path of its imports."""
 _ERRORS: Final[dict[str, type[Exception]]] = {
     error.__name__: error for error in (ManifestMismatch, StateMismatch, FileExistsError)
 }
@@ -32,9 +38,7 @@ class ProcessTrainer:
     def __init__(self, settings: dict[str, Any]) -> None:
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            self._process = FORKS.start(
-                ["-m", __name__, json.dumps(settings)], stdin=theirs.fileno()
-            )
+            self._process = FORKS.start(["-c", _MAIN, json.dumps(settings)], stdin=theirs.fileno())
             self._line = ours.makefile("rw")
 
     @property
@@ -109,8 +113,8 @@ def _samples(plain: list[dict[str, Any]]) -> list[TrainingSample]:
 
 
 def _serve(settings: dict[str, Any]) -> None:
-    from workers.learning.lora_trainer import LoraTrainer  # noqa: PLC0415 - torch is loaded in this process only
-    from workers.learning.trainer_options import TrainerOptions  # noqa: PLC0415 - as above
+    from workers.learning.trainer_options import TrainerOptions  # noqa: PLC0415 - torch is loaded in this process only
+    from workers.learning.training.lora_trainer import LoraTrainer  # noqa: PLC0415 - as above
 
     options = TrainerOptions(**settings.pop("options"))
     trainer = LoraTrainer(**settings, options=options)

@@ -17,8 +17,8 @@ from app.gateways.objects import Objects
 from app.store.database import Database
 from app.store.maintenance.ended_jobs import EndedJob
 from app.store.maintenance.maintenance import maintenance
-from workers.runs.adapter_names import adapter_prefix, unload_all
-from workers.runs.retention import clear_job
+from workers.runs.adapters.adapter_names import adapter_prefix, unload_all
+from workers.runs.adapters.retention import clear_job
 
 log = structlog.get_logger()
 

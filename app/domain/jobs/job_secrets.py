@@ -5,7 +5,7 @@ from typing import Any
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.stored import stored_method
 from app.domain.secrets.owner_labels import by_pointer, owners_of_method
-from app.domain.secrets.redaction import SecretValues, require_sealed, restored, split
+from app.domain.secrets.redaction import SecretValues, require_sealed, restore_secrets, split
 
 
 def split_method(method: dict[str, Any]) -> tuple[dict[str, Any], SecretValues]:
@@ -23,5 +23,5 @@ def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str,
     sealed = by_pointer(opened, owners_of_method(method))
     kind = stored_method(method).kind
     require_sealed(METHOD_MODELS[kind], method, sealed, (kind,))
-    whole: dict[str, Any] = restored(method, sealed)
+    whole: dict[str, Any] = restore_secrets(method, sealed)
     return whole

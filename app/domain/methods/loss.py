@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 Number = Annotated[float, Field(strict=True)]
 """A number; texts and booleans are refused."""
@@ -36,7 +36,7 @@ def fault(message: str, *path: str) -> ValidationError:
     )
 
 
-class LossOptions(Described):
+class LossOptions(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     type: str

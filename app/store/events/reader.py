@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from app.domain.errors import LeaseLost
 from app.domain.events.log import CommittedEvent
-from app.store.across_tenants import AcrossTenants
+from app.store.across_tenants import CrossTenantUnitOfWork
 from app.store.database import Database
 from app.store.leases.leases import is_unleased, new_claim
 from app.store.schema.event_log import EventCursorTable as Cursor
@@ -55,7 +55,7 @@ class LogPage:
     """The last position that was read: the page contains every requested event up to it."""
 
 
-class EventReaderUnitOfWork(AcrossTenants):
+class EventReaderUnitOfWork(CrossTenantUnitOfWork):
     """A transaction that sees the log and the cursors of all tenants."""
 
     @override

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.dashboard import formats, pages
-from app.dashboard.chart_tables import SHOWN_STEPS
+from app.dashboard.rendering import formats, pages
+from app.dashboard.rendering.chart_tables import SHOWN_STEPS
 from app.domain.rollouts.metrics import PackedCurve
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import (

@@ -1,0 +1,51 @@
+"""Starts the process that shows a worker's figures, and makes the worker's processes write them.
+
+Must be called before the worker forks, and before it imports a module that has figures: a figure
+is created in memory or in a file, and stays there.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from app.domain.processes.interpreters import running_module
+from app.settings.settings import Settings
+
+DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""Variable of prometheus_client: the directory into which processes write their figures."""
+
+_PREFIX: Final = "agent-rft-figures-"
+
+
+def remove_abandoned() -> None:
+    """Removes the directories of workers that were killed with all that they had started, so that
+    nothing was left to remove them.
+    """
+    for directory in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        worker = directory.name.removeprefix(_PREFIX).split("-")[0]
+        if worker.isdecimal() and _has_ended(int(worker)):
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):  # of another user, or no process's number
+        return False
+    return False
+
+
+def show_figures(settings: Settings) -> None:
+    """Shows the figures of this process and all that it starts, if a port is configured."""
+    if settings.telemetry.metrics_port is None:
+        return
+    remove_abandoned()
+    os.environ[DIRECTORY] = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+    subprocess.Popen(  # noqa: S603 - our own program, which ends with this process
+        running_module("workers.telemetry", str(os.getpid())), stdin=subprocess.DEVNULL
+    )
