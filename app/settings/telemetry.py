@@ -4,6 +4,7 @@ import os
 from typing import Final
 
 from pydantic import Field, field_validator
+from typing_extensions import override
 
 from app.settings.sources import RevealedInJson, SettingsGroup
 from app.telemetry.span_export import SpanExport
@@ -29,6 +30,10 @@ class TelemetrySettings(SettingsGroup):
     """Headers of the export, such as a key of the collector."""
     max_queued_spans: int = Field(4096, ge=1)
     """Spans of one process that wait for the collector; more are dropped and counted."""
+
+    @override
+    def __hash__(self) -> int:
+        return hash(self.model_dump_json())  # a dict has no hash of its own
 
     @field_validator("otlp_endpoint", mode="after")
     @classmethod

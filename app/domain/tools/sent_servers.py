@@ -32,7 +32,7 @@ class _SentTool:
 
     def param(self, below: str) -> str:
         """Returns the parameter of a part of the server; a reference has none of its parts."""
-        key = re.split(r"[.\[]", below, maxsplit=1)[0]
+        key = below.replace("[", ".").split(".", 1)[0]
         if self.is_reference or key not in (*_SHARED, "allowed_tools"):
             return self.at
         return f"{self.at}.{'name' if key == 'allowed_tools' else below}"

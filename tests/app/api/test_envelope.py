@@ -210,9 +210,10 @@ async def test_unknown_paths_and_methods_have_the_envelope(api: Api) -> None:
 
 
 HEAVY = {"torch", "transformers", "peft", "vllm", "workers", "numpy", "nltk", "pytest"}
-MODULES = 2_000
+MODULES = 1_985
 """A little above what `app.main` loads today, a third of it modules of this project. A heavy
-library has hundreds.
+library has hundreds. OpenTelemetry's are left out: the client of Redis loads all of its SDK where
+the extra `telemetry` is installed.
 """
 
 
@@ -221,7 +222,8 @@ def test_importing_the_application_loads_nothing_heavy_and_nothing_of_the_worker
     code = (
         "import sys; import app.main; "
         f"heavy = {HEAVY!r} & set(sys.modules); assert not heavy, heavy; "
-        f"assert len(sys.modules) < {MODULES}, len(sys.modules)"
+        "counted = [name for name in sys.modules if not name.startswith('opentelemetry')]; "
+        f"assert len(counted) < {MODULES}, len(counted)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

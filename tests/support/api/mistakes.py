@@ -108,7 +108,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
      "one of text, json_object, json_schema"),
     ({f"{ROOT}.response_format": {**WRAPPED, "json_schema": {"name": "n", "schema": {
         "type": "objekt"}}}}, f"{ROOT}.response_format.json_schema.schema.type",
-     "it is no JSON schema"),
+     "it is not a JSON schema"),
     ({"model": "gpt-9"}, "model", "is not available for fine-tuning or does not exist"),
     ({"seed": -1}, "seed", "at least 0"),
     ({"metadata": {"a": 1}}, "metadata.a", "it must be a text"),
