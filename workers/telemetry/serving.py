@@ -35,7 +35,7 @@ def _has_ended(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    except (PermissionError, OverflowError):  # of another user, or no process's number
+    except (PermissionError, OverflowError):  # it belongs to another user, or is no pid
         return False
     return False
 
