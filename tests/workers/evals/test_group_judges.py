@@ -150,7 +150,7 @@ async def test_a_file_with_more_samples_than_a_run_makes_fails_before_any_call(
     path = await world.make(exact(), source=source)
     run = await world.finish(path)
     assert (run["status"], run["error"]["code"]) == ("failed", "invalid_file")
-    assert "more than 10000 samples, with 64 of each item" in run["error"]["message"]
+    assert "more than 10000 samples, 64 of each item" in run["error"]["message"]
 
 
 async def test_a_file_whose_samples_repeat_too_many_bytes_fails_before_any_call(
