@@ -61,7 +61,7 @@ def test_the_worker_shows_what_its_jobs_did(live: Installation, finished: Finish
     assert values["agent_rft_trained_tokens_total"] >= job["trained_tokens"] > 0
     # The process of the job exits after the job's end is committed.
     wait_for(
-        lambda: _sum(_values(_read(live, "runs")), "agent_rft_claims_total/") >= 1,
+        lambda: _values(_read(live, "runs")).get("agent_rft_claims_total/ended", 0) >= 1,
         what="the end of a claim",
     )
     assert values["agent_rft_worker_processes"] >= 2

@@ -23,7 +23,7 @@ from workers.processes.clients import Clients, open_clients
 from workers.processes.leased_work import LeasedWork
 from workers.processes.parent_watch import end_with_parent
 from workers.processes.pulse import send_beats
-from workers.processes.renewal import renew_until_lost, run_while_renewed
+from workers.processes.renewal import renew_until_end, run_while_renewed
 
 log = structlog.get_logger()
 
@@ -96,7 +96,7 @@ async def _run_with_clients(settings: Settings, lease: Lease, body: Body, on_fau
 
 async def _run_dispatched(settings: Settings, work: LeasedWork, lease: Lease, body: Body) -> int:
     async with open_clients(settings, project_id=lease.project_id) as clients:
-        renewing = renew_until_lost(work, clients.database, lease, limits=settings.lease)
+        renewing = renew_until_end(work, clients.database, lease, limits=settings.lease)
         running = asyncio.ensure_future(run_while_renewed(body(clients, lease), renewing))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         try:

@@ -30,7 +30,7 @@ from workers.processes.claim_loop import ClaimLoop
 from workers.processes.clients import open_database
 from workers.processes.forking.forks import ChildProcess, Starter
 from workers.processes.leased_work import LeasedWork
-from workers.processes.renewal import renew_until_lost
+from workers.processes.renewal import renew_until_end
 from workers.processes.retry import PATIENCE_S, retry_while_unavailable
 from workers.processes.vitals import Patience, Verdict, watch_process
 from workers.telemetry.figures import count_claim
@@ -147,10 +147,13 @@ class ClaimSupervisor:
         return min(TERM_GRACE_S, self._limits.lease_s / 2)
 
     async def _watch(self, child: ChildProcess, pulse: asyncio.StreamReader) -> Verdict | None:
-        """Renews the lease until the child has exited. Returns early with the reason to kill it."""
+        """Renews the lease until the child has exited. Returns early with the reason to kill it.
+
+        A child that has ended its row has one more lease's time to exit.
+        """
         exited = asyncio.wrap_future(child.ended)
         renewing = asyncio.ensure_future(
-            renew_until_lost(self._work, self._database, self._lease, limits=self._limits)
+            renew_until_end(self._work, self._database, self._lease, limits=self._limits)
         )
         attending = asyncio.ensure_future(
             watch_process(pulse, self._patience, pause_requested=self._pause_requested)
@@ -163,6 +166,10 @@ class ClaimSupervisor:
             if attending.done():
                 return attending.result()
             await renewing
+            await asyncio.wait((exited,), timeout=self._limits.lease_s)
+            if exited.done():
+                return None
+            return Verdict("The process of this run did not exit after the run's end.")
         except LeaseLost as error:
             log.warning("lease lost", error=str(error), **self._named)
             return Verdict("The lease of this run could not be renewed in time.")
@@ -170,7 +177,6 @@ class ClaimSupervisor:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        raise AssertionError("a renewal ends only by raising")
 
     async def _pause_requested(self) -> bool:
         try:

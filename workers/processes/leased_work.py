@@ -14,6 +14,7 @@ from uuid import uuid4
 import structlog
 
 from app.domain.accounts.quotas import Quotas
+from app.domain.errors import LeaseLost
 from app.gateways.job_queue import JobQueue
 from app.settings.runs import LeaseSettings, RetentionSettings
 from app.settings.settings import Settings
@@ -70,12 +71,19 @@ class LeasedWork:
             return []
         return [lease]
 
-    async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> None:
-        """Extends the lease. Raises `LeaseLost`, and `Unavailable` while another transaction has
-        the row locked, such as one of a process that was stopped.
+    async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> bool:
+        """Extends the lease, and returns False when its holder has ended the row. Raises
+        `LeaseLost`, and `Unavailable` while another transaction has the row locked, such as one of
+        a process that was stopped.
         """
         async with self.claims(database).giving_up_after(limits.heartbeat_s) as unit:
-            await unit.leases.renew(lease, limits.lease_s)
+            try:
+                await unit.leases.renew(lease, limits.lease_s)
+            except LeaseLost:
+                if not await unit.leases.ended_by_holder(lease):
+                    raise
+                return False
+        return True
 
     def named(self, row_id: str) -> dict[str, str]:
         """Returns the row's id as a field of a log line."""

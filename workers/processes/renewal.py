@@ -11,19 +11,20 @@ from app.store.leases.leases import Lease
 from workers.processes.leased_work import LeasedWork
 
 
-async def renew_until_lost(
+async def renew_until_end(
     work: LeasedWork, database: Database, lease: Lease, *, limits: LeaseSettings
 ) -> None:
-    """Renews the lease at every heartbeat. Returns only by raising `LeaseLost`: the row has ended
-    or was claimed again, or until shortly before the end of the lease the database was unavailable
-    or the row locked.
+    """Renews the lease at every heartbeat, and returns once its holder has ended the row. Raises
+    `LeaseLost`: the row was cancelled, deleted or claimed again, or until shortly before the end of
+    the lease the database was unavailable or the row locked.
     """
     valid_until, pause_s = time.monotonic() + limits.lease_s, limits.heartbeat_s
     while True:
         await asyncio.sleep(pause_s)
         started = time.monotonic()
         try:
-            await work.renew(database, lease, limits=limits)
+            if not await work.renew(database, lease, limits=limits):
+                return
             valid_until, pause_s = started + limits.lease_s, limits.heartbeat_s
         except Unavailable:
             if time.monotonic() > valid_until - limits.heartbeat_s:
@@ -33,12 +34,14 @@ async def renew_until_lost(
 
 async def run_while_renewed(body: Awaitable[object], renewing: Awaitable[None]) -> None:
     """Awaits `body` while `renewing` runs beside it. Raises `LeaseLost` when the renewal does, and
-    cancels `body` then.
+    cancels `body` then. A renewal that returned has nothing left to renew, and `body` ends alone.
     """
     tasks = [asyncio.ensure_future(body), asyncio.ensure_future(renewing)]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        await (tasks[0] if tasks[0].done() else tasks[1])
+        if not tasks[0].done():
+            await tasks[1]
+        await tasks[0]
     finally:
         for task in tasks:
             task.cancel()

@@ -20,6 +20,7 @@ class ClaimableEvalRuns(QueuedRows):
     table: ClassVar[type[Table]] = Table
     limit_column = "max_running_eval_runs"
     open_states = tuple(status.value for status in OPEN_RUNS)
+    end_states = (EvalRunStatus.COMPLETED.value, EvalRunStatus.FAILED.value)
 
     @override
     def changes_of_claim(self) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ class ClaimableJobs(QueuedRows):
     table: ClassVar[type[Table]] = Table
     limit_column = "max_running_jobs"
     open_states = tuple(status.value for status in OPEN_JOBS)
+    end_states = (JobStatus.SUCCEEDED.value, JobStatus.FAILED.value, JobStatus.PAUSED.value)
 
     @override
     async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:

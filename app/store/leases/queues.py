@@ -45,6 +45,10 @@ class QueuedRows(WaitingRows):
 
     limit_column: ClassVar[str]
     """Column of a project's own limit on the rows that it holds at the same time."""
+    end_states: ClassVar[tuple[str, ...]]
+    """States in which the holder of a lease leaves a row whose work is done. A cancel by the tenant
+    is not one of them: it has to stop the holder.
+    """
 
     async def claim_next(
         self, owner: str, lease_s: float, *, max_attempts: int, most_held: int
@@ -218,6 +222,11 @@ class QueuedRows(WaitingRows):
             .values(**changes)
             .returning(table.attempts)
         )
+
+    async def ended_by_holder(self, lease: Lease) -> bool:
+        """Returns True once the holder of the lease has ended the row: nothing is left to renew."""
+        ended = is_held(self.table, lease, states=self.end_states)
+        return await self._session.scalar(select(self.table.id).where(ended)) is not None
 
     async def note(
         self, lease: Lease, reason: str, *, code: str, attempts: int, limit: int

@@ -19,6 +19,7 @@ class ClaimableExports(QueuedRows):
     table: ClassVar[type[Table]] = Table
     limit_column = "max_running_exports"
     open_states = tuple(status.value for status in OPEN_EXPORTS)
+    end_states = (ExportStatus.COMPLETED.value, ExportStatus.FAILED.value)
 
     @override
     def changes_of_claim(self) -> Mapping[str, Any]:

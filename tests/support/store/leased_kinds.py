@@ -46,6 +46,7 @@ class ClaimableTestExports(QueuedRows):
     table: ClassVar[type[ExportTable]] = ExportTable
     limit_column = "max_running_eval_runs"
     open_states = ("waiting",)
+    end_states = ("failed",)
 
     @override
     async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:

@@ -2,16 +2,19 @@
 
 import asyncio
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 from typing_extensions import override
 
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings.runs import LeaseSettings
+from app.store.database import Database
+from app.store.leases.leases import Lease
 from tests.support import stack
 from tests.support.child_processes import FORKS
 from tests.support.patience import PATIENCE_S, until, wait_for
@@ -19,6 +22,7 @@ from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.claim_supervisor import ClaimSupervisor
 from workers.processes.forking.forks import ForkServer, Starter
+from workers.processes.leased_work import LeasedWork
 from workers.processes.vitals import Patience
 from workers.runs.leased_jobs import JOBS
 
@@ -32,7 +36,31 @@ class Eager(LeaseSettings):
         return 0.1
 
 
+@dataclass(frozen=True, slots=True)
+class ObservedWork(LeasedWork):
+    """Jobs whose renewals report the first that was not made."""
+
+    refused: asyncio.Event = field(kw_only=True)
+
+    @override
+    async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> bool:
+        renewed = False
+        try:
+            renewed = await LeasedWork.renew(self, database, lease, limits=limits)
+        finally:
+            if not renewed:
+                self.refused.set()
+        return renewed
+
+
 WAIT = "import sys, pathlib; pathlib.Path({0!r}).touch(); sys.stdin.read()"
+STOP = """
+import pathlib, sys, time
+pathlib.Path({0!r}, "started").touch()
+while not pathlib.Path({0!r}, "go").exists():
+    time.sleep(0.01)
+pathlib.Path({0!r}, "exits").touch()
+"""
 PARENT_AND_CHILD = """
 import subprocess, sys, pathlib
 child = subprocess.Popen(["sleep", "60"])
@@ -42,11 +70,17 @@ sys.stdin.read()
 
 
 async def _supervisor(
-    world: World, job: Job, code: str, *, lease_s: float = 30.0, starter: Starter = FORKS
+    world: World,
+    job: Job,
+    code: str,
+    *,
+    lease_s: float = 30.0,
+    starter: Starter = FORKS,
+    kind: LeasedWork = JOBS,
 ) -> tuple[ClaimSupervisor, InMemoryJobQueue]:
     lease = await world.claim(job, lease_s=lease_s)
     assert lease is not None
-    queue, work = InMemoryJobQueue(), replace(JOBS, child=("-c", code))
+    queue, work = InMemoryJobQueue(), replace(kind, child=("-c", code))
     limits = Eager(lease_s=lease_s, max_attempts=2)
     patience = Patience.of(world.settings)
     supervisor = ClaimSupervisor(
@@ -148,6 +182,56 @@ async def test_the_lease_is_renewed_while_the_child_works(
     running.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await running
+
+
+def _end(database: stack.Database, job: Job) -> None:
+    """Ends a job as its run does, in one commit."""
+    with connect(database) as connection:
+        connection.execute(
+            "UPDATE fine_tuning_jobs SET status = 'succeeded' WHERE id = %s", (job.id,)
+        )
+
+
+def _jobs() -> ObservedWork:
+    own = {one.name: getattr(JOBS, one.name) for one in fields(JOBS)}
+    return ObservedWork(**own, refused=asyncio.Event())
+
+
+async def test_a_run_that_has_ended_its_job_may_exit_after_the_next_renewal(
+    world: World, database: stack.Database, tmp_path: Path
+) -> None:
+    job, work = await world.job(), _jobs()
+    supervisor, queue = await _supervisor(world, job, STOP.format(str(tmp_path)), kind=work)
+    with capture_logs() as logs:
+        running = asyncio.create_task(supervisor.run())
+        await _until(tmp_path / "started")
+        await asyncio.to_thread(_end, database, job)
+        await asyncio.wait_for(work.refused.wait(), timeout=PATIENCE_S)
+        (tmp_path / "go").touch()
+        await asyncio.wait_for(running, timeout=PATIENCE_S)
+    assert (tmp_path / "exits").exists()
+    assert [line["event"] for line in logs if line["log_level"] == "warning"] == []
+    assert queue.runs == []
+
+
+async def test_a_run_that_does_not_exit_after_its_end_is_killed(
+    world: World, database: stack.Database, tmp_path: Path
+) -> None:
+    job = await world.job()
+    supervisor, queue = await _supervisor(
+        world, job, PARENT_AND_CHILD.format(str(tmp_path / "started")), lease_s=3.0
+    )
+    with capture_logs() as logs:
+        running = asyncio.create_task(supervisor.run())
+        await _until(tmp_path / "started")
+        await asyncio.to_thread(_end, database, job)
+        await asyncio.wait_for(running, timeout=PATIENCE_S)
+    assert [line["reason"] for line in logs if line["event"] == "child killed"] == [
+        "The process of this run did not exit after the run's end."
+    ]
+    assert _gone((tmp_path / "started").read_text())
+    assert (await world.read(job)).status is JobStatus.SUCCEEDED
+    assert queue.runs == []
 
 
 async def test_a_cancel_ends_the_child_and_all_it_started(world: World, tmp_path: Path) -> None:

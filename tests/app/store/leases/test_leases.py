@@ -241,3 +241,20 @@ async def test_the_apis_role_claims_nothing(leases: Leases) -> None:
         assert await unit.leases.due(10, 30) == []
         assert await unit.leases.exhausted(0) == []
     assert leases.stored(row_id, "fence") == 0
+
+
+async def test_only_an_end_by_the_holder_leaves_nothing_to_renew(leases: Leases) -> None:
+    lease = await leases.claim(await leases.row())
+
+    async def ended(of: Lease) -> bool:
+        async with leases.unit() as unit:
+            return await unit.leases.ended_by_holder(of)
+
+    assert not await ended(lease)
+    for state in leases.kind.rows.end_states:
+        leases.set(lease.id, f"status = '{state}'")
+        assert await ended(lease)
+        assert not await ended(replace(lease, fence=lease.fence - 1))
+    for spelling in ("cancelled", "canceled"):
+        leases.set(lease.id, f"status = '{spelling}'")
+        assert not await ended(lease)
