@@ -27,13 +27,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean, median, pstdev
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
 from benchmarks import talkative  # noqa: E402 - path set up above
-from benchmarks.modes_stack import Stack, Workload  # noqa: E402 - the repository's root must be on the path first
+from benchmarks.modes_stack import Slow, Stack, Workload  # noqa: E402 - the repository's root must be on the path first
 from examples.records_agent.dataset import write_dataset  # noqa: E402 - the repository's root must be on the path first
 from workers.runs.statistics import bootstrap_interval  # noqa: E402 - the repository's root must be on the path first
 
@@ -41,16 +41,16 @@ BATCH: Final = 8
 SPEED_STEPS: Final = 6
 VALID_ROWS: Final = 40
 TARGETS: Final = {"streaming": 1.2, "async": 1.6}
-SLOW: Final[tuple[Literal["rollouts", "prompts"], ...]] = ("rollouts", "prompts")
+SLOW: Final[tuple[Slow, ...]] = ("rollouts", "prompts")
 
 Results = dict[str, list[dict[str, Any]]]
 
 
-def speed_workload(directory: Path, slow: Literal["rollouts", "prompts"]) -> Workload:
+def speed_workload(directory: Path, slow: Slow, *, steps: int = SPEED_STEPS) -> Workload:
     model = directory / "talkative"
     if not model.exists():
         talkative.teach(model)
-    rows = talkative.write_rows(model, directory, train=BATCH * SPEED_STEPS, valid=10)
+    rows = talkative.write_rows(model, directory, train=BATCH * steps, valid=10)
     spec = {
         "name": talkative.NAME,
         "path": str(model),

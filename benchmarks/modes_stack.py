@@ -34,6 +34,7 @@ CURVES: Final = (
 )
 POLL_S: Final = 0.25
 """Seconds between two polls, which also use the measured cores."""
+Slow = Literal["rollouts", "prompts", "none"]
 Readings = dict[str, list[tuple[float, float]]]
 """Clock and processor seconds of each process."""
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -52,8 +53,8 @@ class Workload:
     files: tuple[Path, Path]
     base_models: tuple[dict[str, Any], ...] = ()
     """Base models instead of the shipped one."""
-    slow: Literal["rollouts", "prompts"] = "rollouts"
-    """Rollouts or prompts whose tools take ten times as long."""
+    slow: Slow = "rollouts"
+    """Rollouts or prompts whose tools take ten times as long; `none`: tools answer at once."""
 
 
 class Stack:

@@ -29,7 +29,7 @@ from workers.compute.compute_thread import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
-from workers.grading.group_scorer import PerSampleScorer
+from workers.grading.group_scorer import PerSampleScorer, SampleGrader
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.objective.advantages import group_advantages
 from workers.learning.training.lora_trainer import LoraTrainer
@@ -147,8 +147,12 @@ class OurLoop:
         limits: EpisodeLimits,
         group_size: int,
         full_length: bool,
+        grader: SampleGrader | None = None,
+        seed: int = 0,
     ) -> None:
-        """`full_length`: turns end at `limits.max_turn_tokens` only."""
+        """`full_length`: turns end at `limits.max_turn_tokens` only. `grader`: `EvenTokens` when it
+        is left out.
+        """
         self._pid = pid
         self._trainer = trainer
         self._adapters = adapters
@@ -159,9 +163,9 @@ class OurLoop:
         self._setup = RolloutSetup(
             renderer=Renderer(str(model_dir), tool_parser="hermes", chat_template=None),
             new_environment=partial(ToolEnvironment, tools),
-            scorer=PerSampleScorer(EvenTokens()),
+            scorer=PerSampleScorer(grader or EvenTokens()),
             limits=limits,
-            job_seed=0,
+            job_seed=seed,
             temperature=1.0,
             max_concurrent=1024,
         )

@@ -123,9 +123,12 @@ class Latencies:
     def __init__(self, seed: int = 0, slow: str = "rollouts") -> None:
         self._seed = seed
         self._by_prompt = slow == "prompts"
+        self._at_once = slow == "none"
         self._slow: dict[str, bool] = {}
 
     def next(self, trace_id: str, item: Any, arguments: str) -> float:
+        if self._at_once:
+            return 0.0
         draw = random.Random(json.dumps([self._seed, item, arguments], sort_keys=True))
         latency_s = draw.lognormvariate(math.log(MEDIAN_S), SIGMA)
         if self._by_prompt:
