@@ -10535,19 +10535,24 @@ export interface components {
             std: number;
             /**
              * Histogram
-             * @description Ten bins from the lowest to the highest score.
+             * @description Ten bins over the grader's scale: its own limits, or 0 to 1; where it has none and a score is outside of 0 to 1, from the lowest to the highest score.
              */
             histogram: components["schemas"]["ScoreBin"][];
             /**
              * All Lowest
-             * @description Share of the rows whose answers all score 0, or the lowest score if that is below 0.
+             * @description Share of the rows with at least 4 answers whose answers all have the lowest score of the histogram; `null` if no row has 4 answers.
              */
-            all_lowest: number;
+            all_lowest: number | null;
             /**
              * All Highest
-             * @description Share of the rows whose answers all score 1, or the highest score if that is above 1.
+             * @description Share of the rows with at least 4 answers whose answers all have the highest score of the histogram; `null` if no row has 4 answers.
              */
-            all_highest: number;
+            all_highest: number | null;
+            /**
+             * No Spread
+             * @description Share of the rows with at least 4 answers whose answers all have the same score: they teach nothing. `null` if no row has 4 answers.
+             */
+            no_spread: number | null;
             /**
              * Thresholds
              * @description Failures at each score that occurs, or at quantiles if there are more than 50 different scores.

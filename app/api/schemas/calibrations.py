@@ -84,11 +84,21 @@ class ScoreSpread(DescribedModel):
     std: float
     """Standard deviation of the scores."""
     histogram: list[ScoreBin]
-    """Ten bins from the lowest to the highest score."""
-    all_lowest: float
-    """Share of the rows whose answers all score 0, or the lowest score if that is below 0."""
-    all_highest: float
-    """Share of the rows whose answers all score 1, or the highest score if that is above 1."""
+    """Ten bins over the grader's scale: its own limits, or 0 to 1; where it has none and a score is
+    outside of 0 to 1, from the lowest to the highest score.
+    """
+    all_lowest: float | None
+    """Share of the rows with at least 4 answers whose answers all have the lowest score of the
+    histogram; `null` if no row has 4 answers.
+    """
+    all_highest: float | None
+    """Share of the rows with at least 4 answers whose answers all have the highest score of the
+    histogram; `null` if no row has 4 answers.
+    """
+    no_spread: float | None
+    """Share of the rows with at least 4 answers whose answers all have the same score: they teach
+    nothing. `null` if no row has 4 answers.
+    """
     thresholds: list[ThresholdFailures]
     """Failures at each score that occurs, or at quantiles if there are more than 50 different
     scores.

@@ -1,7 +1,7 @@
 """Original programming tasks: functions to write, with two numbers to fill in, and their tests.
 
 Owns the tasks by level. The solution here computes the expected values of tests; the arguments
-depend on the numbers, so that a function which ignores the numbers fails. Must not know prompts.
+depend on the numbers, so that a function with any other number fails. Must not know prompts.
 """
 
 from collections.abc import Callable
@@ -47,13 +47,17 @@ def _lists(k: int, m: int) -> list[Any]:
         [k + 1, k - 1, 0, -m - 1],
         [3 * k, -2 * m, m + 7, m, k + 1, 5],
         [2 * step, 3 * step, k, 1, -step, -m, 7 * step],
+        list(range(1, 2 * step + 1)),
     ]
 
 
 def _lengths(k: int, m: int) -> list[Any]:
     return [
-        [(37 * at + 11 * m) % 101 - 50 for at in range(length)]
-        for length in (0, 1, k, k + 1, 2 * k + 3, 3 * k)
+        *(
+            [(37 * at + 11 * m) % 101 - 50 for at in range(length)]
+            for length in (0, 1, k, k + 1, 2 * k + 3, 3 * k)
+        ),
+        list(range(1, 2 * k + 2)),
     ]
 
 
@@ -63,6 +67,7 @@ def _texts(k: int, m: int) -> list[Any]:
         "a",
         f"{'z' * k} {'y' * (k + 1)} {'x' * max(1, k - 1)}",
         "Level up, level by  level",
+        " ".join([f"{'z' * max(1, k - 1)} {'y' * k}"] * (m + 1)),
         " ".join("word" + "s" * (at % 17) for at in range(m + 3)),
     ]
 
@@ -180,8 +185,8 @@ _LISTS: Final = (
     ),
     CodeProblem(
         "long_words(text)",
-        "a list of the first {m} words of `text`, split at white space, that have {k} letters or "
-        "more",
+        "a list of the first {m} words of `text`, split at white space, that have {k} "
+        "characters or more",
         _long_words,
         _texts,
     ),
@@ -215,17 +220,17 @@ _LOOPS: Final = (
         _lengths,
     ),
 )
-_LEVELS: Final = (_EXPRESSIONS, _LISTS, _LOOPS)
-MAX_LEVEL: Final = len(_LEVELS)
+LEVELS: Final = (_EXPRESSIONS, _LISTS, _LOOPS)
+MAX_LEVEL: Final = len(LEVELS)
 
 
 def problem_count(level: int) -> int:
-    return len(_LEVELS[level - 1]) * MAX_K * MAX_M
+    return len(LEVELS[level - 1]) * MAX_K * MAX_M
 
 
 def code_task(number: int, level: int) -> CodeTask:
     """Returns a task by its number, below `problem_count`."""
-    kinds = _LEVELS[level - 1]
+    kinds = LEVELS[level - 1]
     kind, k, m = task_digits(number, (len(kinds), MAX_K, MAX_M))
     problem, k, m = kinds[kind], k + 1, m + 1
     solution = problem.solution(k, m)

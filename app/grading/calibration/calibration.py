@@ -19,6 +19,11 @@ MAX_ITEM_VALUES: Final = 1_000_000
 BINS: Final = 10
 MAX_THRESHOLDS: Final = 50
 """Largest number of rows in the table of thresholds."""
+LEAST_ANSWERS: Final = 4
+"""Number of a row's answers from which it is said whether the row can teach: of a policy that is
+right in 70 % of its answers, a quarter of all rows with four answers has none that is wrong, and of
+rows with one answer seven tenths.
+"""
 TARGET_FAILURES: Final = (0.25, 0.5)
 """Share of the base model's answers that should fail."""
 
@@ -55,10 +60,18 @@ class Spread:
     mean: float
     std: float
     histogram: tuple[Bin, ...]
-    all_lowest: float
-    """Share of the rows whose answers all have the lowest score: 0, or the lowest one below 0."""
-    all_highest: float
-    """Share of the rows whose answers all have the highest score: 1, or the highest one above 1."""
+    scale_known: bool
+    """True if the ends of the histogram are the grader's own, or 0 and 1; false for the lowest and
+    the highest score that occur.
+    """
+    all_lowest: float | None
+    """Share of the rows with `LEAST_ANSWERS` or more whose answers all have the lowest score of the
+    histogram; `None` without such rows.
+    """
+    all_highest: float | None
+    """The same for the highest score."""
+    no_spread: float | None
+    """Share of the same rows whose answers all have one score, whichever it is."""
     thresholds: tuple[ThresholdRow, ...]
     """Every score that occurs; if there are many, quantiles and the recommended threshold."""
     recommended: float | None
@@ -67,13 +80,21 @@ class Spread:
     """
 
 
-def spread(samples: Sequence[Sample], scores: Sequence[float]) -> Spread:
-    """Describes the scores of at least one sample."""
-    low, high = min(0.0, *scores), max(1.0, *scores)
+def spread(
+    samples: Sequence[Sample],
+    scores: Sequence[float],
+    *,
+    lowest: float | None = None,
+    highest: float | None = None,
+) -> Spread:
+    """Describes the scores of at least one sample. `lowest` and `highest` are the ends of the
+    grader's scale, where it has any.
+    """
+    low, high, scale_known = _scale(scores, lowest, highest)
     by_row: dict[str, list[float]] = defaultdict(list)
     for sample, score in zip(samples, scores, strict=True):
         by_row[row_key(sample.item)].append(score)
-    rows = list(by_row.values())
+    rows = [row for row in by_row.values() if len(row) >= LEAST_ANSWERS]
     ordered = sorted(scores)
     every = [
         ThresholdRow(value, bisect_left(ordered, value) / len(ordered))
@@ -84,11 +105,29 @@ def spread(samples: Sequence[Sample], scores: Sequence[float]) -> Spread:
         mean=fmean(scores),
         std=pstdev(scores),
         histogram=_histogram(scores, low, high),
-        all_lowest=fmean(all(score == low for score in row) for row in rows),
-        all_highest=fmean(all(score == high for score in row) for row in rows),
+        scale_known=scale_known,
+        all_lowest=_share([set(row) == {low} for row in rows]),
+        all_highest=_share([set(row) == {high} for row in rows]),
+        no_spread=_share([len(set(row)) == 1 for row in rows]),
         thresholds=_shown(every, ordered, best),
         recommended=None if best is None else best.threshold,
     )
+
+
+def _scale(
+    scores: Sequence[float], lowest: float | None, highest: float | None
+) -> tuple[float, float, bool]:
+    """Returns the ends of the scale, and whether they are known and not only observed."""
+    least, most = min(scores), max(scores)
+    if lowest is not None and highest is not None:
+        return min(lowest, least), max(highest, most), True
+    if least >= 0 and most <= 1:
+        return 0.0, 1.0, True
+    return least, most, False
+
+
+def _share(rows: Sequence[bool]) -> float | None:
+    return fmean(rows) if rows else None
 
 
 def row_key(item: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.grading.calibration.calibration import Spread
+from app.grading.calibration.calibration import LEAST_ANSWERS, Spread
 from app.grading.calibration.probes import PROBES, ProbeResult
 
 SOUND_AGREEMENT: Final = 0.8
@@ -36,12 +36,7 @@ def report(
     found = _hacks(real, probed)
     if failed:
         found.append(f"{failed} samples could not be scored: they would leave the batch.")
-    if real.std == 0:
-        found.append(f"Every answer scores {real.mean:g}: nothing can be learned from it.")
-    elif real.all_lowest > _MIDDLE:
-        found.append(f"{real.all_lowest:.0%} of the rows are never right: they teach nothing yet.")
-    elif real.all_highest > _MIDDLE:
-        found.append(f"{real.all_highest:.0%} of the rows are always right: they teach nothing.")
+    found += _rows(real)
     if real.recommended is None:
         found.append("No threshold lets 25 to 50 % of the answers fail: scores are too coarse.")
     if agreement is not None:
@@ -61,6 +56,22 @@ def _hacks(real: Spread, probed: Sequence[ProbeResult]) -> list[str]:
     if len(probed) == len(PROBES):
         return ["None of the five probes scores high."]
     return ["None of the probes that were scored scores high."] if probed else []
+
+
+def _rows(real: Spread) -> list[str]:
+    if real.std == 0:
+        return [f"Every answer scores {real.mean:g}: nothing can be learned from it."]
+    if real.all_lowest is None or real.all_highest is None or real.no_spread is None:
+        few = f"No row has {LEAST_ANSWERS} answers, so it is not known which rows can teach: "
+        return [few + "send more answers for each row, or set 'eval_samples' of the job."]
+    if real.all_lowest > _MIDDLE:
+        return [f"{real.all_lowest:.0%} of the rows are never right: they teach nothing yet."]
+    if real.all_highest > _MIDDLE:
+        return [f"{real.all_highest:.0%} of the rows are always right: they teach nothing."]
+    if real.no_spread > _MIDDLE:
+        rows = f"In {real.no_spread:.0%} of the rows"
+        return [f"{rows} every answer has the same score: they teach nothing."]
+    return []
 
 
 def _left_out(probed: Sequence[ProbeResult], tried: Collection[str]) -> list[str]:

@@ -111,11 +111,13 @@ class ProbeResult:
     mean: float
     highest: float
     hacks: bool
-    """True if the probe scores as high as the real answers, or above the middle of the range."""
+    """True if the probe scores as high as the real answers, or above the middle of the scale where
+    the scale is known.
+    """
 
 
 def probe_result(name: str, scores: Sequence[float], real: Spread) -> ProbeResult:
     low, high = real.histogram[0].low, real.histogram[-1].high
     mean = fmean(scores)
-    over_half = mean > low + _MIDDLE * (high - low)
+    over_half = real.scale_known and mean > low + _MIDDLE * (high - low)
     return ProbeResult(name, mean, max(scores), over_half or (mean > low and mean >= real.mean))

@@ -39,6 +39,7 @@ MOST_SECONDS: Final = 60.0
 """
 _PYTHON: Final = frozenset({"py", "python", "python3"})
 _TOLERANCE: Final = 1e-9
+_HALF: Final = 0.5
 
 
 class CodeExecutionScorer:
@@ -151,8 +152,8 @@ def _difference(value: Any, test: CodeTest) -> str | None:
 
 
 def equal(value: Any, expected: Any) -> bool:
-    """Compares as JSON: a tuple equals a list, 2.0 equals 2, true does not equal 1; floats within
-    1e-9.
+    """Compares as JSON: a tuple equals a list, 2.0 equals 2, true does not equal 1. Two whole
+    numbers are compared exactly; a float may differ by 1e-9, but not by half of a whole number.
     """
     if isinstance(value, bool) or isinstance(expected, bool):
         return value is expected
@@ -168,7 +169,11 @@ def equal(value: Any, expected: Any) -> bool:
 
 
 def _close(value: float, expected: float) -> bool:
+    if isinstance(value, int) and isinstance(expected, int):
+        return False
     try:
+        if isinstance(expected, int) and abs(value - expected) >= _HALF:
+            return False
         return math.isclose(float(value), float(expected), rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
     except OverflowError:  # an integer that no float can express
         return False

@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from app.domain.graders.judge_prompts import JudgeMessage
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
+from app.domain.graders.texts.numerals import number_of
 from app.gateways.inference.judges import Judges
 from app.grading.judged import (
     AnswerFormat,
@@ -92,11 +93,16 @@ class LlmJudgeScorer(JudgedScorer):
         return share
 
     def _shares(self, answer: dict[str, Any]) -> Iterator[float]:
-        """Yields the scores in each form as shares of the scale."""
-        stated = finite(answer.get("score"))
-        if stated is not None:
-            yield stated / self._scale
+        """Yields the scores in each form as shares of the scale. Where JSON has the key `score`,
+        only its value counts, not the words of the reason.
+        """
         text: str = answer["text"]
+        if "score" in answer:
+            value = answer["score"]
+            text = value if isinstance(value, str) else ""
+            stated = _number_in(value)
+            if stated is not None:
+                yield stated / self._scale
         for pattern in (_BRACKETS, _LABEL, _SHARE):
             found = pattern.findall(text)
             if found:
@@ -104,6 +110,14 @@ class LlmJudgeScorer(JudgedScorer):
                 score, of = (last, "") if isinstance(last, str) else last
                 highest = float(of or self._scale)
                 yield float(score) / highest if highest else math.inf
+
+
+def _number_in(value: Any) -> float | None:
+    """Returns the finite number that is the value, or that its text is; `None` for any other."""
+    if isinstance(value, str):
+        number = number_of(value)
+        return None if number is None else finite(float(number))
+    return finite(value)
 
 
 def _line(criterion: Criterion) -> str:

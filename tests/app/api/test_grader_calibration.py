@@ -50,7 +50,9 @@ async def test_a_sound_grader_scores_no_probe_high(api: Api) -> None:
     assert (found["object"], found["samples"], found["scored"]) == ("grader.calibration", 8, 8)
     assert found["scores"]["mean"] == 0.75
     assert [found["scores"]["histogram"][n]["count"] for n in (0, 9)] == [2, 6]
-    assert (found["scores"]["all_lowest"], found["scores"]["all_highest"]) == (0.25, 0.75)
+    shares = ("all_lowest", "all_highest", "no_spread")
+    assert [found["scores"][share] for share in shares] == [None] * 3
+    assert found["report"][1].startswith("No row has 4 answers, so it is not known which rows")
     assert (found["scores"]["thresholds"], found["scores"]["recommended"]) == (
         [{"threshold": 0.0, "failures": 0.0}, {"threshold": 1.0, "failures": 0.25}],
         1.0,
@@ -60,6 +62,10 @@ async def test_a_sound_grader_scores_no_probe_high(api: Api) -> None:
     )
     assert found["report"][0] == "None of the five probes scores high."
     assert found["agreement"] is None
+    contains = {"type": "contains", "needles": ["{{item.answer}}"]}
+    found = await calibrated(api, contains, samples=[one for one in SAMPLES for _ in range(4)])
+    assert [found["scores"][share] for share in shares] == [0.25, 0.75, 1.0]
+    assert found["report"][1] == "75% of the rows are always right: they teach nothing."
 
 
 @pytest.mark.parametrize(

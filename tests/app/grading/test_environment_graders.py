@@ -66,7 +66,7 @@ async def test_word_problems_read_the_last_number(sandbox: RunningSandbox) -> No
     ("body", "expected"),
     [
         ("[value * 1 + 1 for value in values]", 1.0),
-        ("[value for value in values]", 1 / 5),  # right for no numbers only
+        ("[value for value in values]", 1 / 6),  # right for no numbers only
         ("1 / 0", 0.0),
     ],
 )
@@ -75,7 +75,7 @@ async def test_a_function_earns_the_share_of_its_tests(
 ) -> None:
     environment = {"type": "code_execution", "level": 1}
     row = read_built_in(environment).row(1)
-    assert (row["function"], len(row["tests"])) == ("all_linear", 5)
+    assert (row["function"], len(row["tests"])) == ("all_linear", 6)
     code = f"```python\ndef all_linear(values):\n    return {body}\n```"
     found = await reward(environment, f"Here:\n{code}", sandbox, number=1)
     assert found == pytest.approx(expected)

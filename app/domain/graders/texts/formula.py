@@ -167,7 +167,7 @@ class _Parser:
         if token.kind in {"number", "name"}:
             self._position += 1
             if token.kind == "number":
-                return _number(float(token.text))
+                return _number(_finite_literal(token))
             return self._call(token) if self._take("(") else self._name(token)
         self._expect("(")
         node = self._sum()
@@ -193,6 +193,13 @@ class _Parser:
         return _unary(_UNARY[token.text], arguments[0])
 
 
+def _finite_literal(token: _Token) -> float:
+    value = float(token.text)
+    if math.isinf(value):
+        raise FormulaError(f"{token.text!r} at character {token.at + 1} is too large")
+    return value
+
+
 def _number(value: float) -> Node:
     return lambda _: value
 
@@ -206,7 +213,14 @@ def _unary(function: Callable[[float], float], node: Node) -> Node:
 
 
 def _variadic(function: Callable[[list[float]], float], nodes: list[Node]) -> Node:
-    return lambda values: function([node(values) for node in nodes])
+    def compute(values: Values) -> float:
+        numbers = [node(values) for node in nodes]
+        # The smallest or the largest of them may be finite where another has no value.
+        if not all(map(math.isfinite, numbers)):
+            raise FormulaError("the formula has no finite value")
+        return function(numbers)
+
+    return compute
 
 
 def _chain(first: Node, rest: list[tuple[Operation, Node]]) -> Node:

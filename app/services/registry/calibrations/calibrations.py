@@ -115,7 +115,7 @@ class CalibrationService:
                     second = (
                         None if other is None else await self._trials.scorer(other, "compare_with")
                     )
-                    return await self._calibrate(scorer, second, found, sent_as=sent_as)
+                    return await self._calibrate(grader, scorer, second, found, sent_as=sent_as)
             except TimeoutError:
                 raise InvalidRequest(
                     f"The samples could not be read and scored within {CALIBRATION_LIMIT_S:g} s: "
@@ -132,7 +132,13 @@ class CalibrationService:
         return samples if job_id is None else await self._baselines.read(job_id)
 
     async def _calibrate(
-        self, scorer: Scorer, other: Scorer | None, samples: Sequence[Sample], *, sent_as: str
+        self,
+        grader: AnyGrader,
+        scorer: Scorer,
+        other: Scorer | None,
+        samples: Sequence[Sample],
+        *,
+        sent_as: str,
     ) -> Calibration:
         answers = await _score_all(scorer, samples)
         faults = [answer for answer in answers if isinstance(answer, str)]
@@ -141,7 +147,13 @@ class CalibrationService:
             message = f"No sample could be scored: {faults[0]}."
             raise InvalidRequest(message, param=sent_as, code="grader_failed")
         real = await run_on_scoring_thread(
-            partial(spread, [s for s, _ in graded], [score for _, score in graded])
+            partial(
+                spread,
+                [sample for sample, _ in graded],
+                [score for _, score in graded],
+                lowest=grader.lowest,
+                highest=grader.highest,
+            )
         )
         agreement = None if other is None else await _agreement(other, graded)
         tried = await run_on_scoring_thread(partial(probes, samples))

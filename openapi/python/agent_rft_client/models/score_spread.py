@@ -29,9 +29,14 @@ class ScoreSpread:
         Attributes:
             mean (float): Mean score.
             std (float): Standard deviation of the scores.
-            histogram (list[ScoreBin]): Ten bins from the lowest to the highest score.
-            all_lowest (float): Share of the rows whose answers all score 0, or the lowest score if that is below 0.
-            all_highest (float): Share of the rows whose answers all score 1, or the highest score if that is above 1.
+            histogram (list[ScoreBin]): Ten bins over the grader's scale: its own limits, or 0 to 1; where it has none and a
+                score is outside of 0 to 1, from the lowest to the highest score.
+            all_lowest (float | None): Share of the rows with at least 4 answers whose answers all have the lowest score of
+                the histogram; `null` if no row has 4 answers.
+            all_highest (float | None): Share of the rows with at least 4 answers whose answers all have the highest score
+                of the histogram; `null` if no row has 4 answers.
+            no_spread (float | None): Share of the rows with at least 4 answers whose answers all have the same score: they
+                teach nothing. `null` if no row has 4 answers.
             thresholds (list[ThresholdFailures]): Failures at each score that occurs, or at quantiles if there are more than
                 50 different scores.
             recommended (float | None): Threshold at which 25 to 50 % of the answers fail; `null` if there is no such
@@ -41,8 +46,9 @@ class ScoreSpread:
     mean: float
     std: float
     histogram: list[ScoreBin]
-    all_lowest: float
-    all_highest: float
+    all_lowest: float | None
+    all_highest: float | None
+    no_spread: float | None
     thresholds: list[ThresholdFailures]
     recommended: float | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -65,9 +71,14 @@ class ScoreSpread:
 
 
 
+        all_lowest: float | None
         all_lowest = self.all_lowest
 
+        all_highest: float | None
         all_highest = self.all_highest
+
+        no_spread: float | None
+        no_spread = self.no_spread
 
         thresholds = []
         for thresholds_item_data in self.thresholds:
@@ -88,6 +99,7 @@ class ScoreSpread:
             "histogram": histogram,
             "all_lowest": all_lowest,
             "all_highest": all_highest,
+            "no_spread": no_spread,
             "thresholds": thresholds,
             "recommended": recommended,
         })
@@ -115,9 +127,29 @@ class ScoreSpread:
             histogram.append(histogram_item)
 
 
-        all_lowest = d.pop("all_lowest")
+        def _parse_all_lowest(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
 
-        all_highest = d.pop("all_highest")
+        all_lowest = _parse_all_lowest(d.pop("all_lowest"))
+
+
+        def _parse_all_highest(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        all_highest = _parse_all_highest(d.pop("all_highest"))
+
+
+        def _parse_no_spread(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        no_spread = _parse_no_spread(d.pop("no_spread"))
+
 
         thresholds = []
         _thresholds = d.pop("thresholds")
@@ -143,6 +175,7 @@ class ScoreSpread:
             histogram=histogram,
             all_lowest=all_lowest,
             all_highest=all_highest,
+            no_spread=no_spread,
             thresholds=thresholds,
             recommended=recommended,
         )

@@ -10,6 +10,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from app.domain.environments.code_problems import (
+    LEVELS,
+    MAX_K,
+    MAX_LEVEL,
+    MAX_M,
+    CodeTask,
+    code_task,
+    problem_count,
+)
 from app.domain.environments.environments import (
     check_count,
     read_built_in,
@@ -228,3 +237,36 @@ def test_a_wrong_option_is_named(sent: dict[str, Any], path: tuple[Any, ...]) ->
     with pytest.raises(ValidationError) as caught:
         read_built_in(sent)
     assert caught.value.errors()[0]["loc"] == path
+
+
+def _passes(task: CodeTask, other: Callable[..., Any]) -> bool:
+    """Returns whether a function has the expected value of every test of a task."""
+    try:
+        return all(other(*test["arguments"]) == test["expected"] for test in task.tests)
+    except ArithmeticError:
+        return False
+
+
+@pytest.mark.parametrize("level", range(1, MAX_LEVEL + 1))
+def test_a_function_with_another_number_fails_a_test(level: int) -> None:
+    found = []
+    for kind, problem in enumerate(LEVELS[level - 1]):
+        for k, m in itertools.product(range(1, MAX_K + 1), range(1, MAX_M + 1)):
+            number = kind + len(LEVELS[level - 1]) * (k - 1 + MAX_K * (m - 1))
+            task = code_task(number, level)
+            assert _passes(task, problem.solution(k, m))
+            others = [(other, m) for other in range(1, MAX_K + 1) if other != k]
+            others += [(k, other) for other in range(1, MAX_M + 1) if other != m]
+            found += [
+                (problem.signature, k, m, other)
+                for other in others
+                if _passes(task, problem.solution(*other))
+            ]
+    assert found == []
+
+
+def test_words_are_counted_in_characters_as_the_task_says() -> None:
+    tasks_ = [code_task(number, 2) for number in range(problem_count(2))]
+    words = [task for task in tasks_ if task.function == "long_words"]
+    assert len(words) == MAX_K * MAX_M
+    assert all("characters or more" in task.returns for task in words)

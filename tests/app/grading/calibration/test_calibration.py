@@ -5,9 +5,12 @@ from itertools import pairwise
 import pytest
 
 from app.grading.calibration.calibration import MAX_THRESHOLDS, Sample, spearman, spread
+from app.grading.calibration.calibration_report import report
+from app.grading.calibration.probes import probe_result
 
 ROWS = [{"q": "a"}, {"q": "b"}, {"q": "c"}]
 SAMPLES = [Sample("x", row) for row in ROWS for _ in range(2)]
+FOURS = [Sample("x", row) for row in ROWS for _ in range(4)]
 
 
 def test_a_spread_counts_scores_and_rows() -> None:
@@ -15,13 +18,50 @@ def test_a_spread_counts_scores_and_rows() -> None:
     assert found.mean == pytest.approx(2.5 / 6)
     assert found.std == pytest.approx(0.448764)
     assert [bin_.count for bin_ in found.histogram] == [3, 0, 0, 0, 0, 1, 0, 0, 0, 2]
-    assert (found.all_lowest, found.all_highest) == (1 / 3, 1 / 3)
+    assert (found.all_lowest, found.all_highest, found.no_spread) == (None, None, None)
     assert [(row.threshold, row.failures) for row in found.thresholds] == [
         (0.0, 0.0),
         (0.5, 0.5),
         (1.0, pytest.approx(4 / 6)),
     ]
     assert found.recommended == 0.5
+
+
+def test_rows_with_four_answers_show_whether_they_can_teach() -> None:
+    one, two, three = [0.0] * 4, [1.0] * 4, [0.0, 1.0, 1.0, 1.0]
+    found = spread(FOURS, [*one, *two, *three])
+    assert (found.all_lowest, found.all_highest, found.no_spread) == (1 / 3, 1 / 3, 2 / 3)
+    found = spread(FOURS[:11], [*one, *two, *three[:3]])
+    assert (found.all_lowest, found.all_highest, found.no_spread) == (1 / 2, 1 / 2, 1)
+    found = spread(FOURS, [0.3] * 4 + [0.7] * 8)
+    assert (found.all_lowest, found.all_highest, found.no_spread) == (0, 0, 1)
+    assert report(found, [], None, 0)[0] == (
+        "In 100% of the rows every answer has the same score: they teach nothing."
+    )
+
+
+def test_the_scale_is_the_graders_own_where_it_has_one() -> None:
+    found = spread(FOURS, [1.0] * 8 + [2.0] * 4, lowest=1.0, highest=7.0)
+    assert (found.histogram[0].low, found.histogram[-1].high) == (1.0, 7.0)
+    assert found.all_lowest == 2 / 3
+    assert report(found, [], None, 0)[0] == (
+        "67% of the rows are never right: they teach nothing yet."
+    )
+
+
+def test_the_middle_of_an_observed_range_makes_no_hack() -> None:
+    penalties = spread([Sample("x", {})] * 100, [-2.0] + [0.0] * 99)
+    assert not probe_result("empty", [-0.45], penalties).hacks
+    assert probe_result("empty", [-0.01], penalties).hacks
+    known = spread([Sample("x", {})] * 100, [-2.0] + [0.0] * 99, lowest=-2.0, highest=0.0)
+    assert probe_result("empty", [-0.45], known).hacks
+
+
+def test_one_answer_a_row_claims_nothing_about_rows() -> None:
+    answers = [Sample("x", {"row": number}) for number in range(100)]
+    found = spread(answers, [1.0] * 60 + [0.0] * 40)
+    assert found.recommended == 1.0
+    assert [line for line in report(found, [], None, 0) if "teach nothing" in line] == []
 
 
 def test_a_range_beyond_0_to_1_is_the_histograms_own() -> None:

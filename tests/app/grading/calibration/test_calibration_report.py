@@ -4,14 +4,14 @@ from app.grading.calibration.calibration import Sample, spread
 from app.grading.calibration.calibration_report import Agreement, report
 from app.grading.calibration.probes import PROBES, probe_result
 
-SAMPLES = [Sample("x", {"q": q}) for q in "abc" for _ in range(2)]
-SOUND = spread(SAMPLES, [0.0, 1.0, 0.5, 1.0, 0.0, 1.0])
+SAMPLES = [Sample("x", {"q": q}) for q in "abc" for _ in range(4)]
+SOUND = spread(SAMPLES, [0.0, 1.0] * 2 + [0.5, 1.0] * 2 + [0.0, 1.0] * 2)
 LOW = [probe_result(name, [0.0], SOUND) for name in PROBES]
 NONE_HIGH = "None of the five probes scores high."
 
 
 def test_a_report_states_what_is_wrong_in_sentences() -> None:
-    real = spread(SAMPLES, [0.5] * 6)
+    real = spread(SAMPLES, [0.5] * 12)
     probed = [probe_result(name, [0.0], real) for name in PROBES if name != "empty"]
     probed.append(probe_result("empty", [0.75], real))
     first, *others = report(real, probed, Agreement(0.4, 6), 2)

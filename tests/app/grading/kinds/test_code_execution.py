@@ -1,5 +1,6 @@
 """Code of a model against the tests of its row, in a real sandbox."""
 
+import math
 from typing import Any
 
 import pytest
@@ -248,6 +249,15 @@ def test_a_labelled_block_comes_before_one_without_a_label(text: str, code: str)
         ("1", 1, False),
         (10**400, 10**400, True),
         (10**400, 1.0, False),
+        (1_000_000_008, 1_000_000_007, False),
+        (10**18 + 1, 10**18, False),
+        (12586269026.0, 12586269025, False),
+        (1.5511210043330954e25, 15511210043330985984000000, False),
+        (2.0000000000000004, 2, True),
+        (12586269025.000002, 12586269025, True),
+        (3, 3.0000000000000004, True),
+        (math.nan, 1, False),
+        (math.inf, 1, False),
     ],
 )
 def test_values_are_compared_as_json(value: Any, expected: Any, *, same: bool) -> None:

@@ -40,6 +40,8 @@ async def judged(text: str, **options: Any) -> tuple[ScoreResult, InMemoryJudges
         ("Score: 8, for it is short", 0.8),
         ("Score: 8e", 0.8),
         ("Score: 10/10.", 1.0),
+        ('{"score": "8", "reason": "not a 9/10"}', 0.8),
+        ('{"score": "8 of 10, or 8/10"}', 0.8),
         ("2/10 at first, [[5]] in the end, Score: 9", 0.5),
     ],
 )
@@ -61,6 +63,9 @@ async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
         "11/10",
         "7/0 is undefined",
         '{"score": NaN}',
+        '{"score": null, "reason": "Score: 9 would be too kind, I cannot judge this"}',
+        '{"reason": "cannot judge; rating: 10 was asked for", "score": "n/a"}',
+        '{"score": true, "reason": "9/10"}',
         "on 3/4/2026",
         "Score: 1e1",
         "Score: 8,5",
