@@ -18,7 +18,7 @@ class FineTuningJobCheckpoint(DescribedModel):
     step_number: int
     """The committed step."""
     metrics: dict[str, float]
-    """Figures of the step, such as `full_valid_mean_reward`, by name."""
+    """Values of the step, such as `full_valid_mean_reward`, by name."""
 
     @classmethod
     def of(cls, checkpoint: Checkpoint) -> "FineTuningJobCheckpoint":

@@ -101,7 +101,7 @@ class RunToolTest(ClosedBody):
 
 
 class ToolCheck(ContractCheck):
-    """One check; it may have further keys with its figures."""
+    """One check; it may have further keys with its numbers."""
 
     model_config = ConfigDict(extra="allow")
 

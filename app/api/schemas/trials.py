@@ -163,7 +163,7 @@ class GraderErrorFlags(DescribedModel):
 
 
 class GraderRunMetadata(DescribedModel):
-    """The figures of a trial run beside its reward."""
+    """The numbers of a trial run beside its reward."""
 
     name: str
     """Name of the grader."""

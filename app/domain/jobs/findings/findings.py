@@ -172,7 +172,7 @@ def _tool_errors(curves: Curves) -> Iterator[Finding]:
     steps = _latest(rollouts)
     for (name, split), errors in curves.items():
         metric = names.ToolMetric.parse(name)
-        if metric is None or split != "train" or metric.figure != "errors":
+        if metric is None or split != "train" or metric.quantity != "errors":
             continue
         if metric.tool.startswith("("):  # no tool: calls of unknown names, and unparsable ones
             continue

@@ -188,7 +188,7 @@ class _MaxStepsDetector:
         return f"{seen.step} steps are done" if seen.step >= self._rule.steps else None
 
     def reset(self) -> None:
-        """Does nothing: a figure once reached stays reached."""
+        """Does nothing: a value once reached stays reached."""
 
 
 class _MaxTimeDetector:
@@ -206,7 +206,7 @@ class _MaxTimeDetector:
         return f"steps have taken {self._spent_s:.1f} s of {self._rule.seconds:g} s"
 
     def reset(self) -> None:
-        """Does nothing: a figure once reached stays reached."""
+        """Does nothing: a value once reached stays reached."""
 
 
 class _GapDetector:

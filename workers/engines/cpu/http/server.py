@@ -18,7 +18,6 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.domain.errors import AuthenticationFailed, InvalidRequest, RequestError
 from workers.engines.cpu.engine import Engine
-from workers.engines.cpu.figures import EngineFigures
 from workers.engines.cpu.http.bodies import (
     ChatBody,
     CompletionBody,
@@ -28,12 +27,13 @@ from workers.engines.cpu.http.bodies import (
 )
 from workers.engines.cpu.http.chat import begin_turn, chat, stream_chat
 from workers.engines.cpu.http.completions import complete, completion_sequences, stream_completion
+from workers.engines.cpu.process_metrics import EngineMetrics
 
 log = structlog.get_logger()
 
 MAX_BODY_BYTES: Final = 16 << 20
 _ENGINE: Final = web.AppKey("engine", Engine)
-_FIGURES: Final = web.AppKey("figures", EngineFigures)
+_METRICS: Final = web.AppKey("metrics", EngineMetrics)
 _KEY: Final = web.AppKey("key", str)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -42,7 +42,7 @@ def build_app(engine: Engine, *, api_key: str) -> web.Application:
     """Builds the application. An empty `api_key` disables the key check: for loopback use only."""
     app = web.Application(middlewares=[_answer_errors, _check_key], client_max_size=MAX_BODY_BYTES)
     app[_ENGINE] = engine
-    app[_FIGURES] = EngineFigures(engine)
+    app[_METRICS] = EngineMetrics(engine)
     app[_KEY] = api_key
     app.router.add_get("/health", _health)
     app.router.add_get("/metrics", _metrics)
@@ -95,8 +95,8 @@ async def _health(_request: web.Request) -> web.Response:
 
 
 async def _metrics(request: web.Request) -> web.Response:
-    """Answers with the engine's figures; the client reads from them whether the engine computes."""
-    content = request.app[_FIGURES].show()
+    """Answers with the engine's metrics; the client reads from them whether the engine computes."""
+    content = request.app[_METRICS].show()
     return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 

@@ -1,4 +1,4 @@
-"""Findings: the sentences that curves lead to, with figures computed by hand."""
+"""Findings: the sentences that curves lead to, with numbers computed by hand."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The route of measurements, which Prometheus reads with the operator's key."""
+"""The route of process metrics, which Prometheus reads with the operator's key."""
 
 import hmac
 
@@ -13,8 +13,8 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/metrics")
-async def measurements(request: Request, context: Context, credentials: Credentials) -> Response:
-    """Returns the measurements of this process, and the jobs of the installation by status. Raises
+async def process_metrics(request: Request, context: Context, credentials: Credentials) -> Response:
+    """Returns the metrics of this process, and the jobs of the installation by status. Raises
     `AuthenticationFailed` for any key but the operator's `AGENT_RFT_MONITORING_KEY`.
     """
     key = context.settings.monitoring_key
@@ -24,8 +24,8 @@ async def measurements(request: Request, context: Context, credentials: Credenti
     if not hmac.compare_digest(sent.encode(), key.get_secret_value().encode()):
         raise AuthenticationFailed(
             "Send the operator's AGENT_RFT_MONITORING_KEY as bearer token; a project's key reads "
-            "no measurements.",
+            "no metrics.",
             code="invalid_api_key",
         )
-    content = request.app.state.measurements.show(*await context.monitoring().look())
+    content = request.app.state.process_metrics.show(*await context.monitoring().look())
     return Response(content, media_type=CONTENT_TYPE_LATEST)
