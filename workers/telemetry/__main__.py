@@ -6,8 +6,6 @@ the worker forks no thread. It ends with the worker, and removes the directory o
 
 import asyncio
 import contextlib
-import ctypes
-import hmac
 import os
 import shutil
 import signal
@@ -19,7 +17,9 @@ import structlog
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from app.domain.http.bearer import has_key
 from app.logs import log_to_stderr
+from app.parent_death import signal_at_parent_end
 from app.settings.settings import Settings, load_settings
 from workers.telemetry.metrics_server import DIRECTORY
 from workers.telemetry.worker_metrics import WorkerMetrics
@@ -28,7 +28,6 @@ log = structlog.get_logger()
 _LOOK_S: Final = 1.0
 """Seconds between two looks whether the worker still runs, where the kernel does not report it."""
 _SHUTDOWN_S: Final = 1.0
-_PR_SET_PDEATHSIG: Final = 1
 _RETRY_S: Final = 1.0
 
 
@@ -36,9 +35,7 @@ def build_app(worker_metrics: WorkerMetrics, *, key: str | None) -> web.Applicat
     """Builds the application. Without a key everyone who reaches the port reads the metrics."""
 
     async def metrics(request: web.Request) -> web.Response:
-        sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        given = sent.encode(errors="surrogateescape")
-        if key is not None and not hmac.compare_digest(given, key.encode()):
+        if key is not None and not has_key(request.headers.get("Authorization"), key):
             return web.Response(status=401, text="Send AGENT_RFT_MONITORING_KEY as bearer token.\n")
         content = await asyncio.to_thread(worker_metrics.show)
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE_LATEST})
@@ -57,7 +54,7 @@ async def serve(settings: Settings, metrics: WorkerMetrics, *, worker: int) -> N
     binding = asyncio.ensure_future(_bind(runner, settings))
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, ended.set)
-    _report_end_of_parent(signal.SIGUSR1)
+    signal_at_parent_end(signal.SIGUSR1)
     try:
         while os.getppid() == worker and not ended.is_set():
             with contextlib.suppress(TimeoutError):
@@ -67,12 +64,6 @@ async def serve(settings: Settings, metrics: WorkerMetrics, *, worker: int) -> N
         with contextlib.suppress(asyncio.CancelledError):
             await binding
         await runner.cleanup()
-
-
-def _report_end_of_parent(number: signal.Signals) -> None:
-    """Lets Linux send a signal when the parent ends, however it ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
 
 
 async def _bind(runner: web.AppRunner, settings: Settings) -> None:

@@ -84,7 +84,7 @@ async def test_the_heaviest_page_stays_small(api: Api, visit: Visit, database: D
     curves = {(name, "train"): values for name in (*_NAMES, *tools)}
     put_points(database, job, {**curves, ("reward/mean", "valid"): values})
     page = await visit.get(f"/jobs/{job}")
-    assert page.text.count('<quantity class="chart"') > 15
+    assert page.text.count('<figure class="chart"') > 15
     files = {a for a in Markup(page.text).addresses if a.startswith("/assets/")}
     contents = [page.content, *[(await visit.get(file)).content for file in files]]
     assert sum(len(gzip.compress(content)) for content in contents) < HEAVIEST

@@ -5,7 +5,6 @@ by the same pydantic model, 64 clients, uvicorn with uvloop and httptools), in t
 computes. A disconnecting client cancels its handler, which cancels its sequences.
 """
 
-import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.domain.errors import AuthenticationFailed, InvalidRequest, RequestError
+from app.domain.http.bearer import has_key
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.http.bodies import (
     ChatBody,
@@ -73,10 +73,9 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
 @web.middleware
 async def _check_key(request: web.Request, handler: Handler) -> web.StreamResponse:
     key = request.app[_KEY]
-    if key and request.path != "/health":
-        key_sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(key_sent.encode(), key.encode()):
-            raise AuthenticationFailed("The engine's key is missing or wrong.")
+    is_open = not key or request.path == "/health"
+    if not is_open and not has_key(request.headers.get("Authorization"), key):
+        raise AuthenticationFailed("The engine's key is missing or wrong.")
     return await handler(request)
 
 
