@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
+from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 
 MIN_EXAMPLES = 10

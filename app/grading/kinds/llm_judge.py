@@ -15,7 +15,7 @@ from typing_extensions import override
 from app.domain.graders.judge_prompts import JudgeMessage
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
 from app.gateways.inference.judges import Judges
-from app.grading.judged import (
+from app.grading.judge_scorer import (
     AnswerFormat,
     JudgedScorer,
     UnreadableAnswer,

@@ -23,14 +23,14 @@ from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport
 from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
 from app.domain.methods import reinforcement, supervised
-from app.domain.methods.nothing_to_learn import NothingToLearnOptions
-from app.domain.methods.reasoning_efforts import named_effort
-from app.domain.methods.stored import (
+from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,
     StoredSupervisedMethod,
 )
+from app.domain.methods.nothing_to_learn import NothingToLearnOptions
+from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.gateways.job_queue import JobQueue

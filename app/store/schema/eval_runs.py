@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.evals.data_sources import MAX_ITEMS
 from app.store.schema.base import Base, JsonColumn, Timestamp
-from app.store.schema.leased import QueuedRow, queue_indexes
+from app.store.schema.leases import QueuedRow, queue_indexes
 
 _OPEN = "status IN ('queued', 'in_progress')"
 

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, JsonColumn, Timestamp, of_own_project
-from app.store.schema.leased import QueuedRow, queue_indexes
+from app.store.schema.leases import QueuedRow, queue_indexes
 
 _OPEN = "status IN ('validating_files', 'queued', 'running', 'pausing')"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.domain.data.prompts import Overlap
-from app.domain.documents.described import DescribedFields
+from app.domain.documents.field_descriptions import DescribedFields
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.choice.choice import GraderChoice
